@@ -292,6 +292,38 @@ static void tables(void **state)
 	report__free(&report);
 }
 
+static void columns_without_rows(void **state)
+{
+	struct writer w = { .format = FORMAT_CSV, .separator = ',' };
+	struct report table = { .tool = "t", .table = true }, groups = { .tool = "t", .value = "v" };
+	struct report_row row = {};
+	char *text;
+	size_t len;
+
+	(void)state;
+	assert_int_equal(report_row__add_number(&row, "n", 0, FIELD_NUMBER), 0);
+	assert_int_equal(report__add_row(&table, &row), 0);
+	assert_int_equal(report__keep_columns(&table, 0), 0);
+	assert_int_equal(table.nrows, 0);
+	w.file = open_memstream(&text, &len);
+	assert_non_null(w.file);
+	assert_int_equal(writer__write(&w, &table), 0);
+	assert_int_equal(writer__write(&w, &table), 0);
+	fclose(w.file);
+	assert_string_equal(text, "start_ns,duration_ns,n\n");
+	free(text);
+	report__free(&table);
+
+	w.header = false;
+	assert_int_equal(report_row__add_text(&row, "comm", "cat"), 0);
+	assert_int_equal(report__end_columns(&groups, &row, 0), 0);
+	text = written(&w, &groups, &len);
+	assert_string_equal(text, "start_ns,duration_ns,comm,count,sum,min,avg,max,p50,p90,p99,p999,filtered,lost,"
+				  "inexact\n");
+	free(text);
+	report__free(&groups);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -300,6 +332,7 @@ int main(void)
 		cmocka_unit_test(one_header_for_all_reports),
 		cmocka_unit_test(without_keys),
 		cmocka_unit_test(tables),
+		cmocka_unit_test(columns_without_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -77,6 +77,8 @@ static int add_row(struct report *r, const struct biopattern_key *key,
 
 static int fill_rows(struct biopattern *b, struct report *r, const struct elements *now)
 {
+	static const struct biopattern_key no_key;
+	static const struct biopattern_sums none;
 	size_t i;
 	int err = 0;
 
@@ -93,6 +95,8 @@ static int fill_rows(struct biopattern *b, struct report *r, const struct elemen
 		if (s.sequential + s.random)
 			err = add_row(r, key, &s);
 	}
+	if (!err && !r->nrows)
+		err = report__keep_columns(r, add_row(r, &no_key, &none));
 	return err;
 }
 

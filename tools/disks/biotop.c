@@ -114,6 +114,7 @@ static int add_row(struct report *r, const struct request_sums *s, u32 by,
 
 static int report(struct measurement *m, struct report *r)
 {
+	static const struct request_sums none = { .requests = 1 };
 	struct task_key_names names = { .cgroups = m->cgroups };
 	const struct cli *cli = m->cli;
 	struct key_view view = { cli->by, &names, offsetof(struct biotop_key, task) };
@@ -136,6 +137,8 @@ static int report(struct measurement *m, struct report *r)
 		err = add_row(r, &set.sums[i], cli->by, &names, &nkeys);
 		r->events += set.sums[i].requests;
 	}
+	if (!err && !r->nrows)
+		err = report__keep_columns(r, add_row(r, &none, cli->by, &names, &nkeys));
 	task_key_names__free(&names);
 	request_sums__free(&set);
 	report__sort_rows(r, b->order, nkeys, table_rows(cli));

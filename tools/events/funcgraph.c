@@ -363,27 +363,32 @@ static char *path_text(const struct funcgraph *s, size_t i)
 	return NULL;
 }
 
+static int add_texts(struct report_row *row, const char *function, const char *path, const char *module)
+{
+	int err = report_row__add_text(row, "function", function);
+
+	if (!err)
+		err = report_row__add_text(row, "path", path);
+	return err ?: report_row__add_text(row, "module", module);
+}
+
 /* Text output without a tree shows the path. */
 static int add_names(const struct funcgraph *s, const struct cli *cli, struct report_row *row, size_t i)
 {
 	const struct path *path = &s->paths.path[i];
+	const struct report_frame *f = &s->frame[path->function];
 	bool is_tree = cli->format == FORMAT_TEXT && !s->is_flat;
 	char *text = path_text(s, i);
-	int err = text ? report_row__add_text(row, "function", s->frame[path->function].name) : -ENOMEM;
+	int err = text ? add_texts(row, f->name, text, f->module) : -ENOMEM;
 
-	if (!err) {
-		row->cell[0].indent = is_tree ? 2 * path->depth : 0;
-		row->cell[0].machine = !is_tree;
-		err = report_row__add_text(row, "path", text);
-	}
 	free(text);
 	if (err)
 		return err;
+	row->cell[0].indent = is_tree ? 2 * path->depth : 0;
+	row->cell[0].machine = !is_tree;
 	row->cell[1].machine = is_tree;
-	err = report_row__add_text(row, "module", s->frame[path->function].module);
-	if (!err)
-		row->cell[2].machine = true;
-	return err;
+	row->cell[2].machine = true;
+	return 0;
 }
 
 static int add_figures(struct report_row *row, const struct path *path, u64 all_self, bool is_any_open)
@@ -413,6 +418,8 @@ static int add_figures(struct report_row *row, const struct path *path, u64 all_
 static int add_rows(const struct funcgraph *s, const struct cli *cli, struct report *r)
 {
 	const struct paths *p = &s->paths;
+	static const struct path none;
+	struct report_row columns = {};
 	u64 all_self = 0, open = 0;
 	int err = 0;
 	size_t i;
@@ -429,7 +436,10 @@ static int add_rows(const struct funcgraph *s, const struct cli *cli, struct rep
 			err = add_figures(&row, &p->path[p->walk[i]], all_self, open);
 		err = report__end_row(r, &row, err);
 	}
-	return err;
+	if (err || r->nrows)
+		return err;
+	err = add_texts(&columns, "", "", "") ?: add_figures(&columns, &none, 0, false);
+	return report__end_columns(r, &columns, err);
 }
 
 static int add_stack(struct report_stacks *to, const struct paths *p, size_t i)

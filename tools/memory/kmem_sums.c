@@ -66,6 +66,7 @@ static void as_shown(void *keys, void *key)
 int kmem_table__report(struct kmem_table *t, int sums_fd, volatile u32 *generation,
 		       struct report *r, const char *order, size_t top)
 {
+	static const struct kmem_row none;
 	size_t i, nkeys = 0;
 	bool failed = false;
 	struct sum_set set;
@@ -82,6 +83,8 @@ int kmem_table__report(struct kmem_table *t, int sums_fd, volatile u32 *generati
 	}
 	for (i = 0; i < set.n && !err; i++)
 		err = fill_row(t, sum_set__at(&set, i), failed, r, &nkeys);
+	if (!err && !r->nrows)
+		err = report__keep_columns(r, fill_row(t, &none, failed, r, &nkeys));
 	sum_set__free(&set);
 	report__sort_rows(r, order, nkeys, top);
 	return err;

@@ -269,24 +269,24 @@ static char *stack_text(const struct outstanding *o, const struct stack_path *pa
 	return NULL;
 }
 
-/* text: of its stack; NULL: without stacks. */
-static int fill_row(struct outstanding *o, size_t i, const char *text, struct report *r, size_t *nkeys)
+/* stack: its text; NULL: without stacks. */
+static int fill_row(struct outstanding *o, const struct outstanding_group *g, const void *key, const char *stack,
+		    struct report *r, size_t *nkeys)
 {
-	const struct outstanding_group *g = &o->group[i];
 	const struct field figures[] = {
 		{ .name = "bytes", .number = g->bytes, .kind = FIELD_NUMBER },
 		{ .name = "count", .number = g->count, .kind = FIELD_NUMBER },
 		{ .name = "oldest", .number = g->oldest_ns, .kind = FIELD_DURATION, .role = ROLE_MAXIMUM },
 	};
 	struct report_row row = {};
-	int err = o->add_key(o->context, o->keys + i * o->key_size, g->name, &row);
+	int err = o->add_key(o->context, key, g->name, &row);
 
 	*nkeys = row.ncells;
 	report_row__end_key(&row);
 	if (!err)
 		err = report_row__add_fields(&row, figures, ARRAY_SIZE(figures));
-	if (!err && text)
-		err = report_row__add_text(&row, "stack", text);
+	if (!err && stack)
+		err = report_row__add_text(&row, "stack", stack);
 	return report__end_row(r, &row, err);
 }
 
@@ -356,6 +356,17 @@ static const char *why_nothing(struct outstanding *o)
 	return o->all_young;
 }
 
+static int add_columns(struct outstanding *o, struct report *r)
+{
+	static const struct outstanding_group none;
+	void *key = calloc(1, o->key_size);
+	size_t nkeys;
+	int err = key ? fill_row(o, &none, key, o->stacks ? "" : NULL, r, &nkeys) : -ENOMEM;
+
+	free(key);
+	return report__keep_columns(r, err);
+}
+
 int outstanding__report_rows(struct outstanding *o, struct report *r, const char *order, size_t top)
 {
 	char **text = calloc(o->ngroups ?: 1, sizeof(*text));
@@ -370,11 +381,13 @@ int outstanding__report_rows(struct outstanding *o, struct report *r, const char
 	for (i = 0; i < o->ngroups && !err; i++) {
 		r->events += o->group[i].count;
 		if (o->group[i].count)
-			err = fill_row(o, i, text[i], r, &nkeys);
+			err = fill_row(o, &o->group[i], o->keys + i * o->key_size, text[i], r, &nkeys);
 	}
 	for (i = 0; text && i < o->ngroups; i++)
 		free(text[i]);
 	free(text);
+	if (!err && !r->nrows)
+		err = add_columns(o, r);
 	report__sort_rows(r, order, nkeys, top);
 	forget_groups(o);
 	return err;
@@ -419,6 +432,16 @@ static int add_stacks(struct outstanding *o, struct report *r, size_t *first)
 	return err;
 }
 
+static int add_key_columns(struct outstanding *o, struct report *r)
+{
+	struct report_row row = {};
+	void *key = calloc(1, o->key_size);
+	int err = key ? o->add_key(o->context, key, "", &row) : -ENOMEM;
+
+	free(key);
+	return report__end_columns(r, &row, err);
+}
+
 int outstanding__report_stacks(struct outstanding *o, struct report *r, size_t top)
 {
 	size_t *first = calloc(o->ngroups ?: 1, sizeof(*first));
@@ -432,6 +455,8 @@ int outstanding__report_stacks(struct outstanding *o, struct report *r, size_t t
 			err = add_stacks(o, r, first);
 	}
 	free(first);
+	if (!err && !o->ngroups)
+		err = add_key_columns(o, r);
 	forget_groups(o);
 	if (err)
 		return err;

@@ -224,6 +224,8 @@ static int regroup(struct making *m)
 int stalls__report(struct stalls *s, const struct measurement *measurement, struct report *r,
 		   const char *order)
 {
+	static const struct stall_key no_key;
+	static const struct histogram none;
 	struct making m = { .measurement = measurement, .r = r, .names = { .cgroups = measurement->cgroups } };
 	int err = gather(s, &m.g, &r->counters) ?: regroup(&m);
 	size_t i;
@@ -237,6 +239,8 @@ int stalls__report(struct stalls *s, const struct measurement *measurement, stru
 	}
 	if (!err)
 		err = add_unfinished(&m);
+	if (!err && !r->nrows)
+		err = report__keep_columns(r, add_row(&m, &no_key, "", &none));
 	task_key_names__free(&m.names);
 	drop(&m.g);
 	report__sort_rows(r, order, m.nkeys, measurement->cli->top);

@@ -149,6 +149,7 @@ static int add_polls(struct report *r, const struct netlat_poll_element *e, u32 
 
 static int report_polls(struct netlat *n, const struct cli *cli, struct report *r)
 {
+	static const struct netlat_poll_element none;
 	struct sum_set set = {};
 	size_t i, nkeys = 0;
 	int err = loss__since(&r->counters, &n->losses_before, bpf_map__fd(n->bpf->maps.losses),
@@ -168,6 +169,8 @@ static int report_polls(struct netlat *n, const struct cli *cli, struct report *
 		r->events += e->sums.polls;
 		err = add_polls(r, e, cli->by, &nkeys);
 	}
+	if (!err && !r->nrows)
+		err = report__keep_columns(r, add_polls(r, &none, cli->by, &nkeys));
 	sum_set__free(&set);
 	report__sort_rows(r, "packets", nkeys, cli->top);
 	return err;

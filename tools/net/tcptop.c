@@ -426,6 +426,7 @@ static int add_row(struct report *r, const struct tcptop_sums *e, u32 by,
 
 static int fill_rows(struct tcptop *t, struct measurement *m, struct report *r)
 {
+	static const struct tcptop_sums none;
 	struct task_key_names names = { .cgroups = m->cgroups };
 	const struct key_view view = { m->cli->by, &names, offsetof(struct tcptop_key, task) };
 	size_t i, nkeys = 0;
@@ -439,6 +440,8 @@ static int fill_rows(struct tcptop *t, struct measurement *m, struct report *r)
 		r->events += e->connections;
 		err = add_row(r, e, m->cli->by, &names, &nkeys);
 	}
+	if (!err && !r->nrows)
+		err = report__keep_columns(r, add_row(r, &none, m->cli->by, &names, &nkeys));
 	task_key_names__free(&names);
 	report__sort_rows(r, t->order, nkeys, table_rows(m->cli));
 	return err;

@@ -88,6 +88,7 @@ static bool is_shown(const struct cputhrottle *t, const struct cli *cli, const s
 
 static int fill_rows(struct cputhrottle *t, const struct cli *cli, struct report *r)
 {
+	static const struct cpu_stat none;
 	size_t i;
 	int err = 0;
 
@@ -98,6 +99,8 @@ static int fill_rows(struct cputhrottle *t, const struct cli *cli, struct report
 		if (is_shown(t, cli, &s))
 			err = add_row(r, &s);
 	}
+	if (!err && !r->nrows)
+		err = report__keep_columns(r, add_row(r, &none));
 	report__sort_rows(r, t->order, 1, table_rows(cli));
 	return err;
 }

@@ -98,6 +98,7 @@ int moves__table(struct report *r, const struct measurement *m, struct counts *c
 	struct task_key_names names = { .cgroups = m->cgroups };
 	const struct cli *cli = m->cli;
 	const struct key_view view = { cli->by, &names, 0 };
+	static const struct count none;
 	int err = 0;
 	size_t i;
 
@@ -110,6 +111,8 @@ int moves__table(struct report *r, const struct measurement *m, struct counts *c
 		else
 			err = put_way(r, &c->count[i], cli->by, &names);
 	}
+	if (!err && !r->nrows)
+		err = report__keep_columns(r, put_way(r, &none, cli->by, &names));
 	task_key_names__free(&names);
 	return err;
 }
@@ -161,6 +164,7 @@ static int put_from(const struct move_columns *m, struct report *r, const struct
 
 int moves__matrix(struct report *r, const struct move_columns *m, const struct counts *c)
 {
+	static const struct count none;
 	size_t from, to;
 	int err = 0;
 
@@ -170,6 +174,8 @@ int moves__matrix(struct report *r, const struct move_columns *m, const struct c
 		if (sum_of(&c->count[from], to - from))
 			err = put_from(m, r, &c->count[from], to - from);
 	}
+	if (!err && !r->nrows)
+		err = report__keep_columns(r, put_from(m, r, &none, 0));
 	return err;
 }
 

@@ -211,11 +211,22 @@ static void add_to_total(struct latency *total, const struct latency *l)
 	}
 }
 
+static int add_cells(struct report_row *row, const struct schedlat *s, const struct latency *l, u32 by,
+		     struct task_key_names *names, size_t *nkeys)
+{
+	int err = task_key__add_fields(row, &l->key, l->name, by, names);
+
+	*nkeys = row->ncells;
+	return err ?: add_figures(row, s, l);
+}
+
 static int fill_rows(struct schedlat *s, struct measurement *m, struct report *r,
 		     struct latency_set *set)
 {
 	struct task_key_names names = { .cgroups = m->cgroups };
 	const struct key_view view = { m->cli->by, &names, 0 };
+	static const struct latency none;
+	struct report_row columns = {};
 	struct latency total = {};
 	size_t i, nkeys = 0;
 	int err = 0;
@@ -225,13 +236,12 @@ static int fill_rows(struct schedlat *s, struct measurement *m, struct report *r
 		const struct latency *l = &set->latency[i];
 		struct report_row row = {};
 
-		err = task_key__add_fields(&row, &l->key, l->name, m->cli->by, &names);
-		nkeys = row.ncells;
-		if (!err)
-			err = add_figures(&row, s, l);
+		err = add_cells(&row, s, l, m->cli->by, &names, &nkeys);
 		err = report__end_row(r, &row, err);
 		add_to_total(&total, l);
 	}
+	if (!err && !r->nrows)
+		err = report__end_columns(r, &columns, add_cells(&columns, s, &none, m->cli->by, &names, &nkeys));
 	task_key_names__free(&names);
 	r->events = total.switches;
 	report__sort_rows(r, s->order, nkeys, m->cli->top);

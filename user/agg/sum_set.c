@@ -17,7 +17,7 @@ static size_t value_at(const struct sum_layout *l)
 	return (l->key_size + 7) & ~(size_t)7;
 }
 
-static size_t stride(const struct sum_layout *l)
+size_t sum_layout__size(const struct sum_layout *l)
 {
 	return value_at(l) + l->value_size;
 }
@@ -56,7 +56,7 @@ static void settle(struct sum_set *set)
 
 	if (!set->n)
 		return;
-	size = stride(l);
+	size = sum_layout__size(l);
 	qsort_r(set->element, set->n, size, compare, (void *)l);
 	for (i = 1; i < set->n; i++) {
 		char *from = set->element + i * size;
@@ -71,7 +71,7 @@ static void settle(struct sum_set *set)
 
 int sum_set__make(struct sum_set *set, const struct sum_layout *layout, const struct elements *e)
 {
-	size_t i, size = stride(layout);
+	size_t i, size = sum_layout__size(layout);
 
 	*set = (struct sum_set){ .layout = layout };
 	set->element = calloc(e->n ?: 1, size);
@@ -131,7 +131,7 @@ int sum_set__difference(struct sum_set *out, const struct sum_set *later,
 			const struct sum_set *earlier)
 {
 	const struct sum_layout *l = later->layout;
-	size_t size = l ? stride(l) : 1, i, k = 0;
+	size_t size = l ? sum_layout__size(l) : 1, i, k = 0;
 	int order;
 
 	*out = (struct sum_set){ .layout = l };
@@ -183,7 +183,7 @@ int sum_set__since(struct sum_set *out, struct sum_set *last, const struct sum_l
 
 int sum_set__insert(struct sum_set *set, const void *elements, size_t n)
 {
-	size_t size = stride(set->layout);
+	size_t size = sum_layout__size(set->layout);
 	char *larger;
 
 	if (!n)
@@ -203,13 +203,13 @@ void sum_set__regroup(struct sum_set *set, void (*change)(void *context, void *k
 	size_t i;
 
 	for (i = 0; i < set->n; i++)
-		change(context, set->element + i * stride(set->layout));
+		change(context, set->element + i * sum_layout__size(set->layout));
 	settle(set);
 }
 
 const void *sum_set__at(const struct sum_set *set, size_t i)
 {
-	return set->element + i * stride(set->layout);
+	return set->element + i * sum_layout__size(set->layout);
 }
 
 void sum_set__free(struct sum_set *set)

@@ -29,6 +29,9 @@ struct sum_layout {
 	bool named;
 };
 
+/* Bytes of an element in a snapshot. */
+size_t sum_layout__size(const struct sum_layout *l);
+
 /* All zeros: empty. The layout is borrowed and outlives the set. */
 struct sum_set {
 	const struct sum_layout *layout;

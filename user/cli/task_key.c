@@ -177,6 +177,16 @@ static int add_key(struct report_row *row, const struct hist_group *g, size_t si
 	return err ?: task_key__add_fields(row, key, g->name, by, names);
 }
 
+static int add_columns(struct report *r, size_t size, u32 by, const struct own_parts *own, struct task_key_names *names)
+{
+	struct hist_group none = { .key = calloc(1, size ?: 1) };
+	struct report_row row = {};
+	int err = none.key ? add_key(&row, &none, size, by, own, names) : -ENOMEM;
+
+	free((void *)none.key);
+	return report__end_columns(r, &row, err);
+}
+
 int task_key__report(struct report *r, struct hist_set *set, u32 by, const struct own_parts *own,
 		     struct cgroup_names *cgroups)
 {
@@ -198,6 +208,8 @@ int task_key__report(struct report *r, struct hist_set *set, u32 by, const struc
 		else
 			err = report__add_group(r, &g);
 	}
+	if (!err && by && !r->ngroups)
+		err = add_columns(r, set->key_size, by, own, &names);
 	task_key_names__free(&names);
 	return err;
 }

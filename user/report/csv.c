@@ -155,12 +155,13 @@ static int put_group(struct writer *w, const struct report *r, const struct repo
 
 static int write_groups(struct writer *w, const struct report *r)
 {
+	const struct report_group none = { .key = r->columns.cell, .nkey = r->columns.ncells };
 	size_t i;
 	int err;
 
-	if (!w->header && r->ngroups) {
+	if (!w->header && (r->ngroups || none.nkey)) {
 		w->header = true;
-		put_group_header(w, &r->group[0]);
+		put_group_header(w, r->ngroups ? &r->group[0] : &none);
 	}
 	for (i = 0; i < r->ngroups; i++) {
 		err = put_group(w, r, &r->group[i]);
@@ -192,19 +193,20 @@ static int put_row(struct writer *w, const struct report *r, const struct report
 
 static int write_rows(struct writer *w, const struct report *r)
 {
+	const struct report_row *columns = r->nrows ? &r->row[0] : &r->columns;
 	size_t i;
 	int err;
 
-	if (!w->header && r->nrows) {
+	if (!w->header && columns->ncells) {
 		w->header = true;
 		if (r->table) {
 			csv_put_text(w, "start_ns");
 			next_text(w, "duration_ns");
 		}
-		for (i = 0; i < r->row[0].ncells; i++) {
+		for (i = 0; i < columns->ncells; i++) {
 			if (i || r->table)
 				fputc(w->separator, w->file);
-			csv_put_text(w, r->row[0].cell[i].name);
+			csv_put_text(w, columns->cell[i].name);
 		}
 		fputc('\n', w->file);
 	}
@@ -251,16 +253,17 @@ static int put_stack(struct writer *w, const struct report *r, const struct stac
 static int write_stacks(struct writer *w, const struct report *r)
 {
 	const struct report_stacks *s = r->stacks;
+	const struct report_row *key = s->n ? &s->key[0] : &r->columns;
 	struct stack_labels labels = {};
 	int err = stack_labels__make(&labels, s, LABELS_FOLDED);
 	size_t i;
 
-	if (!w->header && s->n) {
+	if (!w->header) {
 		w->header = true;
 		csv_put_text(w, "start_ns");
 		next_text(w, "duration_ns");
-		for (i = 0; i < s->key[0].ncells; i++)
-			next_text(w, s->key[0].cell[i].name);
+		for (i = 0; i < key->ncells; i++)
+			next_text(w, key->cell[i].name);
 		next_text(w, s->unit);
 		next_text(w, "stack");
 		fputc('\n', w->file);
@@ -323,7 +326,7 @@ static int write_listed(struct writer *w, const struct report *r)
 	size_t i, k;
 	int err = 0;
 
-	if (!w->header && all->n) {
+	if (!w->header) {
 		w->header = true;
 		csv_put_text(w, "start_ns");
 		for (i = 0; i < ARRAY_SIZE(titles); i++)

@@ -188,6 +188,26 @@ int report__end_row(struct report *r, struct report_row *row, int err)
 	return err;
 }
 
+int report__end_columns(struct report *r, struct report_row *row, int err)
+{
+	report_row__free(&r->columns);
+	if (err)
+		report_row__free(row);
+	else
+		r->columns = *row;
+	*row = (struct report_row){};
+	return err;
+}
+
+int report__keep_columns(struct report *r, int err)
+{
+	if (err)
+		return err;
+	report_row__free(&r->columns);
+	r->columns = r->row[--r->nrows];
+	return 0;
+}
+
 int report__add_texts(struct report *r, const char *const *names, const char *const *texts,
 		      size_t n)
 {
@@ -497,6 +517,7 @@ void report__free(struct report *r)
 		report_group__free(&r->group[i]);
 	for (i = 0; i < r->nrows; i++)
 		report_row__free(&r->row[i]);
+	report_row__free(&r->columns);
 	report_stacks__free(r->stacks);
 	report_listings__free(r->listings);
 	free(r->group);

@@ -215,6 +215,11 @@ struct report {
 	size_t ngroups;
 	struct report_row *row;
 	size_t nrows;
+	/*
+	 * For the heading of a report without rows: the cells that a row would have, of which only the names are used.
+	 * Without groups or stacks: the cells of their keys. No cells: unknown, or not needed.
+	 */
+	struct report_row columns;
 	struct report_stacks *stacks;   /* the measurement, if it has stacks; else NULL */
 	struct report_listings *listings;       /* of functions (report/listing.h); NULL: none */
 	const struct report_overhead *overhead; /* --overhead; borrowed; NULL: not requested */
@@ -250,6 +255,12 @@ int report__add_row(struct report *r, struct report_row *row);
 
 /* Adds the row if err, from building it, is 0; otherwise frees it and returns err. */
 int report__end_row(struct report *r, struct report_row *row, int err);
+
+/* The same for the columns of a report without rows: row has any values, as of a row of zeros. */
+int report__end_columns(struct report *r, struct report_row *row, int err);
+
+/* If err, from adding the last row, is 0: makes that row the columns. */
+int report__keep_columns(struct report *r, int err);
 
 /* Adds a row of n texts, which are copied. Returns 0 or -ENOMEM. */
 int report__add_texts(struct report *r, const char *const *names, const char *const *texts,

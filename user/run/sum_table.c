@@ -2,6 +2,7 @@
 #include "run/sum_table.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "cli/key_view.h"
 #include "cli/order.h"
@@ -31,6 +32,16 @@ static int add_row(struct sum_table_report *t, const struct sum_table_spec *spec
 	return report__end_row(r, &row, err);
 }
 
+static int add_columns(struct sum_table_report *t, const struct sum_table_spec *spec, struct report *r)
+{
+	void *none = calloc(1, sum_layout__size(&spec->layout));
+	size_t nkeys;
+	int err = none ? add_row(t, spec, r, none, &nkeys) : -ENOMEM;
+
+	free(none);
+	return report__keep_columns(r, err);
+}
+
 static int add_rows(struct measurement *m, const struct sum_table_spec *spec, struct report *r, const char *order,
 		    struct sum_set *set)
 {
@@ -47,6 +58,8 @@ static int add_rows(struct measurement *m, const struct sum_table_spec *spec, st
 		r->events += spec->events(sum_set__at(set, i));
 		err = add_row(&t, spec, r, sum_set__at(set, i), &nkeys);
 	}
+	if (!err && !r->nrows)
+		err = add_columns(&t, spec, r);
 	task_key_names__free(&t.names);
 	report__sort_rows(r, order, nkeys, table_rows(m->cli));
 	return err;

@@ -233,6 +233,14 @@ static int add_up(struct histogram *total, const struct report *r)
 	return err;
 }
 
+/* r->columns has the cells of the key so far. */
+static int add_columns(struct report *r, const struct tabulation *t, const struct cli *cli)
+{
+	static const struct histogram none;
+
+	return add_figures(&r->columns, r, t, &none, cli);
+}
+
 static void remove_groups(struct report *r)
 {
 	while (r->ngroups)
@@ -255,6 +263,8 @@ int report__tabulate(struct report *r, const struct tabulation *t, const struct 
 	measure__sort(r, cli);
 	for (i = 0; i < r->ngroups && !err; i++)
 		err = add_row(r, t, &r->group[i], cli);
+	if (!err && !r->ngroups)
+		err = add_columns(r, t, cli);
 	remove_groups(r);
 	if (!err)
 		err = add_subtotals(r, t, &parts, nkeys, cli);

@@ -404,26 +404,35 @@ static int join_frames(struct merge *m)
 	return 0;
 }
 
+static int name_group(struct merge *m, const struct group *g, u32 by, struct report_row *row)
+{
+	int err = 0;
+
+	if (m->b->view == BLOCKED_BY_WAKER)
+		err = report_row__add_text(row, "waker", g->key.waker);
+	if (!err && by)
+		err = task_key__add_fields(row, &g->key.task, g->sum.name, by, &m->names);
+	if (!err && m->b->by_state)
+		err = report_row__add_text(row, "state", blocked_why_name(g->key.why));
+	return err;
+}
+
 static int name_groups(struct merge *m, u32 by)
 {
+	const struct group none = {};
+	struct report_row row = {};
 	size_t i;
 	int err = 0;
 
 	m->out->key = calloc(m->out->nkeys ?: 1, sizeof(*m->out->key));
 	if (!m->out->key)
 		return -ENOMEM;
-	for (i = 0; i < m->out->nkeys && !err; i++) {
-		const struct group *g = &m->group[i];
-		struct report_row *row = &m->out->key[i];
-
-		if (m->b->view == BLOCKED_BY_WAKER)
-			err = report_row__add_text(row, "waker", g->key.waker);
-		if (!err && by)
-			err = task_key__add_fields(row, &g->key.task, g->sum.name, by, &m->names);
-		if (!err && m->b->by_state)
-			err = report_row__add_text(row, "state", blocked_why_name(g->key.why));
-	}
-	return err;
+	for (i = 0; i < m->out->nkeys && !err; i++)
+		err = name_group(m, &m->group[i], by, &m->out->key[i]);
+	if (err || m->out->nkeys)
+		return err;
+	err = name_group(m, &none, by, &row);
+	return report__end_columns(m->r, &row, err);
 }
 
 /*

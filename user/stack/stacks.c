@@ -303,11 +303,22 @@ static int find_key(struct merge *m, const struct stack_sample *sample, u32 *ind
 	return 0;
 }
 
+static int add_columns(struct merge *m, struct report *r, u32 by, const char *const *event)
+{
+	const struct task_key none = {};
+	struct report_row row = {};
+	int err = event ? report_row__add_text(&row, "event", event[0]) : 0;
+
+	if (!err && by)
+		err = task_key__add_fields(&row, &none, "", by, &m->names);
+	return report__end_columns(r, &row, err);
+}
+
 /* Resolves key names at the end, when all keys and their newest names are known. */
-static int name_keys(struct merge *m, u32 by, const char *const *event)
+static int name_keys(struct merge *m, struct report *r, u32 by, const char *const *event)
 {
 	size_t i;
-	int err = 0;
+	int err = m->out->nkeys ? 0 : add_columns(m, r, by, event);
 
 	m->out->key = calloc(m->out->nkeys ?: 1, sizeof(*m->out->key));
 	if (!m->out->key)
@@ -594,7 +605,7 @@ int stacks__report(struct stacks *s, const struct measurement *measurement, stru
 			count_doubtful(s, &s->known[index].path, s->store.sample[i].count);
 	}
 	if (!err)
-		err = name_keys(&m, measurement->cli->by, s->event);
+		err = name_keys(&m, r, measurement->cli->by, s->event);
 	merge__free(&m);
 	if (err)
 		return err;

@@ -141,14 +141,15 @@ static int add_shares(const struct report *r, const struct leaf *l, struct repor
 	return err;
 }
 
-static int add_row(const struct tabulation *t, const struct leaf *l)
+/* key: a row of keys; its first field is an event, if there are several. */
+static int add_row(const struct tabulation *t, const struct leaf *l, const struct report_row *key)
 {
 	struct report *r = t->r;
 	struct report_row row = {};
 	int err = t->side_by_side ? add_shares(r, l, &row) : add_figures(r, l, &row);
 
 	if (!err)
-		err = copy_key(&row, &r->stacks->key[l->key], t->side_by_side);
+		err = copy_key(&row, key, t->side_by_side);
 	if (!err && t->leaf & LEAF_DSO)
 		err = report_row__add_text(&row, "dso", l->dso);
 	if (!err && t->leaf & LEAF_SYM)
@@ -217,6 +218,7 @@ static size_t rank(const struct report *r, struct leaf *list, size_t n, size_t t
 static int tabulate(const struct tabulation *t, size_t top)
 {
 	const struct report_stacks *s = t->r->stacks;
+	const struct leaf none = {};
 	struct leaf *list = calloc(s->n ?: 1, sizeof(*list));
 	struct table by_leaf = {};
 	size_t n = 0, shown, i;
@@ -226,7 +228,9 @@ static int tabulate(const struct tabulation *t, size_t top)
 		err = add_leaf(t, &by_leaf, list, &n, &s->stack[i]);
 	shown = !err && t->side_by_side ? rank(t->r, list, n, top) : n;
 	for (i = 0; i < shown && !err; i++)
-		err = add_row(t, &list[i]);
+		err = add_row(t, &list[i], &s->key[list[i].key]);
+	if (!err && !n)
+		err = report__keep_columns(t->r, add_row(t, &none, &t->r->columns));
 	t->r->hidden += n - shown;
 	free(list);
 	table__free(&by_leaf);

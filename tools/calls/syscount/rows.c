@@ -191,6 +191,7 @@ int calls__report(struct report *r, struct calls *set, const struct call_columns
 {
 	struct task_key_names names = { .cgroups = m->cgroups };
 	struct key_view view = { m->cli->by, &names, 0 };
+	static const struct call none;
 	struct call total = {};
 	size_t i, nkeys = 0;
 	int err = key_view__merges(&view) ? calls__regroup(set, key_view__change, &view) : 0;
@@ -204,6 +205,8 @@ int calls__report(struct report *r, struct calls *set, const struct call_columns
 		if (!err)
 			err = add_to_total(&total, c);
 	}
+	if (!err && !r->nrows)
+		err = report__keep_columns(r, add_row(r, columns, &none, m->cli->by, &names, &nkeys));
 	task_key_names__free(&names);
 	r->events = total.calls;
 	if (!order)

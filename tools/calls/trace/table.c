@@ -223,6 +223,8 @@ static int fill_rows(struct trace *t, struct measurement *m, struct report *r,
 	r->events = total.count;
 	if (!err && t->faults)
 		err = add_faults(t, r);
+	if (!err && !r->nrows)
+		err = report__keep_columns(r, add_row(r, "", &total, &all_running));
 	report__sort_rows(r, t->sort, 1, m->cli->top);
 	/* For text output; programs can add up rows, and would have to skip this one. */
 	if (!err && r->nrows && m->cli->format == FORMAT_TEXT)

@@ -133,6 +133,16 @@ static int add_group(struct results *r, struct report *report, struct hist_group
 	return report__add_group(report, &g);
 }
 
+static int add_key_columns(struct results *r, struct report *report)
+{
+	void *none = calloc(1, r->plan->layout.size ?: 1);
+	struct report_row row = {};
+	int err = none ? layout__add_cells(&row, &r->plan->layout, none, "", &r->names) : -ENOMEM;
+
+	free(none);
+	return report__end_columns(report, &row, err);
+}
+
 static int report_histograms(struct results *r, struct report *report)
 {
 	struct hist_set d;
@@ -143,6 +153,8 @@ static int report_histograms(struct results *r, struct report *report)
 		return err;
 	for (i = 0; i < d.ngroups && !err; i++)
 		err = add_group(r, report, &d.group[i]);
+	if (!err && !d.ngroups)
+		err = add_key_columns(r, report);
 	hist_set__free(&d);
 	return err;
 }
@@ -277,6 +289,17 @@ static int add_row(struct results *r, struct report *report, const struct sum_en
 	return report__add_row(report, &row);
 }
 
+static int add_columns(struct results *r, struct report *report)
+{
+	const struct sum_entry none = { .key = calloc(1, r->plan->layout.size ?: 1), .count = 1 };
+	u64 events = report->events;
+	int err = none.key ? add_row(r, report, &none) : -ENOMEM;
+
+	free((void *)none.key);
+	report->events = events;
+	return report__keep_columns(report, err);
+}
+
 static const char *default_column(const struct results_plan *plan)
 {
 	u32 wanted = figures_of(plan);
@@ -313,6 +336,8 @@ static int report_sums(struct results *r, const struct cli *cli, const char *sor
 	report->table = true;
 	for (i = 0; i < d.n && !err; i++)
 		err = add_row(r, report, &d.entry[i]);
+	if (!err && !report->nrows)
+		err = add_columns(r, report);
 	probe_sums__free(&d);
 	report__sort_rows(report, sort ?: default_column(r->plan), nkeys, cli->top);
 	return err;

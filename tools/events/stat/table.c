@@ -321,6 +321,10 @@ int table__put(struct stat_run *s, struct measurement *m, struct report *r, stru
 		err = is_wide(s, cli) ? put_wide(s, r, cli, &g, &names) :
 					put_group(s, r, cli, &g, scaled, &names);
 	}
+	if (!err && !r->nrows && s->nrows) {
+		group__fill(&g, s, &nothing, 0);
+		err = report__keep_columns(r, put_row(s, r, cli, &g, 0, scaled, &names));
+	}
 	free(span);
 	group__free(&g);
 	task_key_names__free(&names);
