@@ -45,8 +45,8 @@ def check_whole(slots, duration_ns):
     """Slots of a task that was there all the time: one after the other, each filled to the ns."""
     end = 0
     for slot in slots:
-        assert slot["start_ns"] == end and length(slot) == slot["end_ns"] - end
-        end = slot["end_ns"]
+        assert slot["from_ns"] == end and length(slot) == slot["to_ns"] - end
+        end = slot["to_ns"]
     assert end == duration_ns
 
 
@@ -58,10 +58,10 @@ def check_balance(report):
     busy, run = defaultdict(int), defaultdict(int)
     for row in by_cpu:
         # A switch that the kernel hid leaves two tasks on one CPU for a while.
-        assert row["run"] <= row["end_ns"] - row["start_ns"] or not nothing_lost(report)
-        busy[row["start_ns"]] += row["run"]
+        assert row["run"] <= row["to_ns"] - row["from_ns"] or not nothing_lost(report)
+        busy[row["from_ns"]] += row["run"]
     for row in by_task:
-        run[row["start_ns"]] += row["run"]
+        run[row["from_ns"]] += row["run"]
     assert {at: n for at, n in busy.items() if n} == {at: n for at, n in run.items() if n}
 
 
@@ -112,7 +112,7 @@ def test_phases(timechart, trigger):
             # It sleeps for as long as it asked to; then it may have to wait for the CPU.
             until = at[i] + scaled(100) * 1000000 if i % 2 else at[i + 1] - margin
             for slot in slots:
-                if at[i] + margin <= slot["start_ns"] and slot["end_ns"] <= until:
+                if at[i] + margin <= slot["from_ns"] and slot["to_ns"] <= until:
                     between["sleeps" if i % 2 else "computes"] += 1
                     # Between reading the clock and falling asleep it may be preempted.
                     within(slot["run"] + slot["wait"] == (0 if i % 2 else length(slot)), i, slot)
@@ -131,13 +131,13 @@ def test_wider_slots(trigger, run):
         said = run("--json", "--", BUILD / "triggers/phases", 0, 4, 100, tool="timechart")
         report = tally.json.loads(said.text.splitlines()[-1])
         slots = next(iter(rows_of(report, "task", "tid").values()))
-        widths = {slot["end_ns"] - slot["start_ns"] for slot in slots[:-1]}
+        widths = {slot["to_ns"] - slot["from_ns"] for slot in slots[:-1]}
         assert len(widths) == 1 and widths.pop() in {1000000 << i for i in range(1, 20)}
         assert len(slots) <= 600
         check_balance(report)
         if not nothing_lost(report):
             raise tally.Blurred
-        lasted = slots[-1]["end_ns"] - slots[0]["start_ns"]
+        lasted = slots[-1]["to_ns"] - slots[0]["from_ns"]
         within(sum_of(slots, "run") >= 4 * 100 * 1000000, slots)
         assert sum(map(length, slots)) <= lasted
 
@@ -266,5 +266,5 @@ def test_others_are_of_all_cpus(run):
 @tally.once
 def test_csv(run):
     lines = run("--csv", "-d", "0.1", tool="timechart").text.splitlines()
-    assert lines[0].startswith("row,cpu,tid,pid,comm,start_ns") or "row,cpu,tid" in lines[0]
+    assert lines[0].startswith("start_ns,duration_ns,row,cpu,tid,pid,comm,from_ns,to_ns,run"), lines[0]
     assert all(line.count(",") == lines[0].count(",") for line in lines if '"' not in line)

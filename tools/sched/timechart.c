@@ -195,9 +195,9 @@ static int add_slot(struct report *r, const struct timechart *c, const struct ti
 	if (!err)
 		err = report_row__add_text(&out, "comm", task ? row->name : NULL);
 	if (!err)
-		err = add_number(&out, "start_ns", start, true, FIELD_NUMBER);
+		err = add_number(&out, "from_ns", start, true, FIELD_NUMBER);
 	if (!err)
-		err = add_number(&out, "end_ns", start + timechart__span(c, i, 1), true,
+		err = add_number(&out, "to_ns", start + timechart__span(c, i, 1), true,
 				 FIELD_NUMBER);
 	report_row__end_key(&out);
 	for (k = 0; k < PARTS && !err; k++)
@@ -218,6 +218,8 @@ static bool is_empty(const struct timechart_slot *s)
 /* Adds a row for each slot that is not empty. */
 static int add_slots(struct report *r, const struct timechart *c)
 {
+	struct timechart_slot empty = {};
+	const struct timechart_row none = { .slot = &empty };
 	int err = 0;
 	size_t i;
 	u32 k;
@@ -226,7 +228,9 @@ static int add_slots(struct report *r, const struct timechart *c)
 		for (k = 0; k < c->nslots && !err; k++)
 			if (!is_empty(&c->row[i].slot[k]))
 				err = add_slot(r, c, &c->row[i], k);
-	return err;
+	if (err || r->nrows)
+		return err;
+	return report__keep_columns(r, add_slot(r, c, &none, 0));
 }
 
 static int draw(struct timechart_tool *t, struct measurement *m, const struct report *r,
