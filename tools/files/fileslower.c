@@ -155,6 +155,7 @@ static int check(void *context, struct cli *cli)
 	struct fileslower *s = context;
 	int err = lines__init(&s->lines, cli, field_names, FIELDS);
 
+	s->lines.has_event = true;
 	s->lines.rare = s->min_ns >= RARE_MIN;
 	return err;
 }

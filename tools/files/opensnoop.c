@@ -36,7 +36,6 @@ static const struct snoop_call calls[] = {
 struct opensnoop {
 	struct snoop snoop;     /* first: show() casts its context to this type */
 	bool only_failed;
-	bool elapsed;
 	int only_errno;         /* 0: any */
 	u64 min_ns;
 	const char *name;       /* glob; NULL: any */
@@ -57,7 +56,7 @@ static error_t parse_errno(struct opensnoop *o, const char *arg)
 
 static error_t parse_min(struct opensnoop *o, const char *arg)
 {
-	o->elapsed = true;
+	o->snoop.has_elapsed = true;
 	if (!parse_duration(arg, NSEC_PER_MSEC, &o->min_ns))
 		return 0;
 	diag_error("--min: '%s' is no time; as in 10ms, 500us", arg);
@@ -78,7 +77,7 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 		o->name = arg;
 		return 0;
 	case KEY_ELAPSED:
-		o->elapsed = true;
+		o->snoop.has_elapsed = true;
 		return 0;
 	case KEY_MIN:
 		return parse_min(o, arg);
@@ -128,7 +127,7 @@ static int show_line(struct opensnoop *o, const struct open_record *r, const cha
 	};
 	struct stream_line line = {
 		.time_ns = r->time_ns, .comm = comm, .pid = r->pid, .tid = r->tid, .cpu = r->cpu,
-		.has_elapsed = o->elapsed, .elapsed_ns = r->elapsed_ns,
+		.has_elapsed = o->snoop.has_elapsed, .elapsed_ns = r->elapsed_ns,
 		.elapsed_unknown = r->no_start,
 		.field = fields, .n = ARRAY_SIZE(fields),
 	};
@@ -173,8 +172,8 @@ static int open_skeleton(struct snoop *s)
 	bpf->rodata->only_failed = o->only_failed;
 	bpf->rodata->only_errno = o->only_errno;
 	bpf->rodata->min_ns = s->min_ns = o->min_ns;
-	bpf->rodata->timed = o->elapsed;
-	bpf_program__set_autoload(bpf->progs.on_enter, o->elapsed);
+	bpf->rodata->timed = o->snoop.has_elapsed;
+	bpf_program__set_autoload(bpf->progs.on_enter, o->snoop.has_elapsed);
 	return 0;
 }
 

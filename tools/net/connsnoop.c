@@ -170,6 +170,7 @@ static void init(void *own)
 				  "tp_btf/inet_sock_set_state",
 			.caveat = "not seen: connections by io_uring, and messages with an address (sendto)",
 			.field = field_names, .nfields = ARRAY_SIZE(field_names),
+			.has_event = true,
 			.call = calls, .ncalls = ARRAY_SIZE(calls),
 			.state = "conn_starts",
 			.least = sizeof(struct conn_record),

@@ -94,7 +94,7 @@ static int report(struct session *s, struct report *r)
 
 	r->events = m->events;
 	m->events = 0;
-	return 0;
+	return timeline__end_map(&m->timeline, s->writer);
 }
 
 static int check(void *own, struct cli *cli)

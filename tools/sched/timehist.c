@@ -214,6 +214,8 @@ static int finish_row(struct report *r, struct report_row *row, int err)
 /* Covers the interval: the next one begins empty. */
 static int report_summary(struct timehist *h, struct report *r)
 {
+	static const struct task_totals none;
+	struct report_row columns = {};
 	int err = 0;
 	size_t i;
 
@@ -223,6 +225,8 @@ static int report_summary(struct timehist *h, struct report *r)
 		err = add_totals(&row, &h->tasks.task[i]);
 		err = finish_row(r, &row, err);
 	}
+	if (!err && !r->nrows)
+		err = report__end_columns(r, &columns, add_totals(&columns, &none));
 	tasks__free(&h->tasks);
 	report__sort_rows(r, "run", 1, h->session.cli->top);
 	return err;
@@ -284,6 +288,8 @@ static int add_worst(struct report_row *row, struct timehist *h, const struct sw
 
 static int report_worst(struct timehist *h, struct report *r)
 {
+	static const struct switches_worst none;
+	struct report_row columns = {};
 	struct worst worst = {};
 	int err = session__read_worst(&h->session, &worst);
 	size_t i;
@@ -294,6 +300,8 @@ static int report_worst(struct timehist *h, struct report *r)
 		err = add_worst(&row, h, &worst.entry[i]);
 		err = finish_row(r, &row, err);
 	}
+	if (!err && !worst.n)
+		err = report__end_columns(r, &columns, add_worst(&columns, h, &none));
 	r->events = worst.n;
 	worst__free(&worst);
 	return err;
@@ -307,7 +315,9 @@ static int report(struct session *s, struct report *r)
 	h->events = 0;
 	if (h->session.worst)
 		return report_worst(h, r);
-	return h->summary ? report_summary(h, r) : 0;
+	if (h->summary)
+		return report_summary(h, r);
+	return timeline__end_lines(&h->timeline, s->writer);
 }
 
 /*
@@ -337,6 +347,8 @@ static int check(void *own, struct cli *cli)
 		what = "--sort is about --worst";
 	else if (h->session.record && (h->summary || h->timeline.picture || h->timeline.next))
 		what = "--record shows nothing: say with --read how a file is shown";
+	else if (h->summary && h->lines && cli->format == FORMAT_CSV)
+		what = "--csv is one table: --summary=only, or the lines without --summary";
 	if (what)
 		diag_error("%s", what);
 	if (what || session__check(&h->session, cli))

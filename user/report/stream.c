@@ -373,6 +373,17 @@ static int csv_header(struct writer *w, const struct stream_line *line)
 	return err;
 }
 
+int stream__end_lines(struct writer *w, const struct stream_line *like)
+{
+	struct writing writing;
+	int err;
+
+	if (w->sink || w->format != FORMAT_CSV || w->header)
+		return 0;
+	err = writer__begin(w, &writing);
+	return err ?: writer__end(w, &writing, csv_header(w, like));
+}
+
 static int csv_value(struct writer *w, const struct stream_field *v)
 {
 	if (v->fault || v->field.kind == FIELD_NONE)

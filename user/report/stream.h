@@ -71,4 +71,10 @@ void stream_template__free(struct stream_template *t);
 int stream__write_line(struct writer *w, const struct stream_template *t,
 		       const struct stream_line *line);
 
+/*
+ * CSV has its heading even if there are no lines: writes it, if no line has. like: a line of any values. Returns 0 or
+ * -ENOMEM.
+ */
+int stream__end_lines(struct writer *w, const struct stream_line *like);
+
 #endif /* TALLY_OUT_STREAM_H */

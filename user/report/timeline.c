@@ -224,13 +224,16 @@ static struct stream_field time_field(const char *name, u64 ns)
 	return number_field(name, ns, FIELD_TIME, ns != SWITCHES_UNKNOWN);
 }
 
-static int write_fields(const struct timeline *t, struct writer *w, const struct switches_record *r)
+/* record: NULL: only the heading, if there were no lines. */
+static int write_fields(const struct timeline *t, struct writer *w, const struct switches_record *record)
 {
 	static const char *const names[SWITCHES_KINDS] = {
 		[SWITCHES_SWITCH] = "switch", [SWITCHES_ARRIVAL] = "arrival",
 		[SWITCHES_WAIT] = "wait", [SWITCHES_WAKEUP] = "wakeup",
 		[SWITCHES_MIGRATION] = "migration",
 	};
+	static const struct switches_record none;
+	const struct switches_record *r = record ?: &none;
 	char comm[sizeof(r->task.comm) + 1] = "", other[sizeof(r->other.comm) + 1] = "";
 	bool moved = r->kind == SWITCHES_MIGRATION;
 	const struct stream_field fields[] = {
@@ -250,7 +253,12 @@ static int write_fields(const struct timeline *t, struct writer *w, const struct
 
 	memcpy(comm, r->task.comm, sizeof(r->task.comm));
 	memcpy(other, r->other.comm, sizeof(r->other.comm));
-	return stream__write_line(w, NULL, &line);
+	return record ? stream__write_line(w, NULL, &line) : stream__end_lines(w, &line);
+}
+
+int timeline__end_lines(const struct timeline *t, struct writer *w)
+{
+	return write_fields(t, w, NULL);
 }
 
 int timeline__write(const struct timeline *t, struct writer *w, const struct switches_record *r)
@@ -265,9 +273,12 @@ int timeline__write(const struct timeline *t, struct writer *w, const struct swi
  * --- the map -----------------------------------------------------------------------------------
  */
 
+/* record: NULL: only the heading, if there were no lines. */
 static int write_map_fields(const struct timeline *t, struct writer *w,
-			    const struct switches_record *r, const char *code)
+			    const struct switches_record *record, const char *code)
 {
+	static const struct switches_record none;
+	const struct switches_record *r = record ?: &none;
 	char comm[sizeof(r->other.comm) + 1] = "", text[TIMELINE_CELL];
 	const struct stream_field field = { .field = { .name = "code", .text = text } };
 	const struct stream_line line = {
@@ -278,7 +289,12 @@ static int write_map_fields(const struct timeline *t, struct writer *w,
 
 	memcpy(comm, r->other.comm, sizeof(r->other.comm));
 	snprintf(text, sizeof(text), "%s", code);
-	return stream__write_line(w, NULL, &line);
+	return record ? stream__write_line(w, NULL, &line) : stream__end_lines(w, &line);
+}
+
+int timeline__end_map(const struct timeline *t, struct writer *w)
+{
+	return write_map_fields(t, w, NULL, "");
 }
 
 int timeline__write_map(const struct timeline *t, struct writer *w, const struct switches_record *r,

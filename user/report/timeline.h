@@ -42,6 +42,10 @@ int timeline__write(const struct timeline *t, struct writer *w, const struct swi
 int timeline__write_map(const struct timeline *t, struct writer *w, const struct switches_record *r,
 			char (*cell)[TIMELINE_CELL], const char *code, bool is_new);
 
+/* stream__end_lines() of both kinds. Return 0 or -ENOMEM. */
+int timeline__end_lines(const struct timeline *t, struct writer *w);
+int timeline__end_map(const struct timeline *t, struct writer *w);
+
 /* Formats the time of a record, "12:34:56.123456", for tables. */
 #define TIMELINE_TIME_SPACE 32
 void timeline__format_time(const struct timeline *t, char text[TIMELINE_TIME_SPACE], u64 time_ns);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "report/diag.h"
 #include "report/units.h"
@@ -12,7 +13,7 @@ int lines__init(struct lines *l, const struct cli *cli, const char *const *name,
 	struct complaint c = {};
 	int err;
 
-	*l = (struct lines){ .cli = cli };
+	*l = (struct lines){ .cli = cli, .name = name, .nfields = n };
 	if (!cli->template_text)
 		return 0;
 	err = stream_template__parse(&l->template, cli->template_text, name, n, &c);
@@ -84,10 +85,31 @@ int lines__write_as(struct lines *l, const struct stream_template *t, struct str
 	return stream__write_line(l->writer, t, line);
 }
 
-int lines__report(struct lines *l, struct report *r)
+static int end_lines(const struct lines *l)
 {
+	struct stream_field *field = calloc(l->nfields ?: 1, sizeof(*field));
+	const struct stream_line like = {
+		.comm = "", .event = l->has_event ? "" : NULL, .has_elapsed = l->has_elapsed,
+		.has_stack = l->has_stack, .field = field, .n = l->nfields,
+	};
+	size_t i;
 	int err;
 
+	if (!field)
+		return -ENOMEM;
+	for (i = 0; i < l->nfields; i++)
+		field[i].field.name = l->name[i];
+	err = stream__end_lines(l->writer, &like);
+	free(field);
+	return err;
+}
+
+int lines__report(struct lines *l, struct report *r)
+{
+	int err = end_lines(l);
+
+	if (err)
+		return err;
 	r->table = true;
 	r->has_events = true;
 	r->events = l->shown;

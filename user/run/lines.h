@@ -23,6 +23,10 @@ struct lines {
 	const struct cli *cli;
 	bool rare;              /* few events: a smaller ring; set between lines__init() and lines__prepare() */
 	bool idle;              /* the object has a ring buffer, but no lines will be shown; set like rare */
+	/* Lines have these besides fields; set after lines__init(). */
+	bool has_event, has_elapsed, has_stack;
+	const char *const *name;                /* of the fields */
+	size_t nfields;
 	struct stream_template template;        /* of cli->template_text, if given */
 	struct ring *ring;
 	struct writer *writer;
@@ -69,7 +73,8 @@ int MUST_CHECK lines__write_as(struct lines *l, const struct stream_template *t,
 
 /*
  * Fills in how many lines were written since the last call, and how many events were filtered or
- * lost. The caller fills in value and source. Returns 0 or a negative errno.
+ * lost; gives CSV without lines its heading. The caller fills in value and source. Returns 0 or a
+ * negative errno.
  */
 int lines__report(struct lines *l, struct report *r);
 

@@ -106,6 +106,8 @@ int snoop__check(void *own, struct cli *cli)
 	int err = lines__init(&s->lines, cli, s->field, s->nfields);
 
 	s->lines.rare = s->rare;
+	s->lines.has_event = s->has_event;
+	s->lines.has_elapsed = s->has_elapsed;
 	return err;
 }
 

@@ -27,6 +27,7 @@ struct snoop {
 	const char *source;
 	const char *caveat;     /* or NULL */
 	bool rare;              /* few events: run/lines.h */
+	bool has_event, has_elapsed;    /* likewise */
 	const char *const *field;       /* names of the fields of a line, in order */
 	size_t nfields;
 	const struct snoop_call *call;  /* for bpf/lib/call.bpf.h, or NULL */

@@ -395,7 +395,9 @@ int trace_lines__init(struct trace *t, struct cli *cli)
 	}
 	if (!err && (t->faults || t->ip))
 		err = symbols__new(&t->symbols);
-	return err ?: lines__init(&t->lines, cli, t->field, t->nfields);
+	err = err ?: lines__init(&t->lines, cli, t->field, t->nfields);
+	t->lines.has_stack = t->callers.wanted;
+	return err;
 }
 
 int trace_lines__begin(struct trace *t, struct measurement *m)

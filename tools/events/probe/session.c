@@ -584,15 +584,15 @@ int probe_session__report(struct probe_session *s, struct report *r)
 		err = probe_session__drain(s);
 	if (!err)
 		err = results__report(&s->results, s->m->cli, sort_column(s), r);
-	if (!err && r->ngroups)
+	if (!err && !r->table && (r->ngroups || r->columns.ncells))
 		err = measure__shape(&s->m->measure, s->m, r, &table, FORM_USUAL);
-	if (s->stream)
-		r->events += stream__take_count(s->stream);
-	if (s->stream)
-		r->counters.lost[LOSS_RING_FULL] += stream__take_unread(s->stream);
 	r->nothing = event_sites__nothing(&p->side[PROBE_END].sites, r->counters.filtered, s->nothing,
 					  sizeof(s->nothing));
-	return err;
+	if (!s->stream)
+		return err;
+	r->events += stream__take_count(s->stream);
+	r->counters.lost[LOSS_RING_FULL] += stream__take_unread(s->stream);
+	return err ?: stream__end(s->stream);
 }
 
 void probe_session__free(struct probe_session *s)

@@ -157,6 +157,20 @@ static int show_record(struct stream *s, const struct probe_record *record, size
 	return err;
 }
 
+int stream__end(struct stream *s)
+{
+	const struct stream_plan *plan = s->plan;
+	const struct stream_line like = {
+		.comm = "", .event = plan->nevents > 1 ? "" : NULL, .has_elapsed = plan->has_elapsed,
+		.has_stack = plan->callers, .field = s->field, .n = plan->layout->n,
+	};
+	size_t i;
+
+	for (i = 0; i < like.n; i++)
+		s->field[i] = (struct stream_field){ .field = { .name = plan->layout->field[i].name } };
+	return stream__end_lines(plan->writer, &like);
+}
+
 static int take_record(void *context, const void *data, size_t size)
 {
 	struct stream *s = context;

@@ -41,6 +41,9 @@ void stream__close(struct stream *s);
 int stream__fd(const struct stream *s);
 int stream__drain(struct stream *s);
 
+/* Gives CSV without lines its heading. Returns 0 or -ENOMEM. */
+int stream__end(struct stream *s);
+
 /* Number of events shown since the last call. */
 u64 stream__take_count(struct stream *s);
 /* See ring__take_unread(). */
