@@ -668,6 +668,22 @@ def test_the_oldest_goes(run, tmp_path):
 
 
 @once
+def test_a_reader_that_stays(run, tmp_path):
+    """The log cannot be emptied: it stops growing at --size, and what is left out is said."""
+    path = tmp_path / "recording"
+    with Recorder(path, "syscount --by comm,tid,syscall", "0.005", "--size", "1M") as recorder:
+        recorder.await_intervals(1)
+        with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
+            db.execute("BEGIN")
+            db.execute("SELECT count(*) FROM interval").fetchall()
+            time.sleep(6)
+            log = (tmp_path / "recording-wal").stat().st_size
+        ended = recorder.tool.stop()
+    assert log < (1 << 20) + (256 << 10), log
+    assert ended.code == 0 or (ended.code == 3 and "keeps the recording open for reading" in ended.stderr), ended
+
+
+@once
 def test_wrong_usage(run, tmp_path):
     path = str(tmp_path / "recording")
     for args, said in ((("syscount",), "-o FILE"), (("-o", path, "--keep", "soon"), "--keep"),

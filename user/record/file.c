@@ -35,6 +35,8 @@ static const char *const statements[STATEMENTS] = {
 	[FIND_STACK] = "SELECT id FROM stack WHERE frames = ?",
 };
 
+#define ROW_BYTES 64            /* of a row besides its texts, about */
+
 /*
  * --- statements --------------------------------------------------------------------------------
  */
@@ -65,6 +67,19 @@ int store__error(int result)
 	}
 }
 
+/* SQLite says "disk I/O error", whatever the system said. */
+static void complain_of_file(struct store *s)
+{
+	int why = s->sql->system_errno(s->db);
+
+	if (why == EFBIG)
+		diag_error("'%s': the limit of the size of files is reached (ulimit -f)", s->path);
+	else if (why)
+		diag_error("'%s': %s: %s", s->path, s->sql->errmsg(s->db), strerror(why));
+	else
+		diag_error("'%s': %s", s->path, s->sql->errmsg(s->db));
+}
+
 int store__complain(struct store *s, int err)
 {
 	switch (-err) {
@@ -78,7 +93,14 @@ int store__complain(struct store *s, int err)
 	case EPROTO:
 		break;          /* already reported */
 	case EIO:
-		diag_error("'%s': %s", s->path, s->sql->errmsg(s->db));
+		complain_of_file(s);
+		break;
+	case EFBIG:
+		diag_error("'%s': an interval has more than there is room for under --size", s->path);
+		break;
+	case ETXTBSY:
+		diag_error("'%s-wal' has reached --size: another program keeps the recording open for reading",
+			   s->path);
 		break;
 	default:
 		diag_error("'%s': %s", s->path, strerror(-err));
@@ -106,6 +128,7 @@ int store__run(struct store *s, sqlite3_stmt *statement)
 		result = s->sql->step(statement);
 	while (result == SQLITE_ROW);
 	s->sql->reset(statement);
+	s->unchecked += ROW_BYTES;
 	return store__error(result);
 }
 
@@ -138,6 +161,7 @@ int store__bind_text(struct store *s, sqlite3_stmt *statement, int index, const 
 	text = escape_string(raw);
 	if (!text)
 		return -ENOMEM;
+	s->unchecked += strlen(text);
 	return store__error(s->sql->bind_text(statement, index, text, -1, free));
 }
 
@@ -151,11 +175,6 @@ char *store__column_text(struct store *s, sqlite3_stmt *statement, int index)
 	return raw;
 }
 
-/*
- * --- opening -----------------------------------------------------------------------------------
- */
-
-/* Creates the file before SQLite does: with our mode, and only as a regular file. */
 struct store_progress store__progress(const struct store *s)
 {
 	return s->progress;

@@ -71,6 +71,7 @@ struct store {
 	struct store_frame *frame;
 	size_t nframes;
 	struct table frames;    /* by id */
+	s64 first, last;        /* intervals when it was opened for reading */
 	/* For writing. */
 	struct store_limits limits;
 	s64 recording;
@@ -82,7 +83,12 @@ struct store {
 	s64 position;           /* of the next row in its interval */
 	int failed;             /* errno: the interval cannot be written */
 	struct store_progress progress;
-	bool told;              /* the user was told about the full disk */
+	bool told;              /* the user was told why an interval was not written */
+	/* For writing within limits.bytes. */
+	char *log;              /* path of the write-ahead log */
+	u64 unchecked;          /* bytes added since the sizes were looked at, roughly */
+	u64 used_before, log_before;    /* bytes of the file and the log when the interval began */
+	u64 largest;            /* most bytes that an interval has added */
 };
 
 /*
@@ -118,6 +124,19 @@ int shapes__load(struct store *s);
 struct shape *shapes__find(struct store *s, s64 measurement, enum shape_kind kind, const struct shape_column *column,
 			   size_t n, int *err);
 void shapes__free(struct store *s);
+
+/*
+ * Keeps the file and its log within the limits. begin: once, before the first interval. make: between two intervals,
+ * without a transaction; drops the oldest. check: -EFBIG if the interval is larger than the limits allow, -ETXTBSY if a
+ * reader keeps the log from being emptied. added: so much was added to the interval; calls check from time to time.
+ */
+int room__begin(struct store *s);
+int room__make(struct store *s);
+int room__check(struct store *s);
+int room__added(struct store *s, size_t bytes);
+
+/* How long SQLite waits for another process. */
+#define STORE_BUSY_MS 5000
 
 /* Values of _flags in rows of single events. */
 #define LINE_HAS_ELAPSED 1

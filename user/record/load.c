@@ -10,9 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/diag.h"
+
 #ifdef HAVE_SQLITE
 
-/* State of one read, a report at a time. */
+/* Single events that are read at once. */
+#define LINES_AT_ONCE 1024
+
+/*
+ * State of one read. A transaction ends before its report or its events go to the reader, who may wait for a terminal:
+ * meanwhile the recorder could not empty its log. Intervals written since store__open() are left out, so ids of heads,
+ * frames and stacks still mean what they meant: they can be used again only when no interval refers to them.
+ */
 struct reading {
 	struct store *s;
 	const struct store_reader *reader;
@@ -21,29 +30,42 @@ struct reading {
 	size_t room;
 };
 
+/* What a row of the query of store__read() says. */
+struct read_head {
+	s64 report, measurement, interval;
+	u64 start_ns, duration_ns;      /* of the interval */
+	u32 recorder;
+	bool is_lines;
+	char *tool;
+};
+
 /*
  * --- rows --------------------------------------------------------------------------------------
  */
 
 /*
- * Selects the rows of a report from a table, by _n. The caller resets the statement before its next
- * use.
+ * Selects at most that many rows of a report from a table, by _n, behind a position; -1: all. The caller resets the
+ * statement before its next use.
  */
-static sqlite3_stmt *rows_of(struct reading *reading, size_t table, s64 report, int *err)
+static sqlite3_stmt *rows_of(struct reading *reading, size_t table, s64 report, s64 behind, s64 most, int *err)
 {
 	struct store *s = reading->s;
 	char *text = NULL;
 
 	if (!reading->rows[table]) {
-		if (asprintf(&text, "SELECT * FROM %s WHERE _report = ? ORDER BY _n", s->shape[table].table) < 0) {
+		if (asprintf(&text, "SELECT * FROM %s WHERE _report = ? AND _n > ? ORDER BY _n LIMIT ?",
+			     s->shape[table].table) < 0) {
 			*err = -ENOMEM;
 			return NULL;
 		}
 		*err = store__prepare(s, &reading->rows[table], text);
 		free(text);
 	}
-	if (!*err)
+	if (!*err) {
 		s->sql->bind_int64(reading->rows[table], 1, report);
+		s->sql->bind_int64(reading->rows[table], 2, behind);
+		s->sql->bind_int64(reading->rows[table], 3, most);
+	}
 	return *err ? NULL : reading->rows[table];
 }
 
@@ -198,7 +220,7 @@ static int read_table(struct reading *reading, size_t table, s64 id, struct repo
 	struct store *s = reading->s;
 	const struct shape *shape = &s->shape[table];
 	int err = 0, result = SQLITE_ROW;
-	sqlite3_stmt *row = rows_of(reading, table, id, &err);
+	sqlite3_stmt *row = rows_of(reading, table, id, INT64_MIN, -1, &err);
 
 	while (!err && (result = s->sql->step(row)) == SQLITE_ROW) {
 		if (shape->kind == SHAPE_ROWS || shape->kind == SHAPE_TABLES)
@@ -225,55 +247,82 @@ enum { COLUMN_ID, COLUMN_MEASUREMENT, COLUMN_TOOL, COLUMN_LINE, COLUMN_HEAD, COL
        COLUMN_EVENTS, COLUMN_COUNTERS, COLUMN_FIGURES, COLUMN_INTERVAL, COLUMN_INTERVAL_START,
        COLUMN_INTERVAL_DURATION, COLUMN_RECORDER };
 
-static int read_report(struct reading *reading, sqlite3_stmt *row)
+/* Reports err, and ends the transaction of a statement. Returns err, or that of ending it, which is reported too. */
+static int end_transaction(struct store *s, sqlite3_stmt *statement, int err)
+{
+	int end;
+
+	if (err)
+		store__complain(s, err);
+	if (statement)
+		s->sql->reset(statement);
+	end = s->sql->get_autocommit(s->db) ? 0 : store__exec(s, "END");
+	if (end && !err)
+		store__complain(s, end);
+	return err ?: end;
+}
+
+static int load_report(struct reading *reading, sqlite3_stmt *row, struct report *r, struct report_overhead *cost)
 {
 	struct store *s = reading->s;
 	s64 measurement = s->sql->column_int64(row, COLUMN_MEASUREMENT);
-	char *tool = store__column_text(s, row, COLUMN_TOOL), *line = store__column_text(s, row, COLUMN_LINE);
 	json_t *counters = json_column(s, row, COLUMN_COUNTERS), *figures = json_column(s, row, COLUMN_FIGURES);
-	struct report_overhead cost = {};
-	struct report r = {
-		.tool = tool, .command = line, .start_ns = s->sql->column_int64(row, COLUMN_START),
-		.duration_ns = s->sql->column_int64(row, COLUMN_DURATION),
-		.events = s->sql->column_int64(row, COLUMN_EVENTS),
-	};
 	struct store_head head = {};
 	size_t i;
-	int err = tool && line ? load__head(s, s->sql->column_int64(row, COLUMN_HEAD), &head) : -ENOMEM;
+	int err = load__head(s, s->sql->column_int64(row, COLUMN_HEAD), &head);
 
+	r->start_ns = s->sql->column_int64(row, COLUMN_START);
+	r->duration_ns = s->sql->column_int64(row, COLUMN_DURATION);
+	r->events = s->sql->column_int64(row, COLUMN_EVENTS);
 	if (!err)
-		err = load__new_stacks(&r, head.json);
+		err = load__new_stacks(r, head.json);
 	if (!err) {
-		load__use_head(&r, head.json);
-		load__counters(&r.counters, counters);
-		load__figures(&r, &cost, figures);
+		load__use_head(r, head.json);
+		load__counters(&r->counters, counters);
+		load__figures(r, cost, figures);
 	}
 	for (i = 0; i < s->nshapes && !err; i++)
 		if (s->shape[i].measurement == measurement && s->shape[i].kind != SHAPE_LINES)
-			err = read_table(reading, i, s->sql->column_int64(row, COLUMN_ID), &r, &head);
-	if (!err)
-		err = sort_rows(reading, &r);
-	if (!err && r.stacks) {
-		struct report_frame *frames = calloc(s->nframes ?: 1, sizeof(*frames));
+			err = read_table(reading, i, s->sql->column_int64(row, COLUMN_ID), r, &head);
+	json_decref(counters);
+	json_decref(figures);
+	return err ?: sort_rows(reading, r);
+}
 
-		for (i = 0; frames && i < s->nframes; i++)
-			frames[i] = s->frame[i].frame;
-		r.stacks->frame = frames;
-		r.stacks->nframes = s->nframes;
-		err = frames ? 0 : -ENOMEM;
-	}
-	if (err)
-		store__complain(s, err);
-	else if (reading->reader->report)
+/* All frames that the store has, so that reports can be added up. */
+static int set_frames(const struct store *s, struct report_stacks *stacks)
+{
+	struct report_frame *frames = calloc(s->nframes ?: 1, sizeof(*frames));
+	size_t i;
+
+	if (!frames)
+		return -ENOMEM;
+	for (i = 0; i < s->nframes; i++)
+		frames[i] = s->frame[i].frame;
+	stacks->frame = frames;
+	stacks->nframes = s->nframes;
+	return 0;
+}
+
+/* Ends the transaction, then hands the report over. */
+static int read_report(struct reading *reading, sqlite3_stmt *row, const char *tool)
+{
+	struct store *s = reading->s;
+	char *line = store__column_text(s, row, COLUMN_LINE);
+	struct report_overhead cost = {};
+	struct report r = { .tool = tool, .command = line };
+	int err = line ? load_report(reading, row, &r, &cost) : -ENOMEM;
+
+	if (!err && r.stacks)
+		err = set_frames(s, r.stacks);
+	err = end_transaction(s, row, err);
+	if (!err && reading->reader->report)
 		err = reading->reader->report(reading->reader->context, &r);
 	if (r.stacks) {
 		free((void *)r.stacks->frame);
 		free(r.stacks->event);
 	}
 	report__free(&r);
-	json_decref(counters);
-	json_decref(figures);
-	free(tool);
 	free(line);
 	return err;
 }
@@ -282,58 +331,87 @@ static int read_report(struct reading *reading, sqlite3_stmt *row)
  * --- single events -----------------------------------------------------------------------------
  */
 
-static int read_line(struct reading *reading, const struct shape *shape, sqlite3_stmt *row, const char *tool)
+static void free_lines(struct stream_line line[LINES_AT_ONCE])
+{
+	size_t i, k;
+
+	for (i = 0; i < LINES_AT_ONCE; i++) {
+		for (k = 0; k < line[i].n; k++)
+			free(line[i].field[k].field.text);
+		free((void *)line[i].field);
+		free((void *)line[i].comm);
+		free((void *)line[i].event);
+	}
+	memset(line, 0, LINES_AT_ONCE * sizeof(*line));
+}
+
+static int load_line(struct reading *reading, const struct shape *shape, sqlite3_stmt *row, struct stream_line *line)
 {
 	struct store *s = reading->s;
-	char *comm = store__column_text(s, row, 3), *event = store__column_text(s, row, 7);
 	struct stream_field *field = calloc(shape->n ?: 1, sizeof(*field));
-	struct stream_line line = {
-		.time_ns = s->sql->column_int64(row, 2), .comm = comm ?: "", .pid = s->sql->column_int64(row, 4),
-		.tid = s->sql->column_int64(row, 5), .cpu = s->sql->column_int64(row, 6), .event = event,
-		.has_elapsed = s->sql->column_int64(row, 9) & LINE_HAS_ELAPSED,
-		.elapsed_unknown = s->sql->column_type(row, 8) == SQLITE_NULL,
-		.elapsed_ns = s->sql->column_int64(row, 8), .field = field, .n = shape->n,
-	};
 	size_t i;
 	int err = field ? 0 : -ENOMEM;
 
+	*line = (struct stream_line){
+		.time_ns = s->sql->column_int64(row, 2), .comm = store__column_text(s, row, 3) ?: strdup(""),
+		.pid = s->sql->column_int64(row, 4),
+		.tid = s->sql->column_int64(row, 5), .cpu = s->sql->column_int64(row, 6),
+		.event = store__column_text(s, row, 7),
+		.has_elapsed = s->sql->column_int64(row, 9) & LINE_HAS_ELAPSED,
+		.elapsed_unknown = s->sql->column_type(row, 8) == SQLITE_NULL,
+		.elapsed_ns = s->sql->column_int64(row, 8), .field = field, .n = field ? shape->n : 0,
+	};
+	if (!line->comm)
+		err = -ENOMEM;
 	for (i = 0; i < shape->n && !err; i++) {
 		err = load__field(s, row, 10 + i, &shape->column[i], &field[i].field);
 		field[i].escaped = shape->column[i].escaped;
 		field[i].seconds = shape->column[i].seconds;
 	}
-	if (!err)
-		err = reading->reader->line(reading->reader->context, tool, &line);
-	for (i = 0; field && i < shape->n; i++)
-		free(field[i].field.text);
-	free(field);
-	free(comm);
-	free(event);
 	return err;
 }
 
-static int read_lines(struct reading *reading, sqlite3_stmt *row)
+/* The next events of a table, in a transaction of their own. *behind: the position of the last one. */
+static int load_lines(struct reading *reading, size_t table, s64 report, s64 *behind, struct stream_line *line,
+		      size_t *n)
 {
 	struct store *s = reading->s;
-	s64 measurement = s->sql->column_int64(row, COLUMN_MEASUREMENT), id = s->sql->column_int64(row, COLUMN_ID);
-	char *tool = store__column_text(s, row, COLUMN_TOOL);
-	int err = tool ? 0 : -ENOMEM, result;
-	sqlite3_stmt *lines;
-	size_t i;
+	int err = store__exec(s, "BEGIN"), result = SQLITE_ROW;
+	sqlite3_stmt *rows = err ? NULL : rows_of(reading, table, report, *behind, LINES_AT_ONCE, &err);
 
-	for (i = 0; i < s->nshapes && !err && reading->reader->line; i++) {
-		if (s->shape[i].measurement != measurement || s->shape[i].kind != SHAPE_LINES)
-			continue;
-		lines = rows_of(reading, i, id, &err);
-		result = SQLITE_ROW;
-		while (!err && (result = s->sql->step(lines)) == SQLITE_ROW)
-			err = read_line(reading, &s->shape[i], lines, tool);
-		if (lines)
-			s->sql->reset(lines);
-		if (store__error(result))
-			err = store__complain(s, store__error(result));
+	for (*n = 0; !err && (result = s->sql->step(rows)) == SQLITE_ROW; ++*n) {
+		*behind = s->sql->column_int64(rows, 1);
+		err = load_line(reading, &s->shape[table], rows, &line[*n]);
 	}
-	free(tool);
+	return end_transaction(s, rows, err ?: store__error(result));
+}
+
+static int read_lines_of(struct reading *reading, size_t table, const struct read_head *head)
+{
+	struct stream_line *line = calloc(LINES_AT_ONCE, sizeof(*line));
+	s64 behind = INT64_MIN;
+	size_t n = LINES_AT_ONCE, i;
+	int err = line ? 0 : -ENOMEM;
+
+	while (!err && n == LINES_AT_ONCE) {
+		err = load_lines(reading, table, head->report, &behind, line, &n);
+		for (i = 0; i < n && !err; i++)
+			err = reading->reader->line(reading->reader->context, head->tool, &line[i]);
+		free_lines(line);
+	}
+	free(line);
+	return err;
+}
+
+static int read_lines(struct reading *reading, const struct read_head *head)
+{
+	const struct store *s = reading->s;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < s->nshapes && !err && reading->reader->line; i++)
+		if (s->shape[i].measurement == head->measurement && s->shape[i].kind == SHAPE_LINES)
+			err = read_lines_of(reading, i, head);
 	return err;
 }
 
@@ -428,31 +506,79 @@ static int end_of_interval(const struct reading *reading, u64 start_ns, u64 dura
 	return reading->reader->end ? reading->reader->end(reading->reader->context, start_ns, duration_ns) : 0;
 }
 
-static int read_all(struct reading *reading, sqlite3_stmt *row)
+static int next_head(struct reading *reading, sqlite3_stmt *row, s64 behind, struct read_head *head)
 {
 	struct store *s = reading->s;
-	s64 interval = 0;
-	u64 start_ns = 0, duration_ns = 0;
-	int err = 0, result = SQLITE_ROW;
+	int err = store__exec(s, "BEGIN"), result;
 
-	while (!err && (result = s->sql->step(row)) == SQLITE_ROW) {
-		s64 here = s->sql->column_int64(row, COLUMN_INTERVAL);
+	*head = (struct read_head){};
+	if (err)
+		return store__complain(s, err);
+	s->sql->bind_int64(row, 5, behind);
+	result = s->sql->step(row);
+	if (result != SQLITE_ROW)
+		return end_transaction(s, row, store__error(result));
+	*head = (struct read_head){
+		.report = s->sql->column_int64(row, COLUMN_ID),
+		.measurement = s->sql->column_int64(row, COLUMN_MEASUREMENT),
+		.interval = s->sql->column_int64(row, COLUMN_INTERVAL),
+		.start_ns = s->sql->column_int64(row, COLUMN_INTERVAL_START),
+		.duration_ns = s->sql->column_int64(row, COLUMN_INTERVAL_DURATION),
+		.recorder = s->sql->column_int64(row, COLUMN_RECORDER),
+		.is_lines = s->sql->column_type(row, COLUMN_HEAD) == SQLITE_NULL,
+		.tool = store__column_text(s, row, COLUMN_TOOL),
+	};
+	return head->tool ? 0 : end_transaction(s, row, -ENOMEM);
+}
 
-		if (interval && here != interval)
-			err = end_of_interval(reading, start_ns, duration_ns);
-		interval = here;
-		start_ns = s->sql->column_int64(row, COLUMN_INTERVAL_START);
-		duration_ns = s->sql->column_int64(row, COLUMN_INTERVAL_DURATION);
-		s->recorder = s->sql->column_int64(row, COLUMN_RECORDER);
-		if (!err)
-			err = s->sql->column_type(row, COLUMN_HEAD) == SQLITE_NULL ? read_lines(reading, row) :
-										     read_report(reading, row);
-	}
-	if (!err && store__error(result))
-		err = store__complain(s, store__error(result));
-	if (!err && interval)
-		err = end_of_interval(reading, start_ns, duration_ns);
+/* head: of the row, whose transaction this ends. */
+static int read_one(struct reading *reading, sqlite3_stmt *row, const struct read_head *head)
+{
+	if (!head->is_lines)
+		return read_report(reading, row, head->tool);
+	return end_transaction(reading->s, row, 0) ?: read_lines(reading, head);
+}
+
+static int read_all(struct reading *reading, sqlite3_stmt *row)
+{
+	struct read_head head = {}, last = {};
+	bool more;
+	int err;
+
+	do {
+		err = next_head(reading, row, last.report, &head);
+		if (!err && last.interval && head.interval != last.interval) {
+			err = end_transaction(reading->s, row, 0);
+			if (!err)
+				err = end_of_interval(reading, last.start_ns, last.duration_ns);
+			last.interval = 0;
+		} else if (!err && head.tool) {
+			last = head;
+			reading->s->recorder = head.recorder;
+			err = read_one(reading, row, &head);
+		}
+		more = head.tool;
+		free(head.tool);
+	} while (!err && more);
 	return err;
+}
+
+/* Counts and tells of intervals of the window that were dropped before they were read. */
+static int tell_dropped(struct store *s, const struct store_window *window)
+{
+	s64 first = 0, start_ns = 0;
+	int err = store__number(s, "SELECT min(id) FROM interval", &first);
+
+	if (!err)
+		err = store__number(s, "SELECT min(start_ns) FROM interval", &start_ns);
+	if (err)
+		return store__complain(s, err);
+	if (first <= s->first || (u64)start_ns <= window->from_ns)
+		return 0;
+	diag_warn("the recorder dropped %lld of the oldest intervals while they were read",
+		  (long long)(first - s->first));
+	s->first = first;
+	return 0;
 }
 
 int store__read(struct store *s, const struct store_window *window, s64 measurement, const struct store_reader *reader)
@@ -464,21 +590,26 @@ int store__read(struct store *s, const struct store_window *window, s64 measurem
 
 	if (!reading.rows)
 		return -ENOMEM;
+	/* Ids of reports ascend with those of intervals. */
 	err = store__prepare(s, &row,
 			     "SELECT r.id, r.measurement, m.tool, m.line, r.head, r.start_ns, r.duration_ns, r.events, "
-			     "r.counters, r.figures, i.id, i.start_ns, i.duration_ns, c.pid FROM interval i "
-			     "JOIN report r ON r.interval = i.id JOIN measurement m ON m.id = r.measurement "
+			     "r.counters, r.figures, i.id, i.start_ns, i.duration_ns, c.pid FROM report r "
+			     "CROSS JOIN interval i ON i.id = r.interval "
+			     "CROSS JOIN measurement m ON m.id = r.measurement "
 			     "LEFT JOIN recording c ON c.id = i.recording "
 			     "WHERE i.start_ns + i.duration_ns / 2 >= ?1 AND i.start_ns + i.duration_ns / 2 < ?2 "
-			     "AND (?3 = 0 OR m.id = ?3) ORDER BY i.id, r.id");
+			     "AND (?3 = 0 OR m.id = ?3) AND i.id <= ?4 AND r.id > ?5 ORDER BY r.id LIMIT 1");
 	if (err) {
 		store__complain(s, err);
 	} else {
 		s->sql->bind_int64(row, 1, window->from_ns > INT64_MAX ? INT64_MAX : window->from_ns);
 		s->sql->bind_int64(row, 2, window->to_ns > INT64_MAX ? INT64_MAX : window->to_ns);
 		s->sql->bind_int64(row, 3, measurement);
+		s->sql->bind_int64(row, 4, s->last);
 		err = read_all(&reading, row);
 	}
+	if (!err)
+		err = tell_dropped(s, window);
 	s->sql->finalize(row);
 	for (i = 0; i < s->nshapes; i++)
 		s->sql->finalize(reading.rows[i]);

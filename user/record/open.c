@@ -21,7 +21,6 @@
  * readers.
  */
 #define BUSY_MS_AT_FIRST 300
-#define BUSY_MS 5000
 
 /* Described in docs/record.md. */
 static const char schema[] =
@@ -149,6 +148,8 @@ static int begin_writing(struct store *s, const struct store_origin *origin)
 	if (!err)
 		err = use_log(s);
 	if (!err)
+		err = room__begin(s);
+	if (!err)
 		err = store__exec(s, "BEGIN IMMEDIATE");
 	if (!err && empty)
 		err = store__exec(s, schema);
@@ -156,10 +157,16 @@ static int begin_writing(struct store *s, const struct store_origin *origin)
 		err = add_recording(s, origin);
 	/* Makes the file a recording even if its first interval fails. */
 	if (!err)
-		err = store__exec(s, "COMMIT; BEGIN IMMEDIATE");
+		err = store__exec(s, "COMMIT");
 	if (!err)
-		s->sql->busy_timeout(s->db, BUSY_MS);
-	return err ?: shapes__load(s);
+		err = shapes__load(s);
+	if (!err)
+		err = room__make(s);
+	if (!err)
+		err = store__exec(s, "BEGIN IMMEDIATE");
+	if (!err)
+		s->sql->busy_timeout(s->db, STORE_BUSY_MS);
+	return err;
 }
 
 int store__create(struct store **store, const char *path, const struct store_origin *origin,
@@ -195,12 +202,18 @@ int store__open(struct store **store, const char *path)
 		return -ENOSYS;
 	err = open_file(s, path, SQLITE_OPEN_READWRITE);
 	if (!err) {
-		s->sql->busy_timeout(s->db, BUSY_MS);
+		s->sql->busy_timeout(s->db, STORE_BUSY_MS);
 		err = check_version(s, &empty);
 		if (!err)
-			err = store__exec(s, "BEGIN");  /* one snapshot of the file, whatever is written meanwhile */
+			err = store__exec(s, "BEGIN");  /* tables and intervals of one moment */
 		if (!err)
 			err = shapes__load(s);
+		if (!err)
+			err = store__number(s, "SELECT min(id) FROM interval", &s->first);
+		if (!err)
+			err = store__number(s, "SELECT max(id) FROM interval", &s->last);
+		if (!err)
+			err = store__exec(s, "END");
 		if (err)
 			store__complain(s, err);
 	}
@@ -237,6 +250,7 @@ void store__close(struct store *s)
 	if (s->db)
 		s->sql->close_v2(s->db);
 	free(s->host);
+	free(s->log);
 	free(s->path);
 	free(s);
 }

@@ -17,11 +17,6 @@
 /* Suffix of a truncated text, as in the stream writers. */
 #define CUT "..."
 
-/* 1/PRUNE_PART of the intervals is pruned at once, to prune rarely. */
-#define PRUNE_PART 20
-/* Intervals between searches for unused stacks, which scan all of them. */
-#define PRUNE_UNUSED 64
-
 /*
  * --- dictionaries ------------------------------------------------------------------------------
  */
@@ -56,7 +51,7 @@ static int find_or_add(struct store *s, enum store_statement find, enum store_st
 	if (!err)
 		err = store__run(s, statement);
 	*id = s->sql->last_insert_rowid(s->db);
-	return err;
+	return err ?: room__added(s, 0);
 }
 
 /* Binds a text that needs no escaping; it must stay valid until the statement has run. */
@@ -65,18 +60,38 @@ static int bind_plain(struct store *s, sqlite3_stmt *statement, const void *text
 	return store__error(s->sql->bind_text(statement, 1, text, -1, SQLITE_STATIC));
 }
 
+/* Longer texts are cut here, before a UTF-8 sequence that would be cut. */
+#define TEXT_MAX 4096
+
+static int bind_cut(struct store *s, sqlite3_stmt *statement, int index, const char *text)
+{
+	size_t len = TEXT_MAX, i;
+	char *cut;
+	int err;
+
+	if (!text || strnlen(text, TEXT_MAX + sizeof(CUT)) < TEXT_MAX + sizeof(CUT))
+		return store__bind_text(s, statement, index, text);
+	for (i = 0; i < 3 && (text[len] & 0xc0) == 0x80; i++)
+		len--;
+	if (asprintf(&cut, "%.*s" CUT, (int)len, text) < 0)
+		return -ENOMEM;
+	err = store__bind_text(s, statement, index, cut);
+	free(cut);
+	return err;
+}
+
 /* Binds '' for a missing text: NULL equals nothing, so the frame would be added again each time. */
 static int bind_frame(struct store *s, sqlite3_stmt *statement, const void *what)
 {
 	const struct report_frame *f = what;
-	int err = store__bind_text(s, statement, 1, f->name ?: "");
+	int err = bind_cut(s, statement, 1, f->name ?: "");
 
 	if (!err)
-		err = store__bind_text(s, statement, 2, f->module ?: "");
+		err = bind_cut(s, statement, 2, f->module ?: "");
 	s->sql->bind_int64(statement, 3, f->name ? 0 : f->offset);
 	s->sql->bind_int64(statement, 4, f->kind);
 	if (!err)
-		err = store__bind_text(s, statement, 5, f->file ?: "");
+		err = bind_cut(s, statement, 5, f->file ?: "");
 	s->sql->bind_int64(statement, 6, f->line);
 	return err;
 }
@@ -114,7 +129,7 @@ static int find_measurement(struct store *s, const struct names *names, s64 *id)
 static int bind_field(struct store *s, sqlite3_stmt *statement, int index, const struct field *f)
 {
 	if (f->text)
-		return store__bind_text(s, statement, index, f->text);
+		return bind_cut(s, statement, index, f->text);
 	if (f->kind == FIELD_NONE || (f->kind == FIELD_REAL && !isfinite(f->real)))
 		return store__error(s->sql->bind_null(statement, index));
 	if (f->kind == FIELD_REAL)
@@ -155,7 +170,7 @@ static int add_row(struct store *s, struct shape *shape, s64 report, int first, 
 	s->sql->bind_int64(shape->add, 2, s->position++);
 	for (i = 0; i < n && !err; i++)
 		err = bind_field(s, shape->add, first + i, &f[i]);
-	return err ?: store__run(s, shape->add);
+	return err ?: store__run(s, shape->add) ?: room__added(s, 0);
 }
 
 /*
@@ -588,12 +603,12 @@ static int save_line(struct store *s, const struct names *names, const struct st
 	s->sql->bind_int64(shape->add, 1, s->lines_report);
 	s->sql->bind_int64(shape->add, 2, s->position++);
 	s->sql->bind_int64(shape->add, 3, line->time_ns);
-	err = store__bind_text(s, shape->add, 4, line->comm);
+	err = bind_cut(s, shape->add, 4, line->comm);
 	s->sql->bind_int64(shape->add, 5, line->pid);
 	s->sql->bind_int64(shape->add, 6, line->tid);
 	s->sql->bind_int64(shape->add, 7, line->cpu);
 	if (!err)
-		err = store__bind_text(s, shape->add, 8, line->event);
+		err = bind_cut(s, shape->add, 8, line->event);
 	if (line->has_elapsed && !line->elapsed_unknown)
 		s->sql->bind_int64(shape->add, 9, line->elapsed_ns);
 	else
@@ -601,13 +616,13 @@ static int save_line(struct store *s, const struct names *names, const struct st
 	s->sql->bind_int64(shape->add, 10, line->has_elapsed ? LINE_HAS_ELAPSED : 0);
 	for (i = 0; i < line->n && !err; i++)
 		err = bind_line_field(s, shape->add, 11 + i, &line->field[i]);
-	return err ?: store__run(s, shape->add);
+	return err ?: store__run(s, shape->add) ?: room__added(s, 0);
 }
 
 /* Whether the error affects only this interval, so that the next may be written. */
 static bool is_for_now(int err)
 {
-	return err == -ENOSPC || err == -EIO || err == -EROFS;
+	return err == -ENOSPC || err == -EIO || err == -EROFS || err == -EFBIG || err == -ETXTBSY;
 }
 
 static int keep_failure(struct store *s, int err)
@@ -628,129 +643,6 @@ int store__add_line(struct store *s, const char *tool, const char *command, cons
 	const struct names names = { tool, command ?: tool };
 
 	return s->failed ? 0 : keep_failure(s, save_line(s, &names, line));
-}
-
-/*
- * --- what goes ---------------------------------------------------------------------------------
- */
-
-/* Removes all intervals before that one. */
-static int drop_before(struct store *s, s64 interval)
-{
-	char *text = NULL;
-	s64 report;
-	size_t i;
-	int err;
-
-	if (asprintf(&text, "SELECT min(id) FROM report WHERE interval >= %lld", (long long)interval) < 0)
-		return -ENOMEM;
-	err = store__number(s, text, &report);
-	free(text);
-	for (i = 0; i < s->nshapes && !err && report; i++) {
-		if (asprintf(&text, "DELETE FROM %s WHERE _report < %lld", s->shape[i].table, (long long)report) < 0)
-			return -ENOMEM;
-		err = store__exec(s, text);
-		free(text);
-	}
-	if (err || asprintf(&text, "DELETE FROM report WHERE interval < %lld; DELETE FROM interval WHERE id < %lld",
-			    (long long)interval, (long long)interval) < 0)
-		return err ?: -ENOMEM;
-	err = store__exec(s, text);
-	free(text);
-	return err;
-}
-
-/* Removes unreferenced stacks, then unreferenced frames. */
-static int drop_unused(struct store *s)
-{
-	char *text = NULL;
-	size_t size, i, n = 0;
-	FILE *f = open_memstream(&text, &size);
-	int err;
-
-	if (!f)
-		return -ENOMEM;
-	fputs("DELETE FROM stack WHERE id NOT IN (", f);
-	for (i = 0; i < s->nshapes; i++)
-		if (s->shape[i].kind == SHAPE_STACKS)
-			fprintf(f, "%sSELECT _stack FROM %s", n++ ? " UNION " : "", s->shape[i].table);
-	fputs("); DELETE FROM frame WHERE id NOT IN (SELECT value FROM stack, json_each('[' || frames || ']')); "
-	      "DELETE FROM head WHERE id NOT IN (SELECT head FROM report WHERE head IS NOT NULL)", f);
-	err = fclose(f) ? -ENOMEM : n ? store__exec(s, text) : 0;
-	free(text);
-	return err;
-}
-
-/* The first interval to keep under keep_ns; 0: all. */
-static int first_by_time(struct store *s, s64 *interval)
-{
-	char *text;
-	int err;
-
-	*interval = 0;
-	if (!s->limits.keep_ns)
-		return 0;
-	/*
-	 * Keep the intervals after the newest one at which the total reaches the limit. Always keep
-	 * the newest, even if it alone exceeds the limit.
-	 */
-	if (asprintf(&text, "SELECT min(max(id) + 1, (SELECT max(id) FROM interval)) FROM "
-		     "(SELECT id, sum(duration_ns) OVER (ORDER BY id DESC) AS newer FROM interval) "
-		     "WHERE newer > %lld", (long long)s->limits.keep_ns) < 0)
-		return -ENOMEM;
-	err = store__number(s, text, interval);
-	free(text);
-	return err;
-}
-
-/* Bytes in use; part of the file may be free. */
-static int used_bytes(struct store *s, u64 *used, u64 *file)
-{
-	s64 pages, idle, size;
-	int err = store__number(s, "PRAGMA page_count", &pages);
-
-	if (!err)
-		err = store__number(s, "PRAGMA freelist_count", &idle);
-	if (!err)
-		err = store__number(s, "PRAGMA page_size", &size);
-	if (err)
-		return err;
-	*used = (pages - idle) * size;
-	*file = pages * size;
-	return 0;
-}
-
-static int first_by_size(struct store *s, s64 *interval)
-{
-	s64 first, last;
-	int err;
-
-	*interval = 0;
-	err = store__number(s, "SELECT min(id) FROM interval", &first);
-	if (!err)
-		err = store__number(s, "SELECT max(id) FROM interval", &last);
-	if (!err && last > first)
-		*interval = first + 1 + (last - first) / PRUNE_PART;
-	return err;
-}
-
-static int prune(struct store *s)
-{
-	u64 used = 0, file = 0;
-	s64 by_time, by_size = 0, first;
-	int err = first_by_time(s, &by_time);
-
-	if (!err)
-		err = used_bytes(s, &used, &file);
-	if (!err && s->limits.bytes && used > s->limits.bytes)
-		err = first_by_size(s, &by_size);
-	first = by_time > by_size ? by_time : by_size;
-	if (!err && first)
-		err = drop_before(s, first);
-	if (!err && first && !(s->progress.intervals % PRUNE_UNUSED))
-		err = drop_unused(s);
-	s->progress.bytes = file;
-	return err;
 }
 
 /*
@@ -781,9 +673,9 @@ static int roll_back(struct store *s)
 	return shapes__load(s);
 }
 
+/* err: why an interval cannot be written, or the oldest ones not removed. */
 static void tell_once(struct store *s, int err)
 {
-	s->progress.left_out++;
 	if (s->told)
 		return;
 	s->told = true;
@@ -791,25 +683,36 @@ static void tell_once(struct store *s, int err)
 	diag_hint("intervals that cannot be written are left out; the recording goes on");
 }
 
-int store__end_interval(struct store *s)
+/* Commits what was added since the last end, or drops it. */
+static int commit(struct store *s)
 {
 	int err = s->failed;
 
 	if (!err && s->interval)
-		err = close_interval(s);
-	if (!err)
-		err = prune(s);
+		err = close_interval(s) ?: room__check(s);
 	if (!err)
 		err = store__exec(s, "COMMIT");
 	if (!err) {
 		s->progress.intervals += s->interval != 0;
 		s->told = false;
 	} else if (is_for_now(err)) {
+		s->progress.left_out++;
 		tell_once(s, err);
 		err = roll_back(s);
 	}
 	s->interval = 0;
 	s->failed = 0;
+	return err;
+}
+
+int store__end_interval(struct store *s)
+{
+	int err = commit(s), failed = err ? 0 : room__make(s);
+
+	if (is_for_now(failed))
+		tell_once(s, failed);
+	else
+		err = err ?: failed;
 	if (!err)
 		err = store__exec(s, "BEGIN IMMEDIATE");
 	if (is_for_now(err)) {

@@ -31,6 +31,8 @@
 	F(busy_timeout)                                                                                           \
 	F(get_autocommit)                                                                                         \
 	F(errmsg)                                                                                                 \
+	F(system_errno)                                                                                           \
+	F(db_filename)                                                                                            \
 	F(vfs_find)                                                                                               \
 	F(vfs_register)                                                                                           \
 	F(db_config)                                                                                              \
