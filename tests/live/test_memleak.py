@@ -220,8 +220,13 @@ def of_new(report, n):
 
 
 def of_functions(report):
-    named = [row for row in report["rows"] if innermost(row) in ("keeps", "returns", "plainly", "refuses")]
-    return {innermost(row): (row["count"], row["bytes"]) for row in named}
+    """{function: (allocations, bytes)}. A program's first stacks may be incomplete, and have rows of their own."""
+    found = {}
+    for row in report["rows"]:
+        if (name := innermost(row)) in ("keeps", "returns", "plainly", "refuses"):
+            count, size = found.get(name, (0, 0))
+            found[name] = count + row["count"], size + row["bytes"]
+    return found
 
 
 def test_operator_new_throws(memleak, trigger):

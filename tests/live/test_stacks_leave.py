@@ -41,6 +41,8 @@ def test_counts_by_stack(tool, trigger, parts):
         load.go()
         load.done()
         reports = tracer.stop().reports
+        # A tool that gets no CPU for the time of some hundred ways takes none of their stacks out.
+        within(not any(flaws(report).get("stacks_full") for report in reports))
         without_loss(reports)
         assert sorted(values(reports).values()) == [CALLS] * N
         assert sum(report["events"] for report in reports) == N * CALLS
