@@ -184,7 +184,7 @@ static int note_linked(void *arg, const struct program_file *file)
 #define FIND_LINKED_NS NSEC_PER_SEC
 
 /*
- * Of a program without section headers we find no library but its interpreter. A program that is no library is run
+ * A program without section headers shows its interpreter and no other library. A program that is no library is run
  * and not linked.
  */
 static bool is_known_not_linked(const struct linking *l, const char *own, u64 end_ns)

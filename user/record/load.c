@@ -30,7 +30,7 @@ struct reading {
 	size_t room;
 };
 
-/* What a row of the query of store__read() says. */
+/* A row of the query of store__read(). */
 struct read_head {
 	s64 report, measurement, interval;
 	u64 start_ns, duration_ns;      /* of the interval */
