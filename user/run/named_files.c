@@ -45,6 +45,9 @@ int named_files__drain(struct named_files *f)
 
 int report_row__add_file(struct report_row *row, const struct file_id *id)
 {
+	const struct field generation = {
+		.name = "generation", .number = id->generation, .kind = FIELD_ID, .machine = true,
+	};
 	char text[32];
 	int err;
 
@@ -52,9 +55,10 @@ int report_row__add_file(struct report_row *row, const struct file_id *id)
 	err = report_row__add_text(row, "dev", text);
 	if (!err)
 		err = report_row__add_number(row, "inode", id->inode, FIELD_ID);
-	if (!err)
-		row->cell[row->ncells - 1].spare = true;
-	return err;
+	if (err)
+		return err;
+	row->cell[row->ncells - 1].spare = true;
+	return report_row__add_field(row, &generation);
 }
 
 int report_row__add_path(struct report_row *row, const struct named_files *f, const struct file_id *id)

@@ -32,7 +32,8 @@ int named_files__open(struct named_files *f, struct measurement *m);
 int named_files__drain(struct named_files *f);
 
 /*
- * Add cells: device and inode, which identify the file; and its path, "?" if no name arrived.
+ * Add cells: device, inode and, in formats for programs, generation, which identify the file; and
+ * its path, "?" if no name arrived.
  * Return 0 or -ENOMEM.
  */
 int report_row__add_file(struct report_row *row, const struct file_id *id);

@@ -25,7 +25,7 @@ static bool is_key(const struct field *f, bool before_count)
 {
 	static const char *const identities[] = {
 		"pid", "tid", "cpu", "uid", "pidns", "from", "to", "id", "fd", "port", "lport",
-		"rport", "dport", "code", "dev", "inode", "owner",
+		"rport", "dport", "code", "dev", "inode", "generation", "owner",
 	};
 
 	return before_count || f->text || is_one_of(f->name, identities, ARRAY_SIZE(identities));
