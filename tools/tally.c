@@ -20,6 +20,7 @@
 #include "cli/peers.h"
 #include "cli/prescan.h"
 #include "cli/tools.h"
+#include "event/attach_template.h"
 #include "run/run.h"
 #include "manual.h"
 #include "report/diag.h"
@@ -306,6 +307,7 @@ int main(int argc, char **argv)
 	/* A write beyond RLIMIT_FSIZE fails with EFBIG then, and is reported. */
 	signal(SIGXFSZ, SIG_IGN);
 	diag_verbose(false);
+	attach_template__set_up();
 	/* With fewer descriptors, errors appear in various places, for misleading reasons. */
 	if (host__check_files(FEWEST_FILES))
 		return EXIT_FAILED;

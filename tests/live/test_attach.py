@@ -449,4 +449,34 @@ def test_nothing_stays_behind(tool):
         wait_until(lambda: CALL not in places.read_text(), f"the end of the probe of {CALL}")
 
 
+# --- templates -------------------------------------------------------------------------------------
+
+WALKS = 10000   # a program that walks stacks takes the verifier far more instructions, any other one far fewer
+
+
+def verified(pid):
+    """How many instructions the verifier read for each program that a process holds."""
+    found = []
+    for each in Path(f"/proc/{pid}/fdinfo").iterdir():
+        try:
+            text = each.read_text()
+        except FileNotFoundError:       # closed just now
+            continue
+        found += map(int, re.findall(r"^verified_insns:\s*(\d+)$", text, re.MULTILINE))
+    return found
+
+
+@pytest.mark.skipif(KERNEL < (5, 16), reason="verified_insns is since 5.16")
+@pytest.mark.parametrize("line", (
+    ("stackcount", "sched:sched_switch"), ("stackcount", "-x", str(CALLS), "known_function"),
+    ("probe", "--stream", "-g", "-x", str(CALLS), "known_function"), ("memleak", "-p", str(os.getpid())),
+), ids=lambda line: line[0])
+def test_only_copies_of_templates_are_verified(tool, line):
+    """The tool holds templates for the whole run; a copy is held by the event that it is attached to."""
+    with_stacks = tool(*line[1:], tool=line[0])
+    found = verified(with_stacks.pid)
+    with_stacks.stop()
+    assert found and max(found) < WALKS, found
+
+
 again_when_skipped(globals())

@@ -10,6 +10,7 @@
 #include "event/attach_copy.h"
 #include "event/attach_many.h"
 #include "event/attach_site.h"
+#include "event/attach_template.h"
 #include "event/attach_way.h"
 #include "event/user_binary.h"
 #include "files/closing.h"
@@ -128,6 +129,7 @@ void attach__describe(const struct attachments *a, char *text, size_t size)
 void attach__release(struct attachments *a)
 {
 	attach__forget_copy(a);
+	attach_template__forget(a);
 	close_together(a->fd, a->nfds);
 	free(a->fd);
 	free(a->program);

@@ -10,7 +10,7 @@
  *
  * An object provides template programs (bpf/lib/event.bpf.h). Each site gets its own copy, which
  * has the slot built in, or one program serves all sites if the kernel supports cookies. Functions
- * in sequence with the same slot share a copy, and a template with nothing to fill in is used itself.
+ * in sequence with the same slot share a copy.
  *
  *   attach__plan()      on the opened object: chooses, and sets which programs libbpf loads
  *   attach__sites()     on the loaded object; open the programs' gate afterwards

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "event/attach_template.h"
 #include "event/func_info.h"
 #include "event/splice.h"
 
@@ -85,21 +86,7 @@ static void keep_copy(struct attachments *a, struct bpf_program *template,
 		a->last = (struct attach_made){ template, kind->attach, kind->code, slot, fd };
 }
 
-/* Is nothing to be filled in, so that the template, as libbpf loaded it, is what the copy would be? */
-static bool is_complete(const struct splice *s, const struct bpf_program *template,
-			const struct attach_kind *kind)
-{
-	size_t i;
-
-	for (i = 0; i < EVENT_BODIES; i++)
-		if (kind->code && kind->code->body[i].n)
-			return false;
-	return may_share(kind) && bpf_program__fd(template) >= 0 &&
-	       bpf_program__expected_attach_type(template) == kind->attach &&
-	       !splice__has(s, 0, s->n, EVENT_SLOT_MARK);
-}
-
-/* s: the template's instructions as libbpf passed them to the kernel, relocated, with map descriptors. */
+/* s: the template's instructions, relocated, with map descriptors. */
 static int load_copy(struct attachments *a, struct splice *s, const struct bpf_program *template,
 		     const struct attach_kind *kind, u32 slot)
 {
@@ -131,15 +118,17 @@ static int load_copy(struct attachments *a, struct splice *s, const struct bpf_p
 int attach__copy(struct attachments *a, struct bpf_program *template,
 		 const struct attach_kind *kind, u32 slot)
 {
+	const struct bpf_insn *insn;
 	struct splice copy;
+	size_t n;
 	int fd;
 
 	if (is_last(&a->last, template, kind, slot))
 		return again(a->last.fd);
-	fd = splice__begin(&copy, bpf_program__insns(template), bpf_program__insn_cnt(template));
+	insn = attach_template__insns(template, &n);
+	fd = splice__begin(&copy, insn, n);
 	if (!fd)
-		fd = is_complete(&copy, template, kind) ? again(bpf_program__fd(template)) :
-							  load_copy(a, &copy, template, kind, slot);
+		fd = load_copy(a, &copy, template, kind, slot);
 	splice__free(&copy);
 	if (fd >= 0)
 		keep_copy(a, template, kind, slot, fd);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event/attach_template.h"
 #include "event/attach_way.h"
 #include "host/features.h"
 #include "host/host.h"
@@ -147,21 +148,15 @@ static void count_syscall(struct syscall_sites *n, const struct event_site *s, b
 
 /* --- templates ------------------------------------------------------------------------------- */
 
-static void want(struct bpf_program *template, bool load)
-{
-	if (template)
-		bpf_program__set_autoload(template, load);
-}
-
 /* Each site may need its own copy. */
-static int want_syscalls(const struct syscall_sites *n, const struct attach_programs *p)
+static int want_syscalls(const struct attachments *a, const struct syscall_sites *n, const struct attach_programs *p)
 {
 	size_t coded = n->coded_enter + n->coded_exit;
 
-	want(p->sys_enter, n->enter);
-	want(p->sys_exit, n->exit);
-	want(p->syscall_enter, n->coded_enter);
-	want(p->syscall_exit, n->coded_exit);
+	attach_template__want(p->sys_enter, n->enter, a);
+	attach_template__want(p->sys_exit, n->exit, a);
+	attach_template__want(p->syscall_enter, n->coded_enter, a);
+	attach_template__want(p->syscall_exit, n->coded_exit, a);
 	return coded ? bpf_map__set_max_entries(p->syscall_slots, coded * SYSCALL_NUMBERS) : 0;
 }
 
@@ -172,15 +167,15 @@ static void want_functions(const struct attachments *a, const struct event_sites
 	char name[256];
 	size_t i;
 
-	want(p->fentry, false);
-	want(p->fexit, false);
+	attach_template__want(p->fentry, false, a);
+	attach_template__want(p->fexit, false, a);
 	for (i = 0; i < sites->n; i++) {
 		const struct event_site *s = &sites->site[i];
 		bool is_entry = a->way[i] == ATTACH_FENTRY;
 
 		if (!attach_is_place(s) || (!is_entry && a->way[i] != ATTACH_FEXIT))
 			continue;
-		want(is_entry ? p->fentry : p->fexit, true);
+		attach_template__want(is_entry ? p->fentry : p->fexit, true, a);
 		bpf_program__set_attach_target(is_entry ? p->fentry : p->fexit, 0,
 					       attach_function_name(s, name, sizeof(name)));
 	}
@@ -215,18 +210,16 @@ int attach__plan(struct attachments *a, const struct event_sites *sites,
 		task += a->way[i] == ATTACH_RAW_TRACEPOINT && !code && tracepoint_has_task(s->name);
 	}
 	probes = wanted[ATTACH_KPROBE_MULTI] || wanted[ATTACH_UPROBE_MULTI];
-	want(p->raw_tracepoint_task, task);
-	want(p->raw_tracepoint, wanted[ATTACH_RAW_TRACEPOINT] > task);
+	attach_template__want(p->raw_tracepoint_task, task, a);
+	attach_template__want(p->raw_tracepoint, wanted[ATTACH_RAW_TRACEPOINT] > task, a);
 	/* Sites without a raw tracepoint fall back to a perf event. */
-	want(p->tracepoint, wanted[ATTACH_TRACEPOINT] > filtered || wanted[ATTACH_RAW_TRACEPOINT]);
-	want(p->filtered_tracepoint, filtered);
-	want(p->probe, probes || wanted[ATTACH_KPROBE] || wanted[ATTACH_UPROBE]);
+	attach_template__want(p->tracepoint, wanted[ATTACH_TRACEPOINT] > filtered || wanted[ATTACH_RAW_TRACEPOINT], a);
+	attach_template__want(p->filtered_tracepoint, filtered, a);
+	/* Functions without fentry fall back to a kprobe. */
+	attach_template__want(p->probe, probes || wanted[ATTACH_KPROBE] || wanted[ATTACH_UPROBE] ||
+			      wanted[ATTACH_FENTRY] || wanted[ATTACH_FEXIT], a);
 	if (p->probes != p->probe)
-		want(p->probes, probes);
-	/* For one kind of link only, the template may be what is attached. */
-	if (probes && !(wanted[ATTACH_KPROBE_MULTI] && wanted[ATTACH_UPROBE_MULTI]))
-		bpf_program__set_expected_attach_type(p->probes, wanted[ATTACH_UPROBE_MULTI] ?
-						      TRACE_UPROBE_MULTI : BPF_TRACE_KPROBE_MULTI);
+		attach_template__want(p->probes, probes, a);
 	want_functions(a, sites, p);
-	return want_syscalls(&syscalls, p);
+	return want_syscalls(a, &syscalls, p);
 }

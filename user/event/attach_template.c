@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "event/attach_template.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/types.h"
+
+struct kept {
+	const struct bpf_program *program;
+	const void *owner;
+	struct bpf_insn *insn;  /* NULL until the object is loaded */
+	size_t n;
+	struct kept *next;
+};
+
+static struct kept *all_kept;
+
+static struct kept *find(const struct bpf_program *program)
+{
+	struct kept *k;
+
+	for (k = all_kept; k && k->program != program; k = k->next)
+		;
+	return k;
+}
+
+static void drop(struct kept **at)
+{
+	struct kept *k = *at;
+
+	*at = k->next;
+	free(k->insn);
+	free(k);
+}
+
+/* Called by libbpf with relocated instructions. */
+static int replace(struct bpf_program *program, struct bpf_prog_load_opts *opts, long cookie)
+{
+	struct bpf_insn nothing[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	size_t n = bpf_program__insn_cnt(program);
+	struct kept *k = find(program);
+
+	(void)cookie;
+	if (!k)
+		return 0;
+	free(k->insn);
+	k->insn = malloc(n * sizeof(*k->insn));
+	if (!k->insn)
+		return -ENOMEM;
+	k->n = n;
+	memcpy(k->insn, bpf_program__insns(program), n * sizeof(*k->insn));
+	/* They describe functions and lines that are not there. */
+	opts->func_info = opts->line_info = NULL;
+	opts->func_info_cnt = opts->line_info_cnt = 0;
+	return bpf_program__set_insns(program, nothing, ARRAY_SIZE(nothing));
+}
+
+/* A handler replaces libbpf's own for the section, which would do no more for these than set the type. */
+void attach_template__set_up(void)
+{
+	static const struct {
+		const char *section;
+		enum bpf_prog_type type;
+	} of[] = {
+		{ "raw_tp", BPF_PROG_TYPE_RAW_TRACEPOINT },
+		{ "tracepoint", BPF_PROG_TYPE_TRACEPOINT },
+		{ "kprobe", BPF_PROG_TYPE_KPROBE },
+		{ "uprobe", BPF_PROG_TYPE_KPROBE },
+		{ "uretprobe", BPF_PROG_TYPE_KPROBE },
+	};
+	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .prog_prepare_load_fn = replace);
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(of); i++)
+		libbpf_register_prog_handler(of[i].section, of[i].type, 0, &opts);
+}
+
+/* The list may have an object's program that was at the same address. */
+static void forget_program(const struct bpf_program *program)
+{
+	struct kept **at = &all_kept;
+
+	while (*at && (*at)->program != program)
+		at = &(*at)->next;
+	if (*at)
+		drop(at);
+}
+
+void attach_template__want(struct bpf_program *program, bool wanted, const void *owner)
+{
+	struct kept *k;
+
+	if (!program)
+		return;
+	bpf_program__set_autoload(program, wanted);
+	forget_program(program);
+	k = wanted ? calloc(1, sizeof(*k)) : NULL;
+	if (!k)
+		return;         /* without it the template is loaded like other programs */
+	*k = (struct kept){ .program = program, .owner = owner, .next = all_kept };
+	all_kept = k;
+}
+
+const struct bpf_insn *attach_template__insns(const struct bpf_program *program, size_t *n)
+{
+	const struct kept *k = find(program);
+
+	if (k && k->insn) {
+		*n = k->n;
+		return k->insn;
+	}
+	*n = bpf_program__insn_cnt(program);
+	return bpf_program__insns(program);
+}
+
+void attach_template__forget(const void *owner)
+{
+	struct kept **at = &all_kept;
+
+	while (*at)
+		if ((*at)->owner == owner)
+			drop(at);
+		else
+			at = &(*at)->next;
+}
