@@ -34,6 +34,11 @@ static bool is_call_graph(const char *value)
 	return !strcmp(value, "fp") || !strcmp(value, "lbr") || !strncmp(value, "dwarf", 5);
 }
 
+static bool is_error(const char *value)
+{
+	return isdigit((unsigned char)*value) || (*value == 'E' && isupper((unsigned char)value[1]));
+}
+
 static bool is_perf_data(const char *file)
 {
 	size_t len = strlen(file);
@@ -61,6 +66,10 @@ static bool fits(enum habit_when when, bool is_own, const char *value)
 		return value && ispunct((unsigned char)*value) && !value[1];
 	case WHEN_CALL_GRAPH:
 		return value && is_call_graph(value);
+	case WHEN_ERROR:
+		return value && is_error(value);
+	case WHEN_FOLDED:
+		return value && !strcmp(value, "f");
 	default:
 		return !is_own;
 	}

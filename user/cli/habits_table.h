@@ -19,6 +19,8 @@ enum habit_when {
 	WHEN_PERF_DATA,         /* perf.data, or another file of that kind */
 	WHEN_SEPARATOR,         /* one character of punctuation */
 	WHEN_CALL_GRAPH,        /* fp, dwarf, lbr */
+	WHEN_ERROR,             /* ENOENT, or a number */
+	WHEN_FOLDED,            /* f, the option that stands behind it in one word */
 };
 
 enum habit_value {
