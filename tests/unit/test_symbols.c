@@ -761,6 +761,78 @@ static void many(void **state)
 	assert_int_equal(errno, ECHILD);
 }
 
+#define LONG_NAMES 1300
+#define LONG_NAME 250
+#define LONG_DEPTH 15
+#define OTHER_USER 65534
+
+static char long_directory[] = "/tmp/tally-unit-XXXXXX";
+static uid_t long_user;
+
+/* Maps files whose names take almost 5 MB in all, and nobody else's. */
+static void map_long_names(void)
+{
+	char name[LONG_NAME + 1] = "";
+	int i, fd;
+
+	if (chdir(long_directory) || (long_user && setresuid(long_user, long_user, long_user)))
+		_exit(4);
+	snprintf(name, sizeof(name), "%d", getpid());
+	memset(name + strlen(name), 'x', LONG_NAME - strlen(name));
+	for (i = 0; i < LONG_DEPTH; i++)
+		if (mkdir(name, 0755) || chdir(name))
+			_exit(5);
+	fd = open("0", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0 || ftruncate(fd, 4096))
+		_exit(6);
+	for (i = 1; i <= LONG_NAMES; i++) {
+		snprintf(name, sizeof(name), "%d", i);
+		if (link("0", name) || close(fd))
+			_exit(7);
+		fd = open(name, O_RDONLY | O_CLOEXEC);
+		if (fd < 0 || mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0) == MAP_FAILED)
+			_exit(8);
+	}
+	say_made_code();
+}
+
+/* How many mappings of such a process, of that user, get no names. */
+static u64 unnamed_of(struct symbols *s, uid_t uid)
+{
+	u64 before = symbols__bounds(s).unnamed;
+	struct child c;
+
+	long_user = uid;
+	start(&c, "", NULL, NULL, map_long_names);
+	listen_to(&c);
+	assert_int_equal(symbols__see(s, c.pid), 0);
+	end(&c);
+	return symbols__bounds(s).unnamed - before;
+}
+
+/* A process has 4 MiB for new names, a user but root 8 MiB. Others' mappings have names. */
+static void long_names(void **state)
+{
+	struct symbols *s = new_symbols();
+	char command[64];
+	int i;
+
+	(void)state;
+	assert_non_null(mkdtemp(long_directory));
+	assert_int_equal(chmod(long_directory, 0777), 0);
+	assert_in_range(unnamed_of(s, 0), 1, LONG_NAMES / 2);
+	for (i = 0; i < 2; i++)
+		assert_in_range(unnamed_of(s, OTHER_USER), 1, LONG_NAMES / 2);
+	assert_true(unnamed_of(s, OTHER_USER) > LONG_NAMES);
+	assert_int_equal(symbols__see(s, getpid()), 0);
+	assert_string_equal(user(s, getpid(), (u64)long_names).module, "test_symbols");
+	/* Now the libraries have names that cost nothing. */
+	assert_int_equal(unnamed_of(s, OTHER_USER), LONG_NAMES);
+	symbols__free(s);
+	snprintf(command, sizeof(command), "rm -rf %s", long_directory);
+	assert_int_equal(system(command), 0);
+}
+
 /* More files than are held open. */
 static void many_files(void **state)
 {
@@ -1364,6 +1436,7 @@ int main(void)
 		cmocka_unit_test(jit_maps),
 		cmocka_unit_test(contained_jit_map),
 		cmocka_unit_test(many),
+		cmocka_unit_test(long_names),
 		cmocka_unit_test(many_files),
 		cmocka_unit_test(forgotten),
 		cmocka_unit_test(told),

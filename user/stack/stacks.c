@@ -632,7 +632,8 @@ static void tell_bounds(const struct stacks *s)
 		diag_warn("reading the mappings of processes took too long, %llu times: frames there may have no "
 			  "names", left.cut);
 	if (left.unnamed)
-		diag_warn("%llu mappings have no names: all together are too long", left.unnamed);
+		diag_warn("%llu mappings have no names: those of a process, of a user or of all are too long",
+			  left.unnamed);
 	if (left.forgotten)
 		diag_warn("%llu programs were forgotten, there were too many: their frames may have no names",
 			  left.forgotten);

@@ -29,13 +29,21 @@ static int compare_texts(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
+const char *symbols__interned(const struct symbols *s, const char *text)
+{
+	char **found = tfind(text, &s->texts, compare_texts);
+
+	return found ? *found : NULL;
+}
+
 /* Returns the shared copy of a string; NULL: no memory. */
 const char *symbols__intern(struct symbols *s, const char *text)
 {
-	char **found = tfind(text, &s->texts, compare_texts), *copy;
+	const char *found = symbols__interned(s, text);
+	char *copy;
 
 	if (found)
-		return *found;
+		return found;
 	copy = strdup(text);
 	if (!copy || !tsearch(copy, &s->texts, compare_texts)) {
 		free(copy);

@@ -379,7 +379,7 @@ bool symbols__is_over(struct symbols *s, u32 pid, u64 at_ns, u64 before_ns)
 
 struct taking {
 	struct symbols *symbols;
-	const struct process *process;
+	struct process *process;
 	bool is_same;           /* its earlier mappings are of the same address space */
 	u64 from_ns;            /* for mappings not there when it was last seen */
 	struct mapping *mapping;
@@ -451,22 +451,64 @@ static int take_file(const struct taking *t, const struct mapping_line *line, st
 	return err;
 }
 
-/* Limit of all mapping names together. Paths too long to be opened are dropped. */
+/*
+ * Limits of new names of mappings: of all together, of a process, and of a user but root, which is counted from where
+ * one process cannot come alone. So none takes the room of others. Paths too long to be opened are dropped.
+ */
 #define MAX_PATH_BYTES (32 << 20)
+#define MAX_PATH_BYTES_OF_USER (MAX_PATH_BYTES / 4)
+#define MAX_PATH_BYTES_OF_PROCESS (MAX_PATH_BYTES / 8)
 
-static int name_mapping(struct symbols *s, const struct mapping_line *line, struct mapping *m)
+/* The share that a process's user has used; NULL: none is counted. Users with the same slot have one together. */
+static size_t *share_of_user(struct symbols *s, struct process *p)
+{
+	struct process_self self;
+
+	if (s->path_bytes < MAX_PATH_BYTES_OF_PROCESS)
+		return NULL;
+	if (!p->user_known) {
+		p->user = process_self__read(&self, p->pid) ? 0 : self.uid;
+		p->user_known = true;
+	}
+	return p->user ? &s->path_bytes_of_user[p->user % PATH_USERS] : NULL;
+}
+
+static bool has_room_for_names(struct symbols *s, struct process *p)
+{
+	const size_t *share = share_of_user(s, p);
+
+	return s->path_bytes < MAX_PATH_BYTES && p->path_bytes < MAX_PATH_BYTES_OF_PROCESS &&
+	       (!share || *share < MAX_PATH_BYTES_OF_USER);
+}
+
+static void charge_names(struct symbols *s, struct process *p, size_t bytes)
+{
+	size_t *share = share_of_user(s, p);
+
+	s->path_bytes += bytes;
+	p->path_bytes += bytes;
+	if (share)
+		*share += bytes;
+}
+
+static int name_mapping(struct symbols *s, struct process *p, const struct mapping_line *line, struct mapping *m)
 {
 	bool path = has_path(line) && strlen(line->name) < PATH_MAX;
 	size_t before = s->text_bytes;
 
-	if (s->path_bytes >= MAX_PATH_BYTES) {
+	if (!has_room_for_names(s, p)) {
+		m->module = symbols__interned(s, base_name(line->name));
+		m->path = path ? symbols__interned(s, line->name) : NULL;
+		if (m->module && !path == !m->path)
+			return 0;
+		m->path = NULL;
 		s->unnamed++;
 		m->module = symbols__intern(s, "[unnamed]");
 		return m->module ? 0 : -ENOMEM;
 	}
 	m->module = symbols__intern(s, base_name(line->name));
 	m->path = path ? symbols__intern(s, line->name) : NULL;
-	s->path_bytes += s->text_bytes - before;
+	charge_names(s, p, s->text_bytes - before);
 	return !m->module || (path && !m->path) ? -ENOMEM : 0;
 }
 
@@ -485,7 +527,7 @@ static int take_mapping(void *arg, const struct mapping_line *line)
 	struct mapping *more;
 	int err;
 
-	err = name_mapping(t->symbols, line, &m);
+	err = name_mapping(t->symbols, t->process, line, &m);
 	if (!err)
 		err = take_file(t, line, &m);
 	if (err)
@@ -791,7 +833,7 @@ int symbols__mapped(struct symbols *s, u32 pid, const struct mapping_line *line,
 		return 0;
 	}
 	before = p->nformer;
-	err = name_mapping(s, line, &m);
+	err = name_mapping(s, p, line, &m);
 	m.unopened &= m.path != NULL;
 	if (!err)
 		err = take_told(s, p, line, &m);

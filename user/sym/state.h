@@ -57,6 +57,9 @@ struct process {
 	u64 debt_ns, debt_at_ns;        /* see has_credit() */
 	u64 rests_until_ns;             /* see symbols__see_again() */
 	size_t kept;                    /* its share of the total */
+	size_t path_bytes;              /* of symbols.path_bytes, those that were new with this process */
+	bool user_known;
+	u32 user;                       /* when it was first asked for: see share_of_user() */
 	bool makes_code;                /* see is_made() */
 	bool jit_due;                   /* its JIT map may have grown since the last read */
 	struct jit_map jit;
@@ -68,6 +71,8 @@ struct vdso {
 	struct mapped_file *file;
 };
 
+#define PATH_USERS 64
+
 struct symbols {
 	void *texts, *files, *processes;        /* trees of tsearch(3) */
 	TAILQ_HEAD(seen, process) seen;         /* least recently seen first */
@@ -75,6 +80,7 @@ struct symbols {
 	void *told_files;                       /* tree: see symbols__open_at_once() */
 	u64 skipped, forgotten, cut, unnamed;   /* see symbols__bounds() */
 	size_t text_bytes, path_bytes;          /* of all strings; of those that are names of mappings */
+	size_t path_bytes_of_user[PATH_USERS];  /* the same, of processes of one user; see share_of_user() */
 	bool own_vdso_read;
 	size_t kept;
 	size_t held;                            /* files held open: mapped files and JIT maps */
@@ -100,6 +106,7 @@ struct symbols {
 
 /* The shared copy of a string; NULL: no memory. */
 const char *symbols__intern(struct symbols *s, const char *text);
+const char *symbols__interned(const struct symbols *s, const char *text);       /* NULL: not yet */
 
 /* Reads a file's symbols, once. Returns 0 or -ENOMEM. */
 int symbols__read_file(struct symbols *s, struct mapped_file *f);
