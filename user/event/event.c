@@ -539,6 +539,7 @@ static int add_word(struct parser *p)
 	struct event_word w = { p->text + p->pos, p->pos, 0 };
 	size_t end = 0, open = 0, i;
 	int err = find_word_end(p, &end, &open);
+	bool may_have_blanks;
 
 	if (err)
 		return err;
@@ -549,7 +550,8 @@ static int add_word(struct parser *p)
 		return complain(p->c, -EINVAL, p->pos, 0, p->text[strspn(p->text, " \t\n\v\f\r")]
 			? "an event is missing at the end" : "no event is given");
 	w.len = end - p->pos;
-	for (i = p->pos; i < open && !begins_path(w.text) && !code_name__is_at(w.text, w.len); i++)
+	may_have_blanks = begins_path(w.text) || code_name__is_at(w.text, w.len);
+	for (i = p->pos; i < open && !may_have_blanks; i++)
 		if (isspace((unsigned char)p->text[i]))
 			return complain_hint(p->c, complain(p->c, -EINVAL, i, 1,
 				"there are no blanks within an event"),
