@@ -161,7 +161,8 @@ static int write_episodes(struct past *p, const char *path, struct writer *w)
 	size_t i;
 	int err = 0;
 
-	qsort(p->episode, p->n, sizeof(*p->episode), by_time);
+	if (p->n)
+		qsort(p->episode, p->n, sizeof(*p->episode), by_time);
 	for (i = 0; i < p->n && !err; i++)
 		err = add_episode(&r, &p->episode[i]);
 	if (!err)
