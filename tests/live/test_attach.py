@@ -467,16 +467,17 @@ def verified(pid):
 
 
 @pytest.mark.skipif(KERNEL < (5, 16), reason="verified_insns is since 5.16")
-@pytest.mark.parametrize("line", (
-    ("stackcount", "sched:sched_switch"), ("stackcount", "-x", str(CALLS), "known_function"),
-    ("probe", "--stream", "-g", "-x", str(CALLS), "known_function"), ("memleak", "-p", str(os.getpid())),
-), ids=lambda line: line[0])
-def test_only_copies_of_templates_are_verified(tool, line):
-    """The tool holds templates for the whole run; a copy is held by the event that it is attached to."""
+@pytest.mark.parametrize("line, most", (
+    (("stackcount", "sched:sched_switch"), 0), (("stackcount", "-x", str(CALLS), "known_function"), 0),
+    (("probe", "--stream", "-g", "-x", str(CALLS), "known_function"), 0), (("memleak", "-p", str(os.getpid())), 2),
+), ids=lambda value: value[0] if isinstance(value, tuple) else "")
+def test_only_copies_of_templates_are_verified(tool, line, most):
+    """The tool holds templates for the whole run; a copy is held by the event that it is attached to. Those of memleak,
+    for calls and for returns, need nothing put in, and run themselves."""
     with_stacks = tool(*line[1:], tool=line[0])
     found = verified(with_stacks.pid)
     with_stacks.stop()
-    assert found and max(found) < WALKS, found
+    assert found and sum(n >= WALKS for n in found) == most, found
 
 
 again_when_skipped(globals())

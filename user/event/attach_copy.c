@@ -115,6 +115,12 @@ static int load_copy(struct attachments *a, struct splice *s, const struct bpf_p
 	return fd;
 }
 
+static bool is_what_a_copy_would_be(const struct bpf_program *template, const struct attach_kind *kind)
+{
+	return may_share(kind) && bpf_program__expected_attach_type(template) == kind->attach &&
+	       attach_template__is_complete(template, kind->code);
+}
+
 int attach__copy(struct attachments *a, struct bpf_program *template,
 		 const struct attach_kind *kind, u32 slot)
 {
@@ -128,7 +134,8 @@ int attach__copy(struct attachments *a, struct bpf_program *template,
 	insn = attach_template__insns(template, &n);
 	fd = splice__begin(&copy, insn, n);
 	if (!fd)
-		fd = load_copy(a, &copy, template, kind, slot);
+		fd = is_what_a_copy_would_be(template, kind) ? again(bpf_program__fd(template)) :
+							       load_copy(a, &copy, template, kind, slot);
 	splice__free(&copy);
 	if (fd >= 0)
 		keep_copy(a, template, kind, slot, fd);

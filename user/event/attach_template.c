@@ -8,11 +8,12 @@
 #include <string.h>
 
 #include "base/types.h"
+#include "event/splice.h"
 
 struct kept {
 	const struct bpf_program *program;
-	const void *owner;
-	struct bpf_insn *insn;  /* NULL until the object is loaded */
+	const struct attachments *owner;
+	struct bpf_insn *insn;  /* NULL until the object is loaded, and of a complete one */
 	size_t n;
 	struct kept *next;
 };
@@ -37,6 +38,35 @@ static void drop(struct kept **at)
 	free(k);
 }
 
+static bool has_bodies(const struct attach_code *code)
+{
+	size_t i;
+
+	for (i = 0; code && i < EVENT_BODIES; i++)
+		if (code->body[i].n)
+			return true;
+	return false;
+}
+
+/* Is no slot put into it? Tracepoints run a program for one task on a CPU at a time, so need copies of their own. */
+static bool has_no_slot(const struct bpf_program *program)
+{
+	const struct splice s = { (struct bpf_insn *)bpf_program__insns(program), bpf_program__insn_cnt(program) };
+
+	return bpf_program__type(program) == BPF_PROG_TYPE_KPROBE && !splice__has(&s, 0, s.n, EVENT_SLOT_MARK);
+}
+
+/* Is nothing put into it, for any site? */
+static bool runs_itself(const struct bpf_program *program, const struct attachments *a)
+{
+	bool put = false;
+	size_t i;
+
+	for (i = 0; a->code && i < a->nsites; i++)
+		put |= has_bodies(&a->code[i]);
+	return !put && has_no_slot(program);
+}
+
 /* Called by libbpf with relocated instructions. */
 static int replace(struct bpf_program *program, struct bpf_prog_load_opts *opts, long cookie)
 {
@@ -48,7 +78,7 @@ static int replace(struct bpf_program *program, struct bpf_prog_load_opts *opts,
 	struct kept *k = find(program);
 
 	(void)cookie;
-	if (!k)
+	if (!k || runs_itself(program, k->owner))
 		return 0;
 	free(k->insn);
 	k->insn = malloc(n * sizeof(*k->insn));
@@ -93,7 +123,7 @@ static void forget_program(const struct bpf_program *program)
 		drop(at);
 }
 
-void attach_template__want(struct bpf_program *program, bool wanted, const void *owner)
+void attach_template__want(struct bpf_program *program, bool wanted, const struct attachments *a)
 {
 	struct kept *k;
 
@@ -104,7 +134,7 @@ void attach_template__want(struct bpf_program *program, bool wanted, const void 
 	k = wanted ? calloc(1, sizeof(*k)) : NULL;
 	if (!k)
 		return;         /* without it the template is loaded like other programs */
-	*k = (struct kept){ .program = program, .owner = owner, .next = all_kept };
+	*k = (struct kept){ .program = program, .owner = a, .next = all_kept };
 	all_kept = k;
 }
 
@@ -120,12 +150,19 @@ const struct bpf_insn *attach_template__insns(const struct bpf_program *program,
 	return bpf_program__insns(program);
 }
 
-void attach_template__forget(const void *owner)
+bool attach_template__is_complete(const struct bpf_program *program, const struct attach_code *code)
+{
+	const struct kept *k = find(program);
+
+	return !(k && k->insn) && bpf_program__fd(program) >= 0 && !has_bodies(code) && has_no_slot(program);
+}
+
+void attach_template__forget(const struct attachments *a)
 {
 	struct kept **at = &all_kept;
 
 	while (*at)
-		if ((*at)->owner == owner)
+		if ((*at)->owner == a)
 			drop(at);
 		else
 			at = &(*at)->next;
