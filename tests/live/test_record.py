@@ -687,7 +687,8 @@ def test_a_reader_that_stays(run, tmp_path):
 def test_wrong_usage(run, tmp_path):
     path = str(tmp_path / "recording")
     for args, said in ((("syscount",), "-o FILE"), (("-o", path, "--keep", "soon"), "--keep"),
-                       (("-o", path, "--size", "10"), "--size"), (("-o", path, "nosuchtool"), "nosuchtool")):
+                       (("-o", path, "--size", "10"), "--size"), (("-o", path, "nosuchtool"), "nosuchtool"),
+                       (("-o", path, "--listen", "9435"), "unknown option '--listen'")):
         ran = run(*args, tool="record")
         assert ran.code == 2 and said in ran.stderr, ran
     assert run(tool="show").code == 2

@@ -170,6 +170,15 @@ def test_wrong_usage(run, args, said):
     assert result.text == ""
 
 
+@once
+@pytest.mark.parametrize("tool", ("run", "record", "export"))
+def test_more_than_a_run_holds(run, directory, tool):
+    options = ("-n", *(("-o", directory / "recording") if tool == "record" else ()))
+    assert "at most" not in run(*options, *["runqlat"] * 64, tool=tool).stderr
+    result = run(*options, *["runqlat"] * 65, tool=tool)
+    assert result.code == 2 and "at most 64 measurements" in result.stderr, result
+
+
 def test_one_that_cannot_be_had_is_named(run):
     """The others go on; without others the exit status is that of the one alone."""
     result = run("--json", "-d", "0.1", "probe nosuch:event", "runqlat", tool="run")

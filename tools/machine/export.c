@@ -42,11 +42,9 @@ static const char *const usual_lines[] = {
 };
 
 struct exporting {
-	const char *line[RUN_MOST];
-	size_t n;
+	struct several_lines lines;
 	const char *file;               /* or NULL */
 	char *text;                     /* its text; lines point into it */
-	bool interval_begun;            /* the remaining words are interval and count */
 	bool profiles;
 	bool wrong;                     /* more than one file, or a file and lines */
 };
@@ -148,20 +146,17 @@ static bool is_line(const char *arg)
 /* Until the interval begins, every word that is not a number is a line or the file. */
 static bool takes(void *input, char *arg)
 {
+	bool is_number = (isdigit((unsigned char)arg[0]) || arg[0] == '.') && strncmp(arg, "./", 2);
 	struct exporting *e = input;
 
-	e->interval_begun |= isdigit((unsigned char)arg[0]) || arg[0] == '.';
-	if (arg[0] == '.' && arg[1] == '/')
-		e->interval_begun = false;
-	if (e->interval_begun || e->n == RUN_MOST)
-		return false;
-	if (is_line(arg)) {
-		e->line[e->n++] = arg;
+	if (is_line(arg) || is_number) {
+		if (!several_lines__take(&e->lines, arg))
+			return false;
 	} else {
 		e->wrong |= e->file != NULL;
 		e->file = arg;
 	}
-	e->wrong |= e->file && e->n;
+	e->wrong |= e->file && e->lines.n;
 	return true;
 }
 
@@ -173,6 +168,8 @@ static int settle(struct exporting *e, struct cli *cli)
 		diag_error("either lines or one file of them: '%s' is no tool that measures", e->file);
 		return -EINVAL;
 	}
+	if (several_lines__check(&e->lines))
+		return -EINVAL;
 	if (cli->on_demand || !cli->interval_ns)
 		cli->interval_ns = DEFAULT_INTERVAL_NS;
 	cli->on_demand = false;
@@ -184,17 +181,17 @@ static int settle(struct exporting *e, struct cli *cli)
 	if (!cli->listen.n && listen_addresses__parse(&cli->listen, DEFAULT_PORT))
 		return -EINVAL;
 	if (e->file)
-		return read_file(e, e->line, &e->n) ? -EINVAL : 0;
-	for (i = 0; !e->n && i < ARRAY_SIZE(usual_lines); i++)
-		e->line[i] = usual_lines[i];
-	e->n = e->n ?: ARRAY_SIZE(usual_lines);
+		return read_file(e, e->lines.line, &e->lines.n) ? -EINVAL : 0;
+	for (i = 0; !e->lines.n && i < ARRAY_SIZE(usual_lines); i++)
+		e->lines.line[i] = usual_lines[i];
+	e->lines.n = e->lines.n ?: ARRAY_SIZE(usual_lines);
 	return 0;
 }
 
 static int export_lines(struct exporting *e, struct cli *cli)
 {
 	const struct several_plan plan = {
-		.line = e->line, .n = e->n, .sink.context = e, .reload = e->file ? read_file : NULL,
+		.line = e->lines.line, .n = e->lines.n, .sink.context = e, .reload = e->file ? read_file : NULL,
 	};
 
 	return several__run(find_tool_spec, &plan, cli);

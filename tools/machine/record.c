@@ -3,7 +3,6 @@
  * record: measurements in a file (record/store.h), by interval; show, diff and triage read windows
  * of it.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
@@ -26,9 +25,7 @@
 struct recording {
 	const char *path;
 	struct store_limits limits;
-	const char *line[RUN_MOST];
-	size_t n;
-	bool interval_begun;            /* the remaining words are interval and count */
+	struct several_lines lines;
 	struct store *store;
 	u64 interval_ns;
 };
@@ -84,8 +81,8 @@ static int conclude(const struct recording *rec, int code)
 static int record_lines(struct recording *rec, struct cli *cli)
 {
 	struct several_plan plan = {
-		.line = rec->n ? rec->line : triage_lines, .n = rec->n ?: triage_line_count,
-		.needed = rec->n ? 0 : triage_lines_needed,
+		.line = rec->lines.n ? rec->lines.line : triage_lines, .n = rec->lines.n ?: triage_line_count,
+		.needed = rec->lines.n ? 0 : triage_lines_needed,
 		.sink = { rec, take_report, take_line, end }, .begin = begin,
 	};
 	int code;
@@ -102,16 +99,11 @@ static int record_lines(struct recording *rec, struct cli *cli)
  * --- the command line --------------------------------------------------------------------------
  */
 
-/* Until the interval begins, every word that is not a number is a line. */
 static bool takes(void *input, char *arg)
 {
 	struct recording *rec = input;
 
-	rec->interval_begun |= isdigit((unsigned char)arg[0]) || arg[0] == '.';
-	if (rec->interval_begun || rec->n == RUN_MOST)
-		return false;
-	rec->line[rec->n++] = arg;
-	return true;
+	return several_lines__take(&rec->lines, arg);
 }
 
 static error_t parse_own(int key, char *arg, struct argp_state *state)
@@ -158,7 +150,7 @@ static int record(int argc, char **argv)
 	};
 	struct recording rec = { .limits = { DEFAULT_KEEP_NS, DEFAULT_BYTES } };
 	const struct cli_spec spec = {
-		.groups = CLI_SCOPE | CLI_TIME | CLI_RUN | CLI_COMMAND,
+		.groups = CLI_SCOPE | CLI_TIME | CLI_MEASURE | CLI_COMMAND,
 		.own = &own,
 		.own_input = &rec,
 		.takes = takes,
@@ -172,9 +164,7 @@ static int record(int argc, char **argv)
 
 	if (cli__parse(&cli, &spec, argc, argv))
 		return EXIT_USAGE;
-	if (cli.listen.n) {
-		diag_error("--listen serves figures, and these go to a file");
-	} else {
+	if (!several_lines__check(&rec.lines)) {
 		if (!cli.interval_ns)
 			cli.interval_ns = DEFAULT_INTERVAL_NS;
 		code = record_lines(&rec, &cli);

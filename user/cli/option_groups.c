@@ -600,7 +600,7 @@ static void complete_formats(struct completion *c)
 	for (i = 0; i < FORMATS; i++) {
 		name = report_format_name(i);
 		if (report_format(name) < 0 || (i == FORMAT_SVG && !(c->spec->groups & CLI_HEAT)) ||
-		    (format_is_metrics(i) && !(c->spec->groups & CLI_RUN)))
+		    (format_is_metrics(i) && !(c->spec->groups & CLI_LISTEN)))
 			continue;
 		completion__add(c, name, "");
 	}
@@ -662,7 +662,7 @@ static int parse_percent(const char *text, double *percent)
 	return *end || !(*percent > 0 && *percent <= 100) ? -EINVAL : 0;
 }
 
-static error_t parse_run(int key, char *arg, struct argp_state *state)
+static error_t parse_measure(int key, char *arg, struct argp_state *state)
 {
 	struct cli *cli = state->input;
 	u64 n;
@@ -685,12 +685,6 @@ static error_t parse_run(int key, char *arg, struct argp_state *state)
 					 "a share of the machine in percent, like 0.5");
 		cli->overhead = true;
 		return 0;
-	case KEY_LISTEN:
-		if (listen_addresses__parse(&cli->listen, arg))
-			return bad_value("--listen", arg,
-					 "a port, or ADDRESS:PORT in numbers, like 9435, "
-					 "192.0.2.1:9435, [::]:9435");
-		return 0;
 	case KEY_DELAY:
 		if (parse_duration(arg, NSEC_PER_MSEC, &n) || !n || n > LONGEST_NS)
 			return bad_value("--delay", arg, "a time in milliseconds");
@@ -706,18 +700,34 @@ static error_t parse_run(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_option run_options[] = {
+static const struct argp_option measure_options[] = {
 	{NULL, 0, NULL, 0, "Run:", 7},
 	{"explain", 'n', NULL, 0, "Say what would be done, and do nothing", 7},
 	{"strict", KEY_STRICT, NULL, 0, "Exit with 3 if anything was lost or inexact", 7},
 	{"ready-fd", KEY_READY_FD, "N", 0, "Write a line to descriptor N when measuring begins", 7},
 	{"delay", KEY_DELAY, "MS", 0,
 	 "Begin to measure MS milliseconds after the command has begun, or from now", 7},
-	{"listen", KEY_LISTEN, "[ADDRESS:]PORT", 0,
-	 "Serve OpenMetrics text over HTTP, at /metrics; of this host alone without ADDRESS", 7},
 	{"overhead", KEY_OVERHEAD, NULL, 0, "Say what the measurement itself cost, by program", 7},
 	{"budget", KEY_BUDGET, "PERCENT", 0,
 	 "Stop measuring when the programs take more of the machine's CPU time than this", 7},
+	{},
+};
+
+static error_t parse_listen(int key, char *arg, struct argp_state *state)
+{
+	struct cli *cli = state->input;
+
+	if (key != KEY_LISTEN)
+		return ARGP_ERR_UNKNOWN;
+	if (listen_addresses__parse(&cli->listen, arg))
+		return bad_value("--listen", arg, "a port, or ADDRESS:PORT in numbers, like 9435, "
+				 "192.0.2.1:9435, [::]:9435");
+	return 0;
+}
+
+static const struct argp_option listen_options[] = {
+	{"listen", KEY_LISTEN, "[ADDRESS:]PORT", 0,
+	 "Serve OpenMetrics text over HTTP, at /metrics; of this host alone without ADDRESS", 7},
 	{},
 };
 
@@ -759,7 +769,8 @@ static const struct {
 	{ CLI_LIVE, { .options = live_options, .parser = parse_live } },
 	{ CLI_OUTPUT, { .options = output_options, .parser = parse_output } },
 	{ CLI_TIMES, { .options = times_options, .parser = parse_times } },
-	{ CLI_RUN, { .options = run_options, .parser = parse_run } },
+	{ CLI_MEASURE, { .options = measure_options, .parser = parse_measure } },
+	{ CLI_LISTEN, { .options = listen_options, .parser = parse_listen } },
 	{ CLI_COMMAND, { .options = command_options, .parser = parse_command } },
 	{ CLI_TOP, { .options = top_options, .parser = parse_top } },
 	{ CLI_EVENTS, { .options = event_options, .parser = parse_events } },

@@ -12,7 +12,9 @@
  *   CLI_LIVE     --live                                reports on the whole terminal, with keys
  *   CLI_EVENTS   -e -x --filter                        which events
  *   CLI_OUTPUT   --json --csv --format -o --append -T -v    output format (every tool)
- *   CLI_RUN      -n --strict --ready-fd --delay --overhead --budget --listen    options of a measurement
+ *   CLI_MEASURE  -n --strict --ready-fd --delay --overhead --budget    options of a measurement
+ *   CLI_LISTEN   --listen                              its figures over HTTP
+ *   CLI_RUN      both
  *   CLI_TIMES    -m                                    values are times
  *   CLI_LINES    --template                            layout of a line of a single event
  *   CLI_COMMAND  --env, -- command args...             run it and measure it
@@ -38,7 +40,7 @@ enum cli_groups {
 	CLI_KEYS = 1 << 2,
 	CLI_SORT = 1 << 3,
 	CLI_OUTPUT = 1 << 4,
-	CLI_RUN = 1 << 5,
+	CLI_MEASURE = 1 << 5,
 	CLI_TIMES = 1 << 6,
 	CLI_COMMAND = 1 << 7,
 	CLI_TOP = 1 << 8,
@@ -50,6 +52,8 @@ enum cli_groups {
 	CLI_FORM = CLI_TABLE | CLI_HIST,
 	CLI_LIVE = 1 << 14,
 	CLI_GROUPS = CLI_SORT | CLI_HEAT,
+	CLI_LISTEN = 1 << 15,
+	CLI_RUN = CLI_MEASURE | CLI_LISTEN,
 };
 
 /* The groups of most measurements. */

@@ -27,11 +27,9 @@ struct line {
 struct several {
 	several_find find;
 	const struct several_plan *plan;        /* NULL: lines come from the command line */
-	const char *text[RUN_MOST];
-	size_t ntexts;
+	struct several_lines text;
 	struct line **line;
 	size_t n;
-	bool interval_begun;            /* the next arguments are interval and count */
 	struct run run;
 };
 
@@ -39,16 +37,31 @@ struct several {
  * --- the command line --------------------------------------------------------------------------
  */
 
-/* Everything but a number is a line, until the interval has begun. */
+bool several_lines__take(struct several_lines *l, char *arg)
+{
+	l->interval_begun |= isdigit((unsigned char)arg[0]) || arg[0] == '.';
+	if (l->interval_begun)
+		return false;
+	if (l->n < RUN_MOST)
+		l->line[l->n++] = arg;
+	else
+		l->too_many = true;
+	return true;
+}
+
+int several_lines__check(const struct several_lines *l)
+{
+	if (!l->too_many)
+		return 0;
+	diag_error("a run has at most %d measurements", RUN_MOST);
+	return -EINVAL;
+}
+
 static bool takes(void *input, char *arg)
 {
 	struct several *s = input;
 
-	s->interval_begun |= isdigit((unsigned char)arg[0]) || arg[0] == '.';
-	if (s->interval_begun || s->ntexts == RUN_MOST)
-		return false;
-	s->text[s->ntexts++] = arg;
-	return true;
+	return several_lines__take(&s->text, arg);
 }
 
 /* Copies a scope option of the run to the line, which must not set it itself. */
@@ -559,7 +572,7 @@ static int run_lines(struct several *s, struct cli *cli)
 
 static int check_run(const struct several *s, const struct cli *cli)
 {
-	if (!s->ntexts) {
+	if (!s->text.n) {
 		diag_error("nothing to measure");
 		diag_hint("as in: tally run 'runqlat --by cgroup' 'biolatency --by disk' -d 10");
 		return -EINVAL;
@@ -568,7 +581,7 @@ static int check_run(const struct several *s, const struct cli *cli)
 		diag_error("--csv has one heading for all lines, and each tool has its own; --json has both");
 		return -EINVAL;
 	}
-	return 0;
+	return several_lines__check(&s->text);
 }
 
 static int parse_and_run(struct several *s, struct cli *cli)
@@ -578,11 +591,11 @@ static int parse_and_run(struct several *s, struct cli *cli)
 
 	s->run.cli = cli;
 	s->run.several = true;
-	line = parse_lines(s, s->text, s->ntexts);
+	line = parse_lines(s, s->text.line, s->text.n);
 	if (!line)
 		return EXIT_USAGE;
 	s->line = line;
-	s->n = s->ntexts;
+	s->n = s->text.n;
 	code = run_lines(s, cli);
 	free(s->line);
 	return code;
@@ -592,9 +605,9 @@ int several__run(several_find find, const struct several_plan *plan, struct cli 
 {
 	struct several s = { .find = find, .plan = plan };
 
-	while (s.ntexts < plan->n && s.ntexts < RUN_MOST) {
-		s.text[s.ntexts] = plan->line[s.ntexts];
-		s.ntexts++;
+	while (s.text.n < plan->n && s.text.n < RUN_MOST) {
+		s.text.line[s.text.n] = plan->line[s.text.n];
+		s.text.n++;
 	}
 	return parse_and_run(&s, cli);
 }

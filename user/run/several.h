@@ -34,6 +34,20 @@ struct several_plan {
 	int (*reload)(void *context, const char **line, size_t *n);     /* as begin(); NULL: SIGHUP ends the run */
 };
 
+/* The lines on a command line: every word but a number, until the interval begins. */
+struct several_lines {
+	const char *line[RUN_MOST];     /* not copied */
+	size_t n;
+	bool interval_begun;            /* the next words are interval and count */
+	bool too_many;
+};
+
+/* Returns whether arg is a line (cli_spec.takes). A line beyond RUN_MOST is taken, and is an error of the check. */
+bool several_lines__take(struct several_lines *l, char *arg);
+
+/* Returns 0, or -EINVAL after reporting that there are too many. */
+int several_lines__check(const struct several_lines *l);
+
 /* cli: of the run, parsed and checked; borrowed. Returns the exit status. */
 int several__run(several_find find, const struct several_plan *plan, struct cli *cli);
 
