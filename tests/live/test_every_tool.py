@@ -30,7 +30,7 @@ OPTIONS = {
     "cpudist": (("--off",),),
     "faults": (("-g",),),
     "futexstat": (("-g",),),
-    "kmem": (("--leak", "-g"), ("--pages",)),
+    "kmem": (("--pages",), ("--leak", "-g")),
     "lockstat": (("-g",),),
     "migrations": (("-g",),),
     "offcputime": (("--call-graph", "dwarf"), ("--call-graph", "dwarf", "--by", "cgroup"), ("-K",), ("-U",)),
