@@ -28,6 +28,7 @@ struct reading {
 	sqlite3_stmt **rows;    /* per table, prepared on first use */
 	s64 *position;          /* per row of the current report */
 	size_t room;
+	struct table keys;      /* of the current report's stacks */
 };
 
 /* A row of the query of store__read(). */
@@ -228,7 +229,7 @@ static int read_table(struct reading *reading, size_t table, s64 id, struct repo
 		else if (shape->kind == SHAPE_HISTOGRAMS)
 			err = read_group(s, shape, row, r, head);
 		else if (r->stacks)
-			err = load__stack(s, shape, row, r->stacks);
+			err = load__stack(s, shape, row, r->stacks, &reading->keys);
 	}
 	if (row)
 		s->sql->reset(row);
@@ -284,6 +285,7 @@ static int load_report(struct reading *reading, sqlite3_stmt *row, struct report
 	for (i = 0; i < s->nshapes && !err; i++)
 		if (s->shape[i].measurement == measurement && s->shape[i].kind != SHAPE_LINES)
 			err = read_table(reading, i, s->sql->column_int64(row, COLUMN_ID), r, &head);
+	table__free(&reading->keys);
 	json_decref(counters);
 	json_decref(figures);
 	return err ?: sort_rows(reading, r);

@@ -37,8 +37,9 @@ int load__cells(struct store *s, const struct shape *shape, sqlite3_stmt *row, i
 /* Allocates r->stacks if the head has stacks; report__free() frees them, but the caller r->stacks->event. */
 int load__new_stacks(struct report *r, const json_t *head);
 
-/* Adds the stack of a row of that shape. */
-int load__stack(struct store *s, const struct shape *shape, sqlite3_stmt *row, struct report_stacks *stacks);
+/* Adds the stack of a row of that shape. keys: indexes into stacks->key, empty before the first stack of a report. */
+int load__stack(struct store *s, const struct shape *shape, sqlite3_stmt *row, struct report_stacks *stacks,
+		struct table *keys);
 
 #endif
 

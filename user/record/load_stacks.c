@@ -117,8 +117,23 @@ static int load_frames(struct store *s, s64 id, struct report_stack *out)
 	return 0;
 }
 
-static bool same_cells(const struct report_row *a, const struct report_row *b)
+static u64 hash_key(const struct report_row *key)
 {
+	u64 hash = 0;
+	size_t i;
+
+	for (i = 0; i < key->ncells; i++) {
+		const struct field *f = &key->cell[i];
+
+		hash = f->text ? table_hash(hash, f->text, strlen(f->text) + 1) :
+				 table_hash(hash, &f->number, sizeof(f->number));
+	}
+	return hash;
+}
+
+static bool same_key(const void *array, u32 index, const void *key)
+{
+	const struct report_row *a = &((const struct report_row *)array)[index], *b = key;
 	size_t i;
 
 	if (a->ncells != b->ncells)
@@ -134,22 +149,26 @@ static bool same_cells(const struct report_row *a, const struct report_row *b)
 }
 
 /* Takes over key. Finds or adds it: its index in the report. */
-static int find_key(struct report_stacks *stacks, struct report_row *key, u32 *index)
+static int find_key(struct report_stacks *stacks, struct table *keys, struct report_row *key, u32 *index)
 {
+	const u64 hash = hash_key(key);
+	const s64 known = table__find(keys, hash, same_key, stacks->key, key);
 	struct report_row *larger;
+	int err;
 
-	for (*index = stacks->nkeys; *index; --*index)
-		if (same_cells(&stacks->key[*index - 1], key)) {
-			report_row__free(key);
-			--*index;
-			return 0;
-		}
-	larger = realloc(stacks->key, (stacks->nkeys + 1) * sizeof(*larger));
-	if (!larger) {
+	if (known >= 0) {
 		report_row__free(key);
-		return -ENOMEM;
+		*index = known;
+		return 0;
 	}
-	stacks->key = larger;
+	larger = realloc(stacks->key, (stacks->nkeys + 1) * sizeof(*larger));
+	if (larger)
+		stacks->key = larger;
+	err = larger ? table__add(keys, hash, stacks->nkeys) : -ENOMEM;
+	if (err) {
+		report_row__free(key);
+		return err;
+	}
 	stacks->key[stacks->nkeys] = *key;
 	*index = stacks->nkeys++;
 	return 0;
@@ -168,7 +187,8 @@ static int find_event(const struct report_stacks *stacks, struct report_stack *s
 	return -EUCLEAN;
 }
 
-int load__stack(struct store *s, const struct shape *shape, sqlite3_stmt *row, struct report_stacks *stacks)
+int load__stack(struct store *s, const struct shape *shape, sqlite3_stmt *row, struct report_stacks *stacks,
+		struct table *keys)
 {
 	struct report_stack stack = { .value = s->sql->column_int64(row, 2) }, *larger;
 	struct report_row key = {};
@@ -178,7 +198,7 @@ int load__stack(struct store *s, const struct shape *shape, sqlite3_stmt *row, s
 	if (err)
 		report_row__free(&key);
 	else
-		err = find_key(stacks, &key, &stack.key);
+		err = find_key(stacks, keys, &key, &stack.key);
 	if (!err)
 		err = find_event(stacks, &stack);
 	if (!err)

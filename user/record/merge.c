@@ -14,6 +14,7 @@ struct merge {
 	char *tool, *command;
 	size_t n;
 	struct table rows, groups, stacks;      /* indexes by key into the report's arrays */
+	struct table keys;                      /* likewise, of the stacks' keys */
 	struct report_frame *frame;
 	/* of several events; names are borrowed, as the report's texts are */
 	struct report_event event[REPORT_MOST_EVENTS];
@@ -29,6 +30,7 @@ static void forget(struct merge *m)
 	table__free(&m->rows);
 	table__free(&m->groups);
 	table__free(&m->stacks);
+	table__free(&m->keys);
 	report__free(&m->report);
 }
 
@@ -315,29 +317,32 @@ static int begin_stacks(struct merge *m, const struct report_stacks *s)
 	return begin_events(m, s);
 }
 
-static int find_key(struct report_stacks *to, const struct report_stacks *from, u32 key, u32 *index)
+static int find_key(struct merge *m, const struct report_row *row, u32 *index)
 {
-	const struct report_row *row = &from->key[key];
+	struct report_stacks *to = m->report.stacks;
 	const struct cells wanted = cells_of(row);
+	const u64 hash = hash_cells(&wanted);
+	const s64 known = table__find(&m->keys, hash, same_row, to->key, &wanted);
 	struct report_row *larger, copy = {};
 	int err;
 
-	for (*index = 0; *index < to->nkeys; ++*index) {
-		const struct cells there = cells_of(&to->key[*index]);
-
-		if (same_cells(&there, &wanted))
-			return 0;
+	if (known >= 0) {
+		*index = known;
+		return 0;
 	}
 	larger = realloc(to->key, (to->nkeys + 1) * sizeof(*larger));
 	if (!larger)
 		return -ENOMEM;
 	to->key = larger;
 	err = copy_cells(&copy, row->cell, row->ncells);
+	if (!err)
+		err = table__add(&m->keys, hash, to->nkeys);
 	if (err) {
 		report_row__free(&copy);
 		return err;
 	}
-	to->key[to->nkeys++] = copy;
+	to->key[to->nkeys] = copy;
+	*index = to->nkeys++;
 	return 0;
 }
 
@@ -361,7 +366,7 @@ static int add_new_stack(struct merge *m, const struct report_stacks *s, const s
 	if (!copy.frame || !copy.place)
 		err = -ENOMEM;
 	if (!err)
-		err = find_key(to, s, stack->key, &copy.key);
+		err = find_key(m, &s->key[stack->key], &copy.key);
 	if (!err)
 		err = table__add(&m->stacks, hash, to->n);
 	if (err) {
