@@ -14,6 +14,7 @@
 
 #include "base/nearest.h"
 #include "base/opener.h"
+#include "base/roomy_stack.h"
 #include "cli/complete.h"
 #include "cli/habits.h"
 #include "cli/options.h"
@@ -294,7 +295,7 @@ static void fill_standard_descriptors(void)
 /* Descriptors needed beyond the given ones: libraries, tracefs, a directory inside another. */
 #define FEWEST_FILES 10
 
-int main(int argc, char **argv)
+static int run_main(int argc, char **argv)
 {
 	const char *called = argc ? basename(argv[0]) : "tally";
 	const struct tool *tool = find_tool(called);
@@ -326,4 +327,9 @@ int main(int argc, char **argv)
 	if (!tool)
 		return unknown_tool(argv + 1);
 	return run_tool(tool, argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+	return roomy_stack__run(run_main, argc, argv);
 }

@@ -15,9 +15,12 @@ pytestmark = tally.once
 
 KB = 1 << 10
 
+# The dynamic linker needs more than 16.
+LITTLE = 32
+
 
 def limit_stack():
-    resource.setrlimit(resource.RLIMIT_STACK, (64 * KB, 64 * KB))
+    resource.setrlimit(resource.RLIMIT_STACK, (LITTLE * KB, LITTLE * KB))
 
 
 def run(name, *args, limit=None):
@@ -33,6 +36,11 @@ def test_a_little_stack(name):
         result = run(name, *args, "-d", "0.2", limit=limit_stack)
         assert result.returncode in (0, 4), (args, result.returncode, result.stderr[-500:])
         assert result.returncode == 0 or result.stderr
+
+
+def test_a_command_has_the_stack_that_tally_was_given():
+    result = run("stat", "-d", "0.2", "--", "sh", "-c", "ulimit -Ss; ulimit -Hs", limit=limit_stack)
+    assert result.returncode == 0 and result.stdout.split()[:2] == [b"%d" % LITTLE] * 2, result
 
 
 @pytest.mark.parametrize("option", ["--frames", "--no-frames"])
