@@ -53,6 +53,13 @@ def test_typed(run, typed, how, meant, directory):
         assert f"meant as: {' '.join([tool, '-n', '-v', *args])}\n" in result.stderr, result
 
 
+@pytest.mark.parametrize("option, ours", (("--details", ("-v",)), ("-d", ())))
+def test_a_list_as_perf_has_it(run, option, ours):
+    """perf's --details is -v, and its -d asks for descriptions, which are there anyway. list has no -n."""
+    shown, meant = (run(*options, "sched:sched_switch", tool="list") for options in ((option,), ours))
+    assert shown.code == 0 and shown.text == meant.text, shown
+
+
 def test_what_is_not_plain_is_said(run):
     """A number that is no interval, and another tool that is run."""
     assert "5000 alone is the least time" in run("-n", "5000", tool="runqslower").stderr
