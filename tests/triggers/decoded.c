@@ -131,6 +131,7 @@ static void commands(void)
 	CALL("membarrier(MEMBARRIER_CMD_QUERY, 0)", SYS_membarrier, 0, 0, 7);
 	CALL("prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, NULL, 0, \"name\")", SYS_prctl, 0x53564d41, 0, 0, 0, P("name"));
 	CALL("prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, CAP_NET_RAW, 0, 0)", SYS_prctl, 47, 1, 13, 0, 0);
+	CALL("prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)", SYS_prctl, 47, 4, 0, 0, 0);
 	CALL("prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, {len=0, filter=0x1000})", SYS_prctl, 22, 2,
 	     P(((uint64_t[]){ 0, 4096 })));
 	CALL("prctl(PR_GET_SECUREBITS)", SYS_prctl, 27, 7);
@@ -201,6 +202,8 @@ static void network(void)
 	CALL("setsockopt(-1, SOL_UDP, UDP_SEGMENT, [1], 4)", SYS_setsockopt, -1, 17, 103, P(&one), 4);
 	CALL("setsockopt(-1, SOL_NETLINK, NETLINK_EXT_ACK, [1], 4)", SYS_setsockopt, -1, 270, 11, P(&one), 4);
 	CALL("setsockopt(-1, SOL_PACKET, PACKET_AUXDATA, [1], 4)", SYS_setsockopt, -1, 263, 8, P(&one), 4);
+	CALL("getsockopt(-1, SOL_SOCKET, SO_GET_FILTER, NULL, NULL)", SYS_getsockopt, -1, 1, 26, 0, 0);
+	CALL("setsockopt(-1, SOL_SOCKET, SO_ATTACH_FILTER, NULL, 0)", SYS_setsockopt, -1, 1, 26, 0, 0);
 	CALL("setsockopt(-1, SOL_SOCKET, SO_ZEROCOPY, [1], 4)", SYS_setsockopt, -1, 1, 60, P(&one), 4);
 	CALL("setsockopt(-1, SOL_SOCKET, SO_ATTACH_FILTER, {len=4, filter=0x1000}, 16)", SYS_setsockopt, -1, 1, 26,
 	     P(&filter), 16);

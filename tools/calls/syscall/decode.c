@@ -360,11 +360,23 @@ static void put_futex_timeout(FILE *f, const struct operand *o)
 		fprintf(f, "%u", (u32)o->value);
 }
 
+/* Whether the argument that this one depends on has one of the values. */
+static bool has_value(const struct operand *o)
+{
+	u64 value = o->r->value[o->arg->if_arg];
+
+	return value < 32 && o->arg->if_values >> value & 1;
+}
+
 static void put_names(FILE *f, const struct operand *o)
 {
 	u64 value = o->arg->wide ? o->value : (u32)o->value;
 	const char *name;
 
+	if (o->arg->if_values && !has_value(o)) {
+		fprintf(f, value ? "%#llx" : "%llx", (unsigned long long)value);
+		return;
+	}
 	switch (o->arg->kind) {
 	case ARG_HUGE_NAMES:
 		huge_names__put(f, o->arg->names, value);
@@ -471,7 +483,7 @@ static void put_argument(FILE *f, const struct operand *o)
 		put_futex_timeout(f, o);
 		break;
 	case ARG_SOCKET_OPTION:
-		socket_option__put(f, o->r->value[o->number - 1], o->value);
+		socket_option__put(f, o->r->value[o->number - 1], o->value, o->arg->names);
 		break;
 	case ARG_CLONE_FLAGS:
 		put_clone_flags(f, o->value);

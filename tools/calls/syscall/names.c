@@ -324,6 +324,9 @@ VALUES(socket_options, N(SO_DEBUG), N(SO_REUSEADDR), N(SO_TYPE), N(SO_ERROR), N(
        { 72, "SO_BUF_LOCK" }, { 73, "SO_RESERVE_MEM" }, { 74, "SO_TXREHASH" },
        { 75, "SO_RCVMARK" }, { 76, "SO_PASSPIDFD" }, { 77, "SO_PEERPIDFD" });
 
+/* For SOL_SOCKET, of getsockopt: numbers that have another name for setsockopt. */
+VALUES(told_socket_options, { 26, "SO_GET_FILTER" });
+
 /* For SOL_IP, SOL_IPV6, SOL_TCP. */
 VALUES(ip_options, N(IP_TOS), N(IP_TTL), N(IP_HDRINCL), N(IP_OPTIONS), N(IP_RECVOPTS), N(IP_RETOPTS),
        N(IP_PKTINFO), N(IP_MTU_DISCOVER), N(IP_RECVERR), N(IP_RECVTTL), N(IP_RECVTOS), N(IP_MTU),

@@ -34,7 +34,7 @@ extern const struct value_names access_modes, advices, arch_codes, at_access_fla
 	schedulers, shutdown_hows, sigmask_hows, signal_codes, signal_notifications,
 	signalfd_flags, socket_control_types, socket_families, socket_options, socket_types,
 	splice_flags, stack_flags, statfs_flags, statx_flags, statx_masks, sync_flags,
-	tcp_options, timer_flags, timerfd_flags, umount_flags, usages, wait_flags, waitid_types,
+	tcp_options, timer_flags, timerfd_flags, told_socket_options, umount_flags, usages, wait_flags, waitid_types,
 	whences, xattr_flags;
 
 /* names_kernel.c */

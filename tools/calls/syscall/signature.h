@@ -21,11 +21,15 @@
 #define OPEN_FLAGS { .kind = ARG_OPEN_FLAGS }
 #define FUTEX_OP { .kind = ARG_FUTEX_OP }
 #define SOCKET_OPTION { .kind = ARG_SOCKET_OPTION }
+#define SOCKET_OPTION_TOLD { .kind = ARG_SOCKET_OPTION, .names = &told_socket_options }
 #define CLONE_FLAGS { .kind = ARG_CLONE_FLAGS }
 #define SIGNAL { .kind = ARG_SIGNAL }
 #define DEVICE { .kind = ARG_MAKEDEV }
 #define NAMED(set) { .kind = ARG_NAMES, .names = &(set) }
 #define LNAMED(set) { .kind = ARG_NAMES, .wide = 1, .names = &(set) }
+/* A plain number unless the argument `by` has one of these values. */
+#define LNAMED_IF(set, by, values)                                                                 \
+	{ .kind = ARG_NAMES, .wide = 1, .names = &(set), .if_arg = (by), .if_values = (values) }
 #define STR { .kind = ARG_STRING }
 #define STR_OUT { .kind = ARG_STRING, .out = 1 }
 #define ARGV { .kind = ARG_STRINGS }

@@ -12,7 +12,7 @@
 #include "calls/syscall/packed.h"
 #include "calls/syscall/text.h"
 
-void socket_option__put(FILE *f, u32 level, u32 option)
+void socket_option__put(FILE *f, u32 level, u32 option, const struct value_names *first)
 {
 	static const struct {
 		u32 level;
@@ -25,6 +25,10 @@ void socket_option__put(FILE *f, u32 level, u32 option)
 	};
 	size_t i;
 
+	if (level == SOL_SOCKET && first && value_names__find(first, option)) {
+		value_names__put(f, first, option);
+		return;
+	}
 	for (i = 0; i < ARRAY_SIZE(levels); i++) {
 		if (levels[i].level == level) {
 			value_names__put(f, levels[i].names, option);

@@ -9,8 +9,10 @@
 
 #include "bpf/calls/trace.h"
 
-/* "SO_REUSEADDR"; a number for unknown levels. */
-void socket_option__put(FILE *f, u32 level, u32 option);
+struct value_names;
+
+/* "SO_REUSEADDR"; a number for unknown levels. first: names of SOL_SOCKET that come before the usual ones, or NULL. */
+void socket_option__put(FILE *f, u32 level, u32 option, const struct value_names *first);
 
 /* "[1]", "{l_onoff=1, l_linger=5}", a string, or bytes. */
 void socket_value__put(FILE *f, u32 level, u32 option, const struct trace_chunk *c);

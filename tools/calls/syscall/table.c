@@ -155,7 +155,7 @@ static const struct signature signatures[] = {
 	CALL(connect, FD, ADDR(2), UINT),
 	CALL(getpeername, FD, ADDR_OUT(2), GIVEN_AND_TOLD(INT)),
 	CALL(getsockname, FD, ADDR_OUT(2), GIVEN_AND_TOLD(INT)),
-	CALL(getsockopt, FD, NAMED(level_names), SOCKET_OPTION, SOCKET_VALUE_OUT, GIVEN_AND_TOLD(INT)),
+	CALL(getsockopt, FD, NAMED(level_names), SOCKET_OPTION_TOLD, SOCKET_VALUE_OUT, GIVEN_AND_TOLD(INT)),
 	CALL(listen, FD, INT),
 	CALL(recvfrom, FD, BUF_OUT, SIZE, NAMED(message_flags), ADDR_OUT(5), GIVEN_AND_TOLD(INT)),
 	CALL(recvmmsg, FD, MESSAGES_OUT, UINT, NAMED(message_flags), TAKEN_AND_LEFT(TIMESPEC)),

@@ -181,7 +181,7 @@ struct argument {
 	u8 if_small;
 	u32 if_values;
 	u32 after_values;       /* if_values of the second read */
-	const struct value_names *names;
+	const struct value_names *names;        /* ARG_SOCKET_OPTION: before those of both calls */
 };
 
 /* Whether the kernel uses only 32 bits, and ignores the upper half of the register. */
