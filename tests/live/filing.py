@@ -26,6 +26,15 @@ READ, CREATE, APPEND = os.O_RDONLY, os.O_RDWR | os.O_CREAT, os.O_RDWR | os.O_CRE
 HOSTILE = b"\x1b]0;x\x07\n\t\r,;\"'\\ \xff\xc0\x80\xe2\x80\xae{path}"
 
 
+def generation_of(path):
+    """As the file system tells it: FS_IOC_GETVERSION."""
+    with open(path, "rb") as file:
+        try:
+            return struct.unpack("I", fcntl.ioctl(file, 0x80087601, bytes(8))[:4])[0]
+        except OSError:
+            pytest.skip("this file system tells no generations")
+
+
 def after(tracer, *loads):
     """Lets loads do their work and ends the tool."""
     tally.let_work(loads)

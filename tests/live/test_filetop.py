@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """filetop: calls and bytes by file against what was done, and by process against /proc/PID/io."""
 
-import fcntl
 import functools
 import os
-import struct
 from pathlib import Path
 
 import pytest
 
 import tally
-from filing import (APPEND, CREATE, HOSTILE, READ, after, in_namespace, intact, mount_of,
-                    name_bytes, type_of_fs)
+from filing import (APPEND, CREATE, HOSTILE, READ, after, generation_of, in_namespace, intact,
+                    mount_of, name_bytes, type_of_fs)
 from tally import flaws, once, scaled, steady
 
 
@@ -192,15 +190,6 @@ def test_renamed_and_deleted(measured, directory):
         [[(6, path), (4, str(old))] for path in (str(old), str(new), f"{new} (deleted)")])
     rows = measured("open", CREATE, old, "unlink", old, "write", 3, 10)
     assert [row["path"] for row in rows] == [f"{old} (deleted)"]
-
-
-def generation_of(path):
-    """As the file system tells it: FS_IOC_GETVERSION."""
-    with open(path, "rb") as file:
-        try:
-            return struct.unpack("I", fcntl.ioctl(file, 0x80087601, bytes(8))[:4])[0]
-        except OSError:
-            pytest.skip("this file system tells no generations")
 
 
 def test_a_number_that_is_given_again(filetop, directory):

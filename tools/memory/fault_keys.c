@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/diag.h"
+#include "run/named_files.h"
 
 static const char *const kinds[FAULT_KINDS] = {
 	[FAULT_UNKNOWN] = "unknown", [FAULT_HEAP] = "heap",   [FAULT_STACK] = "stack",
@@ -28,17 +29,34 @@ const struct own_parts fault_own_parts = {
 	.name = part_names, .n = ARRAY_SIZE(part_names), .text = "kind, file, access, mode",
 };
 
+/* As report_row__add_file(), empty. */
+static int add_no_file(struct report_row *row)
+{
+	static const char *const names[] = { "dev", "inode", "generation" };
+	struct field none = { .kind = FIELD_NONE };
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < ARRAY_SIZE(names) && !err; i++) {
+		none.name = names[i];
+		err = report_row__add_field(row, &none);
+	}
+	return err;
+}
+
+/* The path for people, and what identifies the file for programs. */
 static int add_file(struct report_row *row, const struct file_id *id,
 		    const struct file_names *files)
 {
 	const char *path = id->inode ? file_names__find(files, id) ?: "?" : NULL;
-	const struct field inode = {
-		.name = "inode", .number = id->inode, .machine = true,
-		.kind = id->inode ? FIELD_ID : FIELD_NONE,
-	};
 	int err = report_row__add_text(row, "file", path);
+	size_t first = row->ncells;
 
-	return err ?: report_row__add_field(row, &inode);
+	if (!err)
+		err = id->inode ? report_row__add_file(row, id) : add_no_file(row);
+	for (; !err && first < row->ncells; first++)
+		row->cell[first].machine = true;
+	return err;
 }
 
 int fault_parts__add(struct report_row *row, const struct faults_parts *parts, u32 by,
