@@ -71,6 +71,19 @@ def test_no_picture_by_its_name(run, directory, line):
     assert result.code == 2 and "no picture" in result.stderr and not (directory / "x.svg").exists(), result
 
 
+@once
+@pytest.mark.parametrize("line", (
+    ("profile",), ("profile", "-e", "cpu-clock", "-e", "cs"), ("runqlat",), ("timechart",)), ids=" ".join)
+def test_a_picture_says_where_and_when(run, directory, line):
+    path = directory / "x.svg"
+    days = {time.strftime("%Y-%m-%d")}
+    assert run(*line[1:], "-d", "0.2", "-o", path, tool=line[0]).code == 0
+    days.add(time.strftime("%Y-%m-%d"))
+    text = path.read_text()
+    where = f"{os.uname().nodename}, kernel {os.uname().release}"
+    assert where in text and any(day in text for day in days), text[:2000]
+
+
 # --- names that mean harm ------------------------------------------------------------------------
 
 # Names as a process may give itself, and how they are to appear.

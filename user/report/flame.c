@@ -15,6 +15,7 @@
 #include "agg/wide.h"
 #include "report/flame.h"
 #include "report/flame_script.h"
+#include "report/imprint.h"
 #include "report/stack_events.h"
 #include "report/text.h"
 #include "report/tree.h"
@@ -58,6 +59,7 @@ const char flame_style[] =
 
 struct picture {
 	FILE *file;
+	const char *host;       /* NULL: not known */
 	const struct report *report;
 	const struct report_stacks *stacks;
 	char *unit, *value;     /* escaped for markup: a recording may hold anything */
@@ -302,6 +304,18 @@ static size_t measure(struct picture *p)
  * --- the rest ----------------------------------------------------------------------------------
  */
 
+/* "1,204 samples"; times in the unit that suits them. */
+static void put_total(const struct picture *p)
+{
+	const u64 total = p->stacks->total;
+	char number[UNITS_SPACE];
+
+	if (p->stacks->unit && !strcmp(p->stacks->unit, "ns"))
+		fputs(format_value(number, total, UNIT_NS, false), p->file);
+	else
+		fprintf(p->file, "%s %s", format_count(number, total), p->unit);
+}
+
 /* The heading: the measured figure, and its total. */
 static void put_summary(const struct picture *p)
 {
@@ -309,9 +323,9 @@ static void put_summary(const struct picture *p)
 	char duration[UNITS_SPACE], number[UNITS_SPACE];
 	FILE *f = p->file;
 
-	fprintf(f, "%s, %s %s over %s", p->value, format_count(number, p->stacks->total),
-		p->unit, format_value(duration, r->duration_ns, UNIT_NS, false));
-	fputs(", ", f);
+	fprintf(f, "%s, ", p->value);
+	put_total(p);
+	fprintf(f, " over %s, ", format_value(duration, r->duration_ns, UNIT_NS, false));
 	text_put_lost(f, &r->counters);
 	if (p->tiny)
 		fprintf(f, ", %s tiny frames merged", format_count(number, p->tiny));
@@ -344,8 +358,8 @@ static void put_title(const struct picture *p)
 		put_comparison(p);
 		return;
 	}
-	fprintf(p->file, "%s, %s %s", p->value, format_count(number, p->stacks->total),
-		p->unit);
+	fprintf(p->file, "%s, ", p->value);
+	put_total(p);
 	if (p->stacks->callee_first)
 		fputs(", callers above", p->file);
 	if (r->left_out_by) {
@@ -378,6 +392,8 @@ static void put_file_head(const struct picture *p, u32 high)
 		put_comparison(p);
 	else
 		put_summary(p);
+	fprintf(f, "</text>\n<text class=\"q\" x=\"%d\" y=\"%d\" text-anchor=\"end\">", WIDE - 110, ABOVE - 6);
+	put_imprint(f, p->host, r);
 	fputs("</text>\n", f);
 }
 
@@ -523,7 +539,7 @@ static int draw_part(struct part *part, const struct report *r, size_t event, u3
 }
 
 /* The head of the file: the command, and a button and a heading for each event. */
-static void put_several_head(FILE *f, const struct report *r, u32 high)
+static void put_several_head(FILE *f, const char *host, const struct report *r, u32 high)
 {
 	fprintf(f,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -537,6 +553,8 @@ static void put_several_head(FILE *f, const struct report *r, u32 high)
 	put_xml_escaped(f, r->source ?: "");
 	fputs(", ", f);
 	text_put_lost(f, &r->counters);
+	fprintf(f, "</text>\n<text class=\"q\" x=\"%d\" y=\"22\" text-anchor=\"end\">", WIDE - LEFT);
+	put_imprint(f, host, r);
 	fputs("</text>\n", f);
 }
 
@@ -556,7 +574,7 @@ static void put_switch(FILE *f, const struct report_event *e, u32 y)
 
 #define HEADING 24              /* height of the heading of a drawing */
 
-static int write_several(FILE *f, const struct report *r)
+static int write_several(FILE *f, const char *host, const struct report *r)
 {
 	const struct report_stacks *s = r->stacks;
 	struct part part[REPORT_MOST_EVENTS] = {};
@@ -569,7 +587,7 @@ static int write_several(FILE *f, const struct report *r)
 		high += HEADING + part[i].high;
 	}
 	if (!err)
-		put_several_head(f, r, high);
+		put_several_head(f, host, r, high);
 	for (i = 0; i < s->nevents && !err; i++) {
 		put_switch(f, &s->event[i], y);
 		fwrite(part[i].text, 1, part[i].n, f);
@@ -584,9 +602,10 @@ static int write_several(FILE *f, const struct report *r)
 
 int write_flame(struct writer *w, const struct report *r)
 {
-	struct picture p = { .file = w->file, .report = r, .stacks = r->stacks, .most_bytes = MOST_BYTES };
+	struct picture p = { .file = w->file, .host = w->host, .report = r, .stacks = r->stacks,
+			     .most_bytes = MOST_BYTES };
 
-	return r->stacks->nevents ? write_several(w->file, r) : draw_stacks(&p);
+	return r->stacks->nevents ? write_several(w->file, w->host, r) : draw_stacks(&p);
 }
 
 static int put_each(FILE *f, const struct report *r, size_t most_bytes)

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "report/heat.h"
+#include "report/imprint.h"
 #include "report/text.h"
 #include "report/units.h"
 #include "report/xml.h"
@@ -39,6 +40,7 @@ const char heat_style_rules[] =
 
 struct picture {
 	FILE *file;
+	const char *host;       /* NULL: not known */
 	const struct report *report;
 	const struct heat *heat;
 	struct heat_grid grid;
@@ -296,6 +298,8 @@ static void put_file_head(const struct picture *p, double high)
 	put_xml_head(f, r->command ?: r->tool, TITLE);
 	fprintf(f, "</text>\n<text x=\"%d\" y=\"43\">", LEFT);
 	put_summary(p);
+	fprintf(f, "</text>\n<text class=\"q e\" x=\"%d\" y=\"43\">", WIDE - RIGHT);
+	put_place(f, p->host, r);
 	fprintf(f, "</text>\n<text class=\"q\" x=\"%d\" y=\"60\">", LEFT);
 	put_xml_head(f, r->source ?: "", LINE);
 	fprintf(f, "</text>\n<text class=\"q\" x=\"%d\" y=\"76\">", LEFT);
@@ -375,7 +379,7 @@ static int draw(struct picture *p)
 int write_heat_svg(struct writer *w, struct heat *h)
 {
 	struct picture p = {
-		.file = w->file, .report = &h->total, .heat = h, .milliseconds = w->milliseconds,
+		.file = w->file, .host = w->host, .report = &h->total, .heat = h, .milliseconds = w->milliseconds,
 		.duration_ns = h->total.duration_ns, .most_cells = MOST_CELLS,
 	};
 

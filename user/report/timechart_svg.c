@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "report/imprint.h"
 #include "report/text.h"
 #include "report/timechart.h"
 #include "report/timechart_script.h"
@@ -45,6 +46,7 @@ static const char style[] =
 
 struct picture {
 	FILE *file;
+	const char *host;       /* NULL: not known */
 	const struct report *report;
 	const struct timechart *chart;  /* at the drawn resolution */
 	u32 cells;              /* tooltips per row */
@@ -340,8 +342,11 @@ static void put_head(const struct picture *p)
 	fprintf(f,
 		"</text>\n<g id=\"reset\" class=\"js\"><rect x=\"10\" y=\"84\" width=\"90\" "
 		"height=\"16\" fill=\"#fff\"/><text x=\"10\" y=\"96\">reset (Esc)</text></g>\n"
-		"<text id=\"said\" x=\"10\" y=\"%.0f\"/>\n",
-		high - 10);
+		"<text id=\"said\" x=\"10\" y=\"%.0f\"/>\n"
+		"<text class=\"q e\" x=\"%d\" y=\"%.0f\">",
+		high - 10, WIDE - 10, high - 10);
+	put_imprint(f, p->host, r);
+	fputs("</text>\n", f);
 }
 
 static void draw(struct picture *p)
@@ -367,7 +372,7 @@ static void draw(struct picture *p)
 
 int write_timechart_svg(struct writer *w, const struct report *r, const struct timechart *c)
 {
-	struct picture p = { .file = w->file, .report = r };
+	struct picture p = { .file = w->file, .host = w->host, .report = r };
 	u32 by_cpus = (c->ncpus + MOST_CPU_ROWS - 1) / MOST_CPU_ROWS ?: 1, by = 1;
 	size_t step = c->ncpus / by_cpus * CPU_STEP + (c->n - c->ncpus) * TASK_STEP;
 	struct timechart coarse;
