@@ -251,9 +251,12 @@ $(BUILD)/man/%: docs/man/%.scd
 $(BUILD)/man/%.txt: $(BUILD)/man/%
 	$(Q)GROFF_NO_SGR=1 nroff -man -Tascii -rLL=78n $< | sed 's/.\x08//g' > $@
 
-$(BUILD)/manual.c: $(pages:%=$(BUILD)/man/%.txt) docs/man/embed.awk
+# Documents that manual pages refer to: tally help json.
+documents := $(addprefix docs/,accuracy.md cookbook.md json.md recordings.md symptoms.md troubleshooting.md)
+
+$(BUILD)/manual.c: $(pages:%=$(BUILD)/man/%.txt) $(documents) docs/man/embed.awk
 	$(call say,GEN,$@)
-	$(Q)awk -f docs/man/embed.awk $(sort $(pages:%=$(BUILD)/man/%.txt)) > $@
+	$(Q)awk -f docs/man/embed.awk $(sort $(pages:%=$(BUILD)/man/%.txt)) $(documents) > $@
 
 man: $(pages:%=$(BUILD)/man/%)
 

@@ -134,6 +134,18 @@ static void complete_measuring_tools(struct completion *c)
 			completion__add(c, __start_tally_tools[i]->name, __start_tally_tools[i]->summary);
 }
 
+/* manual_page() has them; the Makefile lists their files. */
+static const struct {
+	const char *name, *summary;
+} documents[] = {
+	{ "accuracy", "where the numbers come from, and how exact they are" },
+	{ "cookbook", "lines of perf, bcc, bpftrace and strace, and what they are here" },
+	{ "json", "the members of JSON output" },
+	{ "recordings", "the tables of a recording" },
+	{ "symptoms", "from a symptom to its cause" },
+	{ "troubleshooting", "messages when something is in the way" },
+};
+
 /* Candidates for TOOL, or help TOOL. */
 static void complete_front(struct completion *c)
 {
@@ -144,7 +156,9 @@ static void complete_front(struct completion *c)
 	for (i = 0; i < tool_count(); i++)
 		completion__add(c, __start_tally_tools[i]->name, __start_tally_tools[i]->summary);
 	if (!c->position)
-		completion__add(c, "help", "the manual page of a tool");
+		completion__add(c, "help", "the manual page of a tool, or a document");
+	for (i = 0; c->position && i < ARRAY_SIZE(documents); i++)
+		completion__add(c, documents[i].name, documents[i].summary);
 }
 
 /* profile -e TRACEPOINT --filter EXPR is passed on to stackcount. */
@@ -214,7 +228,8 @@ static int list_tools(int argc, char **argv)
 	const struct cli_spec spec = {
 		.groups = CLI_OUTPUT,
 		.doc = "Answers from summaries built in the kernel. Lists the tools.\v"
-		       "tally NAME [ARG...] runs a tool, tally help NAME shows its manual page.",
+		       "tally NAME [ARG...] runs a tool, tally help NAME shows its manual page. tally triage says "
+		       "what is wrong with a machine.",
 		.arguments = complete_front,
 	};
 	struct report r = { .tool = "tally" };
@@ -264,7 +279,7 @@ static int help(int argc, char **argv)
 	struct cli cli = { .ready_fd = -1 };
 
 	if (argc > 2) {
-		diag_error("help takes the name of one tool");
+		diag_error("help takes the name of one tool or document");
 		return EXIT_USAGE;
 	}
 	if (!text)

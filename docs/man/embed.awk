@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Manual pages as plain text (build/man/NAME.1.txt) -> a C file with manual_page().
+# Manual pages as plain text (build/man/NAME.1.txt) and documents (docs/NAME.md) -> a C file with manual_page().
 
 BEGIN {
 	print "/* Made by docs/man/embed.awk from docs/man; do not edit. */"
@@ -12,9 +12,13 @@ FNR == 1 {
 		print "\t},"
 	name = FILENAME
 	sub(".*/", "", name)
-	sub("\\.1\\.txt$", "", name)
+	sub("\\.1\\.txt$|\\.md$", "", name)
 	sub("^tally-", "", name)	# tally help doctor shows tally-doctor(1)
 	printf "\t{ \"%s\",\n", name
+}
+
+FNR == 1 && /SPDX-License-Identifier/ {
+	next
 }
 
 {

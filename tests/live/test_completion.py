@@ -80,12 +80,15 @@ def letters(tool):
     return {head[0][:2] for head in heads(tool) if not head[-1].startswith("--")}
 
 
+DOCUMENTS = {"accuracy", "cookbook", "json", "recordings", "symptoms", "troubleshooting"}
+
 # --- --complete ----------------------------------------------------------------------------------
 
 def test_tools():
-    assert dict(ask("")) == {**tools(), "help": "the manual page of a tool"}
+    assert dict(ask("")) == {**tools(), "help": "the manual page of a tool, or a document"}
     assert words("runq") == [name for name in words("") if name.startswith("runq")]
-    assert dict(ask("help", "")) == tools()
+    pages = dict(ask("help", ""))
+    assert pages.items() >= tools().items() and pages.keys() - tools() == DOCUMENTS
     assert words("help", "list", "") == words("no-such-tool", "") == []
 
 

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import resource
 import subprocess
 
@@ -200,6 +201,19 @@ def test_front_door(run):
         page = run("help", row["tool"], tool="tally")
         assert page.code == 0 and page.text.count("\n") > 20, page
         assert run(row["tool"], "--help", tool="tally").text.startswith("Usage: " + row["tool"])
+
+
+@once
+def test_documents(run):
+    """Those that manual pages refer to are shown as they are, and no page refers to a file that is not installed."""
+    pages = {each: each.read_text() for each in (tally.ROOT / "docs/man").glob("*.scd")}
+    named = {name for text in pages.values() for name in re.findall(r"\*tally help ([a-z]+)\*", text)}
+    documents = {each.stem: each.read_text() for each in (tally.ROOT / "docs").glob("*.md")}
+    assert {"json", "accuracy", "recordings"} <= named <= documents.keys(), named
+    for name in named:
+        _, _, rest = documents[name].partition("\n")
+        assert run("help", name, tool="tally").text == rest, name
+    assert not [str(path) for path, text in pages.items() if "docs/" in text]
 
 
 @once

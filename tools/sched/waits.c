@@ -16,7 +16,7 @@ const struct wait_source_text wait_sources[WAIT_SOURCES] = {
 	[WAIT_ACCOUNTING] = {
 		"accounting",
 		"the kernel's run-queue accounting (sched_info), read at tp_btf/sched_switch",
-		"most waits read some us too short, down to 0 (docs/accuracy.md); "
+		"most waits read some us too short, down to 0 (tally help accuracy); "
 		"--source wakeup measures them",
 	},
 	[WAIT_WAKEUP] = {

@@ -22,7 +22,7 @@
  */
 #define BUSY_MS_AT_FIRST 300
 
-/* Described in docs/record.md. */
+/* Described in docs/recordings.md. */
 static const char schema[] =
 	"CREATE TABLE recording (id INTEGER PRIMARY KEY, started_ns INTEGER, host TEXT, kernel TEXT, cpus INTEGER, "
 	"every_ns INTEGER, pid INTEGER);"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A recording: the reports of measurements, interval by interval, in an SQLite file described in
- * docs/record.md. It has one writer and any number of concurrent readers. An interval is one
+ * docs/recordings.md. It has one writer and any number of concurrent readers. An interval is one
  * transaction in write-ahead mode, so it is complete or absent, and a killed writer loses only its
  * current interval.
  *
