@@ -20,6 +20,7 @@ const volatile u32 begin_key = 0;
 const volatile bool begin_value = false;
 const volatile u32 begin_counters = 0;  /* offset of the counters after the key, a multiple of 8 */
 const volatile bool span_in_thread = false;     /* a span ends in the thread in which it began */
+const volatile bool span_in_process = false;    /* or, if not, in the process: calls of goroutines */
 /* Unmatched begins and ends are losses: there is no reason for one but a missed event. */
 const volatile bool count_unmatched = false;
 /* Ends are single events that need something from their begins: the scope is that of the end. */
@@ -34,19 +35,20 @@ struct {
 	__uint(value_size, sizeof(struct probe_begin));         /* likewise: and what is behind */
 } starts SEC(".maps");
 
-static __always_inline u64 start_of_thread(void)
+/* Of the thread or process; 0: spans are in neither. */
+static __always_inline u64 start_of_task(void)
 {
 	struct task_struct *t;
 
-	if (!span_in_thread)
+	if (!span_in_thread && !span_in_process)
 		return 0;
 	/* A typed pointer to the current task, read by a load instead of a helper. */
 	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf)) {
 		t = bpf_get_current_task_btf();
-		return t->start_time;
+		return span_in_process ? t->group_leader->start_time : t->start_time;
 	}
 	t = (struct task_struct *)bpf_get_current_task();
-	return BPF_CORE_READ(t, start_time);
+	return span_in_process ? BPF_CORE_READ(t, group_leader, start_time) : BPF_CORE_READ(t, start_time);
 }
 
 /*
@@ -56,10 +58,10 @@ static __always_inline void put_begin(struct probe_frame *f, bool lost)
 {
 	struct probe_begin *b = (void *)f->key - sizeof(*b);
 	u64 value = f->value, order = f->order;
-	bool is_new = (count_unmatched || span_in_thread) && !ignores_left;
+	const bool is_call = span_in_thread || span_in_process, is_new = (count_unmatched || is_call) && !ignores_left;
 	long err;
 
-	b->task_start = start_of_thread();
+	b->task_start = start_of_task();
 	b->value = value;
 	b->order = order;
 	b->tid = bpf_get_current_pid_tgid();
@@ -75,7 +77,7 @@ static __always_inline void put_begin(struct probe_frame *f, bool lost)
 	b->lost = lost;
 	err = bpf_map_update_elem(&starts, f->match, b, is_new ? BPF_NOEXIST : BPF_ANY);
 	if (is_new && (int)err == -EEXIST) {
-		count_lost(span_in_thread ? LOSS_UNWOUND : LOSS_NO_END);
+		count_lost(is_call ? LOSS_UNWOUND : LOSS_NO_END);
 		err = bpf_map_update_elem(&starts, f->match, b, BPF_ANY);
 	}
 	if (err)
@@ -150,7 +152,7 @@ static __always_inline enum begun take_begin(struct probe_frame *f, u64 now)
 
 	if (!b)
 		return BEGUN_NOT;
-	found = b->task_start != start_of_thread() ? BEGUN_NOT : b->lost ? BEGUN_LOST : BEGUN;
+	found = b->task_start != start_of_task() ? BEGUN_NOT : b->lost ? BEGUN_LOST : BEGUN;
 	f->elapsed = now - b->time_ns;
 	if (begin_value) {
 		f->value = b->value;

@@ -104,12 +104,12 @@ static inline int probe_sum__in_turns(enum probe_what what, __u32 ncounters)
 
 /*
  * A begin that waits for its end: the element of starts. It is followed by the part of the key taken at the begin, if
- * any, then by the thread's counters and gaps (own_counters.bpf.h). For spans within one thread, task_start is the
- * thread's start_time, so that a stale begin is not matched by a later thread with the same id.
+ * any, then by the thread's counters and gaps (own_counters.bpf.h). For spans within one thread or process,
+ * task_start is its start_time, so that a stale begin is not matched by a later one with the same id.
  */
 struct probe_begin {
 	__u64 time_ns;          /* CLOCK_MONOTONIC */
-	__u64 task_start;       /* CLOCK_MONOTONIC; 0: spans are not per thread */
+	__u64 task_start;       /* CLOCK_MONOTONIC; 0: spans are in no thread or process */
 	__u64 value, order;     /* if the value is taken at the begin */
 	__u32 tid;              /* of the thread, initial pid namespace */
 	__u32 lost;             /* a part could not be read, which has been counted */

@@ -286,3 +286,72 @@ def test_calls_of_go(run, programs, tmp_path, function, calls, end):
     assert ran.code == 0 and ran.text.strip() == result, ran
     report = json.loads(saved.read_text())
     assert report["events"] == CALLS * calls and nothing_lost(report)
+
+
+@pytest.mark.parametrize("function, calls", (("deep", 501), ("large", 1), ("add", 1)))
+def test_latency_of_goroutines(run, programs, tmp_path, function, calls):
+    """Goroutines go on in other threads, on stacks that move: each call has its own end."""
+    program, result = programs("go")
+    saved = tmp_path / "report.json"
+    ran = run("-x", program, f"main.{function}", "--latency", "--json", "-o", saved, "--", program, tool="probe")
+    assert ran.code == 0 and ran.text.strip() == result, ran
+    report = json.loads(saved.read_text())
+    assert report["events"] == CALLS * calls and nothing_lost(report)
+
+
+GO_WITH_C = """
+package main
+
+/*
+#include <unistd.h>
+__attribute__((noinline)) int step(int i) { usleep(100); return i + 1; }
+*/
+import "C"
+import (
+	"fmt"
+	"sync"
+)
+
+func main() {
+	var wait sync.WaitGroup
+	sums := make([]int, CALLS)
+	for i := range sums {
+		wait.Add(1)
+		go func(i int) {
+			defer wait.Done()
+			sums[i] = int(C.step(C.int(i)))
+		}(i)
+	}
+	wait.Wait()
+	all := 0
+	for _, sum := range sums {
+		all += sum
+	}
+	fmt.Println(all)
+}
+"""
+
+
+def test_latency_of_c_in_a_go_program(run, tmp_path):
+    """What is in the register there is no goroutine."""
+    if not shutil.which("go"):
+        pytest.skip("there is no go")
+    program, saved = tmp_path / "program", tmp_path / "report.json"
+    (tmp_path / "main.go").write_text(GO_WITH_C.replace("CALLS", str(CALLS)))
+    subprocess.run(["go", "build", "-o", program, tmp_path / "main.go"], check=True, cwd=tmp_path, capture_output=True,
+                   env={**os.environ, "GOFLAGS": "-mod=mod", "CGO_ENABLED": "1", "GOCACHE": str(tmp_path / "cache")})
+    ran = run("-x", program, "step", "--latency", "--json", "-o", saved, "--", program, tool="probe")
+    assert ran.code == 0 and ran.text.strip() == str(CALLS * (CALLS + 1) // 2), ran
+    report = json.loads(saved.read_text())
+    assert report["events"] == CALLS and nothing_lost(report)
+
+
+def test_counters_of_goroutines_are_those_of_a_thread(run, programs, tmp_path):
+    """A call that goes on in another thread has none, and is lost."""
+    program, result = programs("go")
+    saved = tmp_path / "report.json"
+    ran = run("-x", program, "main.large", "--latency", "--with", "page-faults", "--json", "-o", saved, "--", program,
+              tool="probe")
+    assert ran.code == 0 and ran.text.strip() == result, ran
+    report = json.loads(saved.read_text())
+    assert report["events"] + report["lost"]["unmatched"] + report["lost"]["unwound"] >= CALLS, report

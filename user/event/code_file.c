@@ -83,6 +83,29 @@ static bool is_go(const struct elf_file *f)
 	return false;
 }
 
+/*
+ * The register of the goroutine is the ABI's since 1.17 on x86-64 (ABIInternal) and always on arm64. Tables of 1.18 and
+ * 1.20 say so by their magic numbers: internal/abi/symtab.go, before debug/gosym/pclntab.go.
+ */
+static bool keeps_goroutine(const struct elf_file *f)
+{
+	static const char *const names[] = { ".gopclntab", ".data.rel.ro.gopclntab" };
+	GElf_Shdr header;
+	Elf_Data *data;
+	u32 magic;
+	size_t i;
+
+	if (f->header.e_machine == EM_AARCH64)
+		return is_go(f);
+	for (i = 0; f->header.e_machine == EM_X86_64 && i < ARRAY_SIZE(names); i++) {
+		if (elf_file__section(f, names[i], &header, &data) || data->d_size < sizeof(magic))
+			continue;
+		memcpy(&magic, data->d_buf, sizeof(magic));
+		return magic == 0xfffffff0 || magic == 0xfffffff1;
+	}
+	return false;
+}
+
 /* confined_work: the file is 0. */
 static void tell(struct answer *to, void *arg)
 {
@@ -99,6 +122,7 @@ static void tell(struct answer *to, void *arg)
 		put_plts(&w, &f);
 		wire__number(&w, is_c_library(&f));
 		wire__number(&w, is_go(&f));
+		wire__number(&w, keeps_goroutine(&f));
 	}
 	if (w.err)
 		to->err = w.err;
@@ -141,6 +165,7 @@ static int take(struct code_file *f, const void *answer, size_t size)
 	f->nplts = n;
 	f->is_c_library = unwire__number(&u);
 	f->is_go = unwire__number(&u);
+	f->keeps_goroutine = unwire__number(&u);
 	return u.err;
 }
 

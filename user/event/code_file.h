@@ -24,6 +24,7 @@ struct code_file {
 	size_t nplts;
 	bool is_c_library;              /* by its name: a C library, or one of its allocators' replacements */
 	bool is_go;
+	bool keeps_goroutine;           /* a register has the goroutine (struct g) wherever code of Go runs */
 };
 
 /*

@@ -142,6 +142,7 @@ struct event_site {
 	bool is_shared;                 /* is_exit: calls of other functions also end there */
 	u32 return_bytes;               /* is_return: bytes that a return pops from the stack */
 	bool is_32_bit;                 /* in a 32-bit program: arguments are on the stack, 4 bytes each */
+	bool has_goroutine;             /* in code of Go: a register has the goroutine that runs it */
 	char *path;                     /* of the binary */
 	char *symbol;                   /* the mangled symbol if name is a C++ or Rust name; else NULL */
 	u64 file_offset;                /* of the instruction, in the file */

@@ -347,6 +347,11 @@ bool user_code__is_go(const struct user_code *c)
 	return c->file.is_go;
 }
 
+bool user_code__keeps_goroutine(const struct user_code *c)
+{
+	return c->file.keeps_goroutine;
+}
+
 bool user_code__is_c_library(const struct user_code *c)
 {
 	return c->file.is_c_library;

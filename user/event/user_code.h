@@ -69,6 +69,9 @@ void code_exits__free(struct code_exits *exits);
 u64 user_code__body(struct user_code *code, u64 entry);
 bool user_code__is_go(const struct user_code *code);
 
+/* Code of Go, in which a register has the goroutine: machine_goroutine() in jit/registers.h. */
+bool user_code__keeps_goroutine(const struct user_code *code);
+
 /* A C library, or a replacement of its allocator. */
 bool user_code__is_c_library(const struct user_code *code);
 

@@ -410,18 +410,15 @@ int match__compile(struct code *code, const struct expr *const *e, size_t n,
 }
 
 /*
- * A call is identified by its thread and by the stack position of its return address: the stack
- * pointer at entry, and one word more after the return. Programs on fentry and fexit do not get the
- * stack pointer, but their arguments are on the stack, at the same position for both. Result 1: the
- * end may be another function's.
+ * By the thread and the stack position of the return address: the stack pointer at entry, and one word more after the
+ * return. Programs on fentry and fexit do not get the stack pointer, but their arguments are on the stack, at the same
+ * position for both.
  */
-int match__call(struct code *code, const struct place *place)
+static void match_thread(struct code *code, const struct place *place)
 {
 	struct machine_register sp = machine_stack_pointer();
 	size_t at = offsetof(struct probe_frame, match);
 
-	code__move(code, REG_CONTEXT, BPF_REG_1);
-	code__move(code, REG_FRAME, BPF_REG_2);
 	code__call(code, BPF_FUNC_get_current_pid_tgid);
 	store_value(code, BPF_REG_0, at);
 	if (place->context == PLACE_ARGUMENTS) {
@@ -437,5 +434,56 @@ int match__call(struct code *code, const struct place *place)
 	code__load(code, BPF_W, BPF_REG_0, REG_FRAME, offsetof(struct probe_frame, event));
 	store_value(code, BPF_REG_0, at + 16);
 	say(code, place->is_shared);
+}
+
+/* At fixed places since Go 1.4: struct g begins with struct stack { lo, hi uintptr } (runtime/runtime2.go). */
+enum { GOROUTINE_STACK_LOW = 0, GOROUTINE_STACK_HIGH = 8 };
+
+/* Reads a limit of the goroutine's stack into BPF_REG_0, and has the stack pointer in BPF_REG_1. */
+static void read_stack_limit(struct compiler *f, s64 offset)
+{
+	code__load(f->code, BPF_DW, BPF_REG_0, REG_CONTEXT, machine_goroutine().offset);
+	compiler__read(f, offset, 8, false);
+	code__load(f->code, BPF_DW, BPF_REG_1, REG_CONTEXT, machine_stack_pointer().offset);
+}
+
+/*
+ * By goroutine. It may go on in another thread, and its stack may move, but not the distance from the stack's upper
+ * end: copystack() in runtime/stack.go. In C code of the program the register is anything: unless the stack pointer is
+ * within the stack, the call is told apart by its thread, at f->fault. The third number has the process, too.
+ */
+static void match_goroutine(struct compiler *f)
+{
+	const size_t at = offsetof(struct probe_frame, match);
+	struct code *code = f->code;
+
+	read_stack_limit(f, GOROUTINE_STACK_LOW);
+	code__jump_if(code, BPF_JLT, BPF_REG_1, BPF_REG_0, f->fault);
+	read_stack_limit(f, GOROUTINE_STACK_HIGH);
+	code__jump_if(code, BPF_JGT, BPF_REG_1, BPF_REG_0, f->fault);
+	code__op(code, BPF_SUB, BPF_REG_0, BPF_REG_1);
+	store_value(code, BPF_REG_0, at + 8);
+	code__load(code, BPF_DW, BPF_REG_0, REG_CONTEXT, machine_goroutine().offset);
+	store_value(code, BPF_REG_0, at);
+	code__call(code, BPF_FUNC_get_current_pid_tgid);
+	code__op_number(code, BPF_RSH, BPF_REG_0, 32);
+	code__op_number(code, BPF_LSH, BPF_REG_0, 32);
+	code__load(code, BPF_W, BPF_REG_1, REG_FRAME, offsetof(struct probe_frame, event));
+	code__op(code, BPF_OR, BPF_REG_0, BPF_REG_1);
+	store_value(code, BPF_REG_0, at + 16);
+	say(code, f->place->is_shared);
+}
+
+/* Result 1: the end may be another function's. */
+int match__call(struct code *code, const struct place *place)
+{
+	struct complaint c;
+	struct compiler f = begin(code, place, true, &c);
+
+	if (place->has_goroutine) {
+		match_goroutine(&f);
+		code__place(code, f.fault);
+	}
+	match_thread(code, place);
 	return code__finish(code);
 }

@@ -69,7 +69,7 @@ int match__compile(struct code *code, const struct expr *const *e, size_t n,
 		   const struct place *place, struct complaint *c, size_t *which);
 
 /*
- * event_match() for a function's entry and return: the thread and the call's stack position, which
+ * event_match() for a function's entry and return: the thread, or goroutine, and the call's stack position, which
  * keeps nested calls apart; and the event's number.
  */
 int match__call(struct code *code, const struct place *place);

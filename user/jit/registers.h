@@ -35,6 +35,9 @@ struct machine_register machine_result(void);
 struct machine_register machine_stack_pointer(void);
 struct machine_register machine_instruction_pointer(void);
 
+/* In code of Go: the goroutine that runs (cmd/compile/abi-internal.md, "Special-purpose registers"). */
+struct machine_register machine_goroutine(void);
+
 /* All register names, for messages. */
 const char *machine_registers(void);
 

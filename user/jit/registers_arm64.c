@@ -113,6 +113,11 @@ struct machine_register machine_instruction_pointer(void)
 	return whole(PC);
 }
 
+struct machine_register machine_goroutine(void)
+{
+	return whole(28);
+}
+
 const char *machine_registers(void)
 {
 	return "%x0 to %x30 %fp %lr %sp %pc %pstate, and halves of them: %w0";

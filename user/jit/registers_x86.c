@@ -29,7 +29,7 @@ static const struct {
 	{"ip", "ipl", NULL, AT(rip)},
 };
 
-enum { RAX, RDX, RCX, RBX, RSI, RDI, RBP, RSP, R8, R9, RIP = 16 };
+enum { RAX, RDX, RCX, RBX, RSI, RDI, RBP, RSP, R8, R9, R14 = 14, RIP = 16 };
 
 static struct machine_register whole(u32 number)
 {
@@ -130,6 +130,11 @@ struct machine_register machine_stack_pointer(void)
 struct machine_register machine_instruction_pointer(void)
 {
 	return whole(RIP);
+}
+
+struct machine_register machine_goroutine(void)
+{
+	return whole(R14);
 }
 
 const char *machine_registers(void)

@@ -151,6 +151,27 @@ int probe_plan__compile(struct probe_plan *p);
 /* Number of event numbers: calls have those of their begins. */
 size_t probe_plan__nevents(const struct probe_plan *p);
 
+/* Are there calls of Go? */
+static inline bool probe_plan__has_goroutines(const struct probe_plan *p)
+{
+	const struct event_sites *begins = &p->side[PROBE_BEGIN].sites;
+	size_t i;
+
+	for (i = 0; p->calls && i < begins->n; i++)
+		if (begins->site[i].has_goroutine)
+			return true;
+	return false;
+}
+
+/*
+ * Are they told apart by goroutine? The counters of --with are those of a thread: with them a call that goes on in
+ * another thread is lost.
+ */
+static inline bool probe_plan__is_by_goroutine(const struct probe_plan *p)
+{
+	return !p->request->with && probe_plan__has_goroutines(p);
+}
+
 /*
  * Returns -EAGAIN if the kernel lacks fentry for one of these functions; then nothing is attached.
  */

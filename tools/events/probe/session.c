@@ -262,11 +262,12 @@ static void configure(struct probe_session *s)
 		   has_field(p, "tid") ? PROBE_NAME_THREAD : PROBE_NAME_PROCESS;
 	c->begin_key = key_at_begin(p);
 	c->begin_value = p->spans && p->measured && p->value_at_begin;
-	c->span_in_thread = p->calls;
+	c->span_in_process = probe_plan__is_by_goroutine(p);
+	c->span_in_thread = p->calls && !c->span_in_process;
 	c->counts_ends = p->returns;
 	c->ignores_left = p->returns && !may_miss_ends(p);
 	/* With -C, what begins on one CPU may end on another. */
-	c->count_unmatched = p->returns ||
+	c->count_unmatched = p->returns || (r->with && probe_plan__has_goroutines(p)) ||
 			     (p->spans && !r->is_scoped && !r->filter && !s->m->scope.has_cpus);
 	c->ncounters = s->with.events.n;
 	c->ncpus = s->m->run->host.cpus_possible;
@@ -547,7 +548,7 @@ static int sweep(struct probe_session *s)
 	const struct starts_plan plan = {
 		.fd = bpf_map__fd(map), .key_size = bpf_map__key_size(map),
 		.value_size = bpf_map__value_size(map), .max_entries = bpf_map__max_entries(map),
-		.in_thread = s->plan.calls,
+		.in_thread = s->bpf->rodata->span_in_thread,
 	};
 	size_t left = 0;
 	int err = s->plan.spans ? starts__sweep(&plan, &left) : 0;

@@ -84,6 +84,7 @@ int spot__make(struct spot *spot, struct probe_plan *p, enum probe_side_name sid
 		return err;
 	}
 	spot->place.hierarchy = p->hierarchy;
+	spot->place.has_goroutine &= probe_plan__is_by_goroutine(p);
 	spot->place.is_end = p->spans && !p->returns && side == PROBE_END;
 	spot->place.by_site = p->by_site;
 	spot->place.number = p->calls && side == PROBE_END ?
