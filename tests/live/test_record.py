@@ -668,6 +668,21 @@ def test_the_oldest_goes(run, tmp_path):
 
 
 @once
+def test_ever_new_stacks(run, tmp_path):
+    """Stacks and frames go with the last interval that has them."""
+    path = tmp_path / "recording"
+    trigger = tally.BUILD / "triggers/mazes"
+    ran = run("-o", str(path), "--size", "1M", "stackcount syscalls:sys_enter_getppid", "0.1", "200", "--", trigger,
+              "8000", "1", "100", tool="record")
+    assert ran.code == 0 and path.stat().st_size < (1 << 20) + (256 << 10), ran
+    kept = intervals(path)
+    assert kept[0][0] > 1, kept
+    (report,) = show(run, path, "stackcount")
+    assert sum(stack["value"] for stack in report["stacks"]) == report["events"] == len(report["stacks"])
+    assert query(path, "SELECT count(*) FROM stack") == [(report["events"],)]
+
+
+@once
 def test_a_reader_that_stays(run, tmp_path):
     """The log cannot be emptied: it stops growing at --size, and what is left out is said."""
     path = tmp_path / "recording"

@@ -140,7 +140,9 @@ static int record(int argc, char **argv)
 		{ "output", 'o', "FILE", 0,
 		  "The recording, made with mode 0600; one that is there is gone on with", 5 },
 		{ "keep", KEY_KEEP, "TIME", 0, "Keep so much of the newest (default 24h)", 5 },
-		{ "size", KEY_SIZE, "BYTES", 0, "And no more than this: the oldest goes (default 256M)", 5 },
+		{ "size", KEY_SIZE, "BYTES", 0,
+		  "And no more than this, and at most as much for the log beside it: the oldest goes "
+		  "(default 256M)", 5 },
 		{},
 	};
 	static const struct argp own = {
