@@ -186,6 +186,16 @@ def test_usdt(tool, trigger, binary, event, shown):
     assert said == [N, N, N if binary == USDT or "guarded" in shown else 0]
 
 
+def test_usdt_of_what_the_process_has_mapped(tool, trigger):
+    """By the name that it has there, which no search here finds; without sdt_ as with it."""
+    load = trigger(USDT.name, N)
+    tracers = [stat(tool, "-x", USDT.name, "-e", event, "-p", load.pid)
+               for event in ("sdt_tally_test:plain", "tally_test:plain")]
+    work(load)
+    for tracer in tracers:
+        assert names(tracer.stop().report) == {"plain": N}
+
+
 def semaphore(load):
     """What the semaphore of "guarded" in a running program is just now."""
     symbols = subprocess.run(["readelf", "-sW", GUARDED], stdout=subprocess.PIPE, check=True).stdout

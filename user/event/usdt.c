@@ -32,24 +32,35 @@ static int split(const struct event_word *w, size_t from, char **provider, char 
 	return -ENOMEM;
 }
 
-/* Does the binary have such a probe? Only then is PROVIDER:NAME not a tracepoint. */
-static bool has_probe(const char *binary, const struct event_word *w)
+static bool has_probe_in(const char *path, const struct event_word *w)
 {
-	char *provider, *name, *path = binary__locate(binary);
+	char *provider, *name;
 	struct usdt_probes found;
 	bool has = false;
 
-	if (!path)
+	if (split(w, 0, &provider, &name))
 		return false;
-	if (!split(w, 0, &provider, &name)) {
-		if (!usdt_probes__find(&found, path, provider, name)) {
-			has = found.n;
-			usdt_probes__free(&found);
-		}
-		free(provider);
-		free(name);
+	if (!usdt_probes__find(&found, path, provider, name)) {
+		has = found.n;
+		usdt_probes__free(&found);
 	}
-	free(path);
+	free(provider);
+	free(name);
+	return has;
+}
+
+/* Has the binary, as -p or the command have it, such a probe? Only then is PROVIDER:NAME not a tracepoint. */
+static bool has_probe(const struct event_context *ctx, const struct event_word *w)
+{
+	struct event_binaries binaries;
+	bool has = false;
+	size_t i;
+
+	if (event_binaries__find(&binaries, ctx->binary, ctx))
+		return false;
+	for (i = 0; i < binaries.n && !has; i++)
+		has = has_probe_in(binaries.path[i], w);
+	event_binaries__free(&binaries);
 	return has;
 }
 
@@ -63,7 +74,7 @@ static bool claims(const struct event_context *ctx, const struct event_word *w)
 		return true;
 	if (!ctx->binary || !colon || colon + 1 >= w->len)
 		return false;
-	return has_probe(ctx->binary, w);
+	return has_probe(ctx, w);
 }
 
 static int parse(struct event *e, const struct event_context *ctx, const struct event_word *w,
