@@ -248,8 +248,10 @@ $(BUILD)/man/%: docs/man/%.scd
 	@mkdir -p $(@D)
 	$(Q)scdoc < $< > $@
 
+# Neither words nor options are divided; -t is for tables.
 $(BUILD)/man/%.txt: $(BUILD)/man/%
-	$(Q)GROFF_NO_SGR=1 nroff -man -Tascii -rLL=78n $< | sed 's/.\x08//g' > $@
+	$(Q)(echo '.cflags 0 - \[hy]'; cat $<) | GROFF_NO_SGR=1 nroff -t -man -Tascii -rLL=78n -rHY=0 -Wbreak | \
+		sed 's/.\x08//g' > $@
 
 # Documents that manual pages refer to: tally help json.
 documents := $(addprefix docs/,accuracy.md cookbook.md json.md recordings.md symptoms.md troubleshooting.md)

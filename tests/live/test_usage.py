@@ -200,6 +200,8 @@ def test_front_door(run):
     for row in rows:
         page = run("help", row["tool"], tool="tally")
         assert page.code == 0 and page.text.count("\n") > 20, page
+        # Tables are tables, and neither a word nor an option is divided.
+        assert "T{" not in page.text and not re.search(r"[a-z]-$", page.text, re.M), page
         assert run(row["tool"], "--help", tool="tally").text.startswith("Usage: " + row["tool"])
 
 
