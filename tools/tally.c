@@ -25,6 +25,7 @@
 #include "run/run.h"
 #include "manual.h"
 #include "report/diag.h"
+#include "report/pager.h"
 #include "run/measurement.h"
 #include "tools.h"
 #include "version.h"
@@ -277,6 +278,8 @@ static int help(int argc, char **argv)
 	const char *text = manual_page(name);
 	struct writer w;
 	struct cli cli = { .ready_fd = -1 };
+	struct pager pager;
+	int err;
 
 	if (argc > 2) {
 		diag_error("help takes the name of one tool or document");
@@ -284,9 +287,12 @@ static int help(int argc, char **argv)
 	}
 	if (!text)
 		return argc > 1 ? unknown_tool(argv + 1) : EXIT_FAILED;
-	if (cli__open_writer(&cli, &w))
-		return EXIT_FAILED;
-	return cli__close_writer(&w, writer__emit(&w, text, strlen(text))) ? EXIT_FAILED : EXIT_DONE;
+	pager__begin(&pager);
+	err = cli__open_writer(&cli, &w);
+	if (!err)
+		err = cli__close_writer(&w, writer__emit(&w, text, strlen(text)));
+	pager__end(&pager);
+	return err ? EXIT_FAILED : EXIT_DONE;
 }
 
 /*

@@ -3,6 +3,7 @@
 
 import json
 import os
+import pty
 import re
 import resource
 import subprocess
@@ -203,6 +204,32 @@ def test_front_door(run):
         # Tables are tables, and neither a word nor an option is divided.
         assert "T{" not in page.text and not re.search(r"[a-z]-$", page.text, re.M), page
         assert run(row["tool"], "--help", tool="tally").text.startswith("Usage: " + row["tool"])
+
+
+def on_a_terminal(*args, **environment):
+    """(exit status, what is on it)"""
+    end, other = pty.openpty()
+    with subprocess.Popen([tally.BUILD / "tally", *args], stdin=other, stdout=other, stderr=other,
+                          env={**os.environ, **environment}) as process:
+        os.close(other)
+        text = b""
+        try:
+            while piece := os.read(end, 65536):
+                text += piece
+        except OSError:
+            pass        # EIO: nobody has the terminal open any more
+    os.close(end)
+    return process.returncode, text.decode().replace("\r\n", "\n")
+
+
+@once
+def test_pages_have_a_pager(run):
+    """On a terminal: PAGER, unless it is empty. One that is left early is no error."""
+    page = run("help", "runqlat", tool="tally").text
+    assert on_a_terminal("help", "runqlat", PAGER="sed s/^/P:/") == \
+        (0, "".join(f"P:{line}\n" for line in page.splitlines()))
+    assert on_a_terminal("help", "runqlat", PAGER="") == (0, page)
+    assert on_a_terminal("help", "cookbook", PAGER="head -n 1") == (0, "# Cookbook: from what you type today\n")
 
 
 @once
