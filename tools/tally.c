@@ -22,6 +22,7 @@
 #include "cli/prescan.h"
 #include "cli/tools.h"
 #include "event/attach_template.h"
+#include "host/features.h"
 #include "run/run.h"
 #include "manual.h"
 #include "report/diag.h"
@@ -61,6 +62,8 @@ static int show_peer(const struct peer *p)
 		diag_error("'%s' (%s) is here: tally %s", p->name, p->suite, p->line);
 	else
 		diag_error("no '%s' (%s): %s", p->name, p->suite, p->why);
+	if (peer__is_about_functions(p) && features__lack_functions())
+		diag_hint("this kernel lets nobody probe its functions: it has no kprobes and refuses fentry");
 	return EXIT_USAGE;
 }
 

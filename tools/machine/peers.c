@@ -6,22 +6,34 @@
 
 #include "cli/options.h"
 #include "cli/peers.h"
+#include "host/features.h"
 #include "report/report.h"
 #include "run/run.h"
 #include "tools.h"
 
-static int add_peer(struct report *r, const struct peer *p)
+/* lacking: what the kernel lacks for lines about its functions; NULL: nothing. Text leaves it out. */
+static int add_peer(struct report *r, const struct peer *p, const char *lacking)
 {
-	static const char *const names[] = { "suite", "name", "here" };
+	struct report_row row = {};
 	char *here;
 	int err;
 
 	if (asprintf(&here, "%s%s", p->line ? "tally " : "none: ", p->line ?: p->why) < 0)
 		return -ENOMEM;
-	err = report__add_texts(r, names, (const char *const[]){ p->suite, p->name, here },
-				ARRAY_SIZE(names));
+	err = report_row__add_text(&row, "suite", p->suite);
+	if (!err)
+		err = report_row__add_text(&row, "name", p->name);
+	if (!err)
+		err = report_row__add_text(&row, "here", here);
+	if (!err)
+		err = report_row__add_text(&row, "lacks", peer__is_about_functions(p) ? lacking : NULL);
 	free(here);
-	return err;
+	if (err) {
+		report_row__free(&row);
+		return err;
+	}
+	row.cell[row.ncells - 1].machine = true;
+	return report__add_row(r, &row);
 }
 
 static int main_of_peers(int argc, char **argv)
@@ -34,6 +46,7 @@ static int main_of_peers(int argc, char **argv)
 	};
 	struct report r = { .tool = "peers" };
 	struct writer w = {};
+	const char *lacking;
 	struct cli cli;
 	size_t i;
 	int err;
@@ -41,8 +54,9 @@ static int main_of_peers(int argc, char **argv)
 	if (cli__parse(&cli, &spec, argc, argv))
 		return EXIT_USAGE;
 	err = cli__open_writer(&cli, &w);
+	lacking = features__lack_functions() ? "kprobes or fentry" : NULL;
 	for (i = 0; i < peer_count && !err; i++)
-		err = add_peer(&r, &peers[i]);
+		err = add_peer(&r, &peers[i], lacking);
 	if (!err)
 		err = writer__write(&w, &r);
 	err = cli__close_writer(&w, err);

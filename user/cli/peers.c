@@ -192,6 +192,20 @@ static const struct peer *find(const char *name)
 	return NULL;
 }
 
+bool peer__is_about_functions(const struct peer *p)
+{
+	static const char *const names[] = {
+		"capable", "dcsnoop", "ftrace", "funccount", "funclatency", "funcslower", "functrace", "kprobe",
+		"ksnoop", "mdflush", "vfscount", "vfsstat", "virtiostat",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(p->name, names[i]))
+			return true;
+	return false;
+}
+
 const struct peer *peer__find_pair(const char *name, const char *second)
 {
 	char both[64];

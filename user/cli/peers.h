@@ -8,6 +8,8 @@
 
 #include <stddef.h>
 
+#include "base/types.h"
+
 struct peer {
 	const char *name;       /* "tcpconnect"; for perf also two words: "sched map" */
 	const char *suite;      /* its origin: "bcc" */
@@ -17,6 +19,9 @@ struct peer {
 
 extern const struct peer peers[];
 extern const size_t peer_count;
+
+/* Is its line about functions of the kernel? Not each kernel lets them be probed. */
+bool peer__is_about_functions(const struct peer *p);
 
 /* Finds a two-word name; NULL: unknown. second may be NULL. */
 const struct peer *peer__find_pair(const char *name, const char *second);

@@ -450,6 +450,17 @@ const struct feature features[] = {
 };
 const size_t feature_count = ARRAY_SIZE(features);
 
+bool features__lack_functions(void)
+{
+	static const char *const ways[] = { "kprobe", "kprobe.multi", "fentry" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(ways); i++)
+		if (feature__probe(ways[i]) != FEATURE_MISSING)
+			return false;
+	return true;
+}
+
 const char *feature_status_name(enum feature_status status)
 {
 	static const char *const names[FEATURE_STATUSES] = {

@@ -38,6 +38,9 @@ enum feature_status feature__probe(const char *name);
 /* After a load that failed: hints at each setting of this machine for which kernels refuse programs. */
 void features__hint_at_settings(void);
 
+/* Is it known that nobody can probe functions of this kernel? Without the rights to test it, it is not. */
+bool features__lack_functions(void);
+
 const char *feature_status_name(enum feature_status status);
 
 #endif /* TALLY_HOST_FEATURES_H */
