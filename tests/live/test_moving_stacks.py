@@ -290,13 +290,15 @@ def test_calls_of_go(run, programs, tmp_path, function, calls, end):
 
 @pytest.mark.parametrize("function, calls", (("deep", 501), ("large", 1), ("add", 1)))
 def test_latency_of_goroutines(run, programs, tmp_path, function, calls):
-    """Goroutines go on in other threads, on stacks that move: each call has its own end."""
+    """Goroutines go on in other threads, on stacks that move: each call has its own end. More may be open at once than
+    there is room for: those are lost, and told."""
     program, result = programs("go")
     saved = tmp_path / "report.json"
     ran = run("-x", program, f"main.{function}", "--latency", "--json", "-o", saved, "--", program, tool="probe")
     assert ran.code == 0 and ran.text.strip() == result, ran
     report = json.loads(saved.read_text())
-    assert report["events"] == CALLS * calls and nothing_lost(report)
+    others = sum(report["lost"].values()) - report["lost"]["map_full"]
+    assert report["events"] + report["lost"]["map_full"] == CALLS * calls and not others, report
 
 
 GO_WITH_C = """
