@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ends_with.h"
 #include "base/program_path.h"
 #include "cli/habits_table.h"
 #include "cli/option_table.h"
@@ -39,13 +40,6 @@ static bool is_error(const char *value)
 	return isdigit((unsigned char)*value) || (*value == 'E' && isupper((unsigned char)value[1]));
 }
 
-static bool is_perf_data(const char *file)
-{
-	size_t len = strlen(file);
-
-	return len >= strlen(".data") && !strcmp(file + len - strlen(".data"), ".data");
-}
-
 /* value: the rest of the option's word, or the next word, or NULL. */
 static bool fits(enum habit_when when, bool is_own, const char *value)
 {
@@ -61,7 +55,7 @@ static bool fits(enum habit_when when, bool is_own, const char *value)
 	case WHEN_WORD:
 		return value && *value != '-';
 	case WHEN_PERF_DATA:
-		return value && is_perf_data(value);
+		return value && ends_with(value, ".data");
 	case WHEN_SEPARATOR:
 		return value && ispunct((unsigned char)*value) && !value[1];
 	case WHEN_CALL_GRAPH:

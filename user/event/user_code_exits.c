@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ends_with.h"
 #include "base/sorted.h"
 
 #define MOST_PARTS 16
@@ -189,13 +190,6 @@ static int jump(struct search *s, const struct part *p, const struct instruction
  */
 
 enum verdict { STAYS, LEAVES, UNDECIDED };
-
-static bool ends_with(const char *text, const char *end)
-{
-	size_t n = strlen(text), m = strlen(end);
-
-	return n >= m && !strcmp(text + n - m, end);
-}
 
 /* "(,%rax,8)", "(%rdx,%rax,8)": an entry of an address table. */
 static bool is_element(const char *operand)

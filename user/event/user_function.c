@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ends_with.h"
 #include "base/nearest.h"
 #include "event/code_name.h"
 #include "event/event.h"
@@ -121,13 +122,6 @@ static bool has_site(const struct resolver *r, u64 file_offset, u64 function)
 	return false;
 }
 
-static bool ends_in(const char *name, const char *end)
-{
-	size_t len = strlen(name), n = strlen(end);
-
-	return len >= n && !strcmp(name + len - n, end);
-}
-
 /*
  * Adds a site unless one exists at that address. address is the instruction's, function that of the
  * first instruction of its function. If to is not NULL, *to is the new site, or NULL.
@@ -156,7 +150,7 @@ static int add_site(struct resolver *r, const char *name, u64 address, u64 offse
 	site->is_return = f->is_return;
 	site->is_32_bit = r->is_32_bit;
 	/* The linker of Go names what is called by the old ABI, which has no such register, so. */
-	site->has_goroutine = !ends_in(name, ".abi0") && code_of(r) && user_code__keeps_goroutine(r->code);
+	site->has_goroutine = !ends_with(name, ".abi0") && code_of(r) && user_code__keeps_goroutine(r->code);
 	site->path = strdup(r->path);
 	if (to)
 		*to = site;

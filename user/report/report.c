@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "base/ends_with.h"
 #include "report/listing.h"
 #include "report/report.h"
 #include "report/role.h"
@@ -523,13 +524,6 @@ void report__free(struct report *r)
 	free(r->group);
 	free(r->row);
 	memset(r, 0, sizeof(*r));
-}
-
-static bool ends_with(const char *text, const char *end)
-{
-	size_t n = strlen(text), m = strlen(end);
-
-	return n >= m && !strcmp(text + n - m, end);
 }
 
 enum unit field_unit(const struct field *f)
