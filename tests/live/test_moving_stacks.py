@@ -45,7 +45,9 @@ func large(n int) int {
 
 //go:noinline
 func add(a, b int) int { return a + b }
-
+"""
+# A goroutine for each call.
+GO_MAIN = """
 func main() {
 	var wait sync.WaitGroup
 	sums := make([]int, CALLS)
@@ -53,7 +55,7 @@ func main() {
 		wait.Add(1)
 		go func(i int) {
 			defer wait.Done()
-			sums[i] = add(large(500), i)
+			sums[i] = EXPRESSION
 		}(i)
 	}
 	wait.Wait()
@@ -64,7 +66,51 @@ func main() {
 	fmt.Println(all)
 }
 """
-GO_RESULT = str(CALLS * 500 + CALLS * (CALLS - 1) // 2)
+GO_WITH_C = """
+package main
+
+/*
+#include <unistd.h>
+__attribute__((noinline)) int step(int i) { usleep(100); return i + 1; }
+*/
+import "C"
+import (
+	"fmt"
+	"sync"
+)
+"""
+
+# It ends while each goroutine is in a call.
+GO_THAT_WAITS = """
+package main
+
+import "sync"
+
+//go:noinline
+func waits(begun *sync.WaitGroup, never chan int) int {
+	begun.Done()
+	return <-never
+}
+
+func main() {
+	var begun sync.WaitGroup
+	begun.Add(CALLS)
+	never := make(chan int)
+	for i := 0; i < CALLS; i++ {
+		go waits(&begun, never)
+	}
+	begun.Wait()
+}
+"""
+
+# {name: (source, whether with C, what it prints)}
+GO_PROGRAMS = {
+    "go": (GO + GO_MAIN.replace("EXPRESSION", "add(large(500), i)"), False,
+           str(CALLS * 500 + CALLS * (CALLS - 1) // 2)),
+    "go with C": (GO_WITH_C + GO_MAIN.replace("EXPRESSION", "int(C.step(C.int(i)))"), True,
+                  str(CALLS * (CALLS + 1) // 2)),
+    "go that waits": (GO_THAT_WAITS, False, ""),
+}
 
 # The call of step() begins on one stack and ends on another; its last call is a tail call.
 CONTEXTS = """
@@ -226,16 +272,22 @@ PROGRAMS = {
 }
 
 
+def build_go(place, program, name):
+    if not shutil.which("go"):
+        pytest.skip("there is no go")
+    text, with_c, result = GO_PROGRAMS[name]
+    (place / "main.go").write_text(text.replace("CALLS", str(CALLS)))
+    subprocess.run(["go", "build", "-o", program, place / "main.go"], check=True, cwd=place, capture_output=True,
+                   env={**os.environ, "GOFLAGS": "-mod=mod", "CGO_ENABLED": str(int(with_c)),
+                        "GOCACHE": str(place / "cache")})
+    return program, result
+
+
 def build(place, name):
     """(program, what it prints alone)"""
     program = place / "program"
-    if name == "go":
-        if not shutil.which("go"):
-            pytest.skip("there is no go")
-        (place / "main.go").write_text(GO.replace("CALLS", str(CALLS)))
-        subprocess.run(["go", "build", "-o", program, place / "main.go"], check=True, cwd=place, capture_output=True,
-                       env={**os.environ, "GOFLAGS": "-mod=mod", "CGO_ENABLED": "0", "GOCACHE": str(place / "cache")})
-        return program, GO_RESULT
+    if name in GO_PROGRAMS:
+        return build_go(place, program, name)
     command, end, text = PROGRAMS[name]
     if name == "fibers" and os.uname().machine != "x86_64":
         pytest.skip("its switch is written for x86-64")
@@ -301,51 +353,23 @@ def test_latency_of_goroutines(run, programs, tmp_path, function, calls):
     assert report["events"] + report["lost"]["map_full"] == CALLS * calls and not others, report
 
 
-GO_WITH_C = """
-package main
-
-/*
-#include <unistd.h>
-__attribute__((noinline)) int step(int i) { usleep(100); return i + 1; }
-*/
-import "C"
-import (
-	"fmt"
-	"sync"
-)
-
-func main() {
-	var wait sync.WaitGroup
-	sums := make([]int, CALLS)
-	for i := range sums {
-		wait.Add(1)
-		go func(i int) {
-			defer wait.Done()
-			sums[i] = int(C.step(C.int(i)))
-		}(i)
-	}
-	wait.Wait()
-	all := 0
-	for _, sum := range sums {
-		all += sum
-	}
-	fmt.Println(all)
-}
-"""
-
-
-def test_latency_of_c_in_a_go_program(run, tmp_path):
+def test_latency_of_c_in_a_go_program(run, programs, tmp_path):
     """What is in the register there is no goroutine."""
-    if not shutil.which("go"):
-        pytest.skip("there is no go")
-    program, saved = tmp_path / "program", tmp_path / "report.json"
-    (tmp_path / "main.go").write_text(GO_WITH_C.replace("CALLS", str(CALLS)))
-    subprocess.run(["go", "build", "-o", program, tmp_path / "main.go"], check=True, cwd=tmp_path, capture_output=True,
-                   env={**os.environ, "GOFLAGS": "-mod=mod", "CGO_ENABLED": "1", "GOCACHE": str(tmp_path / "cache")})
+    program, result = programs("go with C")
+    saved = tmp_path / "report.json"
     ran = run("-x", program, "step", "--latency", "--json", "-o", saved, "--", program, tool="probe")
-    assert ran.code == 0 and ran.text.strip() == str(CALLS * (CALLS + 1) // 2), ran
+    assert ran.code == 0 and ran.text.strip() == result, ran
     report = json.loads(saved.read_text())
     assert report["events"] == CALLS and nothing_lost(report)
+
+
+def test_calls_of_goroutines_that_end_with_the_process(tool, programs):
+    """They have no end, and are told."""
+    program, _ = programs("go that waits")
+    tracer = tool("--json", "-x", program, "main.waits", "--latency", tool="probe")
+    subprocess.run([program], check=True)
+    report = tracer.stop().report
+    assert report["events"] == 0 and report["lost"].pop("unwound") == CALLS and nothing_lost(report), report
 
 
 def test_counters_of_goroutines_are_those_of_a_thread(run, programs, tmp_path):

@@ -287,75 +287,122 @@ static void histograms_by_key(void **state)
 
 /* --- begins that are left behind ---------------------------------------------------------------- */
 
-static int put_starts(u32 n, u32 tid, u32 room)
+/* A map of begins by call (struct call_key of starts.c): holder, position, event and process. */
+static int create_starts(void)
 {
-	int fd = bpf_map_create(BPF_MAP_TYPE_HASH, "unit", 8, sizeof(struct probe_begin), room, NULL);
-	struct probe_begin begin = { .tid = tid };
-	u64 i;
+	int fd = bpf_map_create(BPF_MAP_TYPE_HASH, "unit", 24, sizeof(struct probe_begin), 100, NULL);
 
 	if (fd == -EPERM || fd == -EACCES)
 		skip();
 	assert_true(fd >= 0);
-	for (i = 0; i < n; i++) {
-		begin.tid = i % 2 ? tid : (u32)getpid();
-		assert_int_equal(bpf_map_update_elem(fd, &i, &begin, BPF_ANY), 0);
-	}
 	return fd;
 }
 
-static void sweeping(void **state)
+static void put_start(int fd, u64 holder, u64 position, u32 process, struct probe_begin begin)
 {
-	struct starts_plan plan = {
-		.key_size = 8, .value_size = sizeof(struct probe_begin), .max_entries = 100,
-		.in_thread = true,
-	};
-	const u32 nobody = 1 << 30;     /* above any pid_max */
-	size_t deleted;
+	const u64 key[3] = { holder, position, (u64)process << 32 };
 
-	(void)state;
-	plan.fd = put_starts(60, nobody, 100);
+	assert_int_equal(bpf_map_update_elem(fd, key, &begin, BPF_ANY), 0);
+}
+
+/* How many the map has. */
+static int count_starts(int fd)
+{
+	u64 key[3];
+	int n = 0, err = bpf_map_get_next_key(fd, NULL, key);
+
+	for (; !err; n++)
+		err = bpf_map_get_next_key(fd, key, key);
+	return n;
+}
+
+static struct starts_plan starts_in(int fd)
+{
+	return (struct starts_plan){
+		.fd = fd, .key_size = 24, .value_size = sizeof(struct probe_begin), .max_entries = 10, .calls = true,
+	};
+}
+
+/* Half are of a thread that is gone, or of a goroutine of a process that is: its thread is then of no account. */
+static void sweep_ended(u32 process_of_living, u32 process_of_gone)
+{
+	const u32 nobody = 1 << 30;     /* above any pid_max */
+	struct starts_plan plan = starts_in(create_starts());
+	struct probe_begin begin = {};
+	size_t deleted;
+	u32 i;
+
+	plan.max_entries = 1000;
+	for (i = 0; i < 60; i++) {
+		const u32 process = i % 2 ? process_of_gone : process_of_living;
+
+		begin.tid = (i % 2) == !process ? nobody : (u32)getpid();
+		put_start(plan.fd, 0x1000 + i, 16, process, begin);
+	}
 	assert_int_equal(starts__sweep(&plan, &deleted), 0);
-	if (deleted)                    /* 0 where this process is in another pid namespace */
+	if (deleted) {                  /* 0 where this process is in another pid namespace */
 		assert_int_equal(deleted, 30);
+		assert_int_equal(count_starts(plan.fd), 30);
+	}
 	assert_int_equal(starts__sweep(&plan, &deleted), 0);
 	assert_int_equal(deleted, 0);
-	plan.in_thread = false;
+	plan.calls = false;
 	assert_int_equal(starts__sweep(&plan, NULL), 0);
 	close(plan.fd);
 }
 
-/* Calls of this thread, each later and in a higher frame than the one before: those have been left. */
-static void sweeping_what_was_left(void **state)
+static void sweeping_threads(void **state)
 {
-	struct starts_plan plan = {
-		.key_size = 24, .value_size = sizeof(struct probe_begin), .max_entries = 10,
-		.in_thread = true,
-	};
-	struct probe_begin begin = { .tid = getpid() };
-	u64 key[3] = { 1, 0, 0 }, n;
-	size_t deleted;
-
 	(void)state;
-	plan.fd = bpf_map_create(BPF_MAP_TYPE_HASH, "unit", 24, sizeof(begin), 10, NULL);
-	if (plan.fd == -EPERM || plan.fd == -EACCES)
-		skip();
-	assert_true(plan.fd >= 0);
+	sweep_ended(0, 0);
+}
+
+static void sweeping_goroutines(void **state)
+{
+	(void)state;
+	sweep_ended(getpid(), 1 << 30);
+}
+
+/* Calls of one holder, each later and in a higher frame than the one before: those have been left. */
+static void sweep_left(u32 process)
+{
+	struct starts_plan plan = starts_in(create_starts());
+	struct probe_begin begin = { .tid = getpid() };
+	size_t deleted;
+	u64 n;
+
 	for (n = 1; n <= 8; n++) {
 		if (n == 6) {           /* not more than half full: perhaps they go on */
 			assert_int_equal(starts__sweep(&plan, &deleted), 0);
 			assert_int_equal(deleted, 0);
 		}
-		key[1] = 4096 * n;
 		begin.time_ns = n;
 		begin.lost = n == 1;
-		assert_int_equal(bpf_map_update_elem(plan.fd, key, &begin, BPF_ANY), 0);
+		put_start(plan.fd, 1, process ? 0x10000 - 4096 * n : 4096 * n, process, begin);
 	}
+	/* Another holder, whose frame is lower than those; and a callee of the last one's. */
+	begin.time_ns = 9;
+	put_start(plan.fd, 2, process ? 0x20000 : 8, process, begin);
+	put_start(plan.fd, 1, process ? 0x10000 : 8, process, begin);
 	assert_int_equal(starts__sweep(&plan, &deleted), 0);
 	if (deleted) {                  /* as above */
 		assert_int_equal(deleted, 6);   /* the first one was counted before */
-		assert_int_equal(bpf_map_lookup_elem(plan.fd, key, &begin), 0);
+		assert_int_equal(count_starts(plan.fd), 3);
 	}
 	close(plan.fd);
+}
+
+static void sweeping_what_threads_left(void **state)
+{
+	(void)state;
+	sweep_left(0);
+}
+
+/* Positions on stacks of goroutines are distances from the upper end: a higher frame has a lower one. */
+static void sweeping_what_goroutines_left(void **state)
+{
+	(void)state;
+	sweep_left(getpid());
 }
 
 int main(void)
@@ -366,8 +413,10 @@ int main(void)
 		cmocka_unit_test(sums_by_key_in_intervals),
 		cmocka_unit_test(histograms_with_bounds),
 		cmocka_unit_test(histograms_by_key),
-		cmocka_unit_test(sweeping),
-		cmocka_unit_test(sweeping_what_was_left),
+		cmocka_unit_test(sweeping_threads),
+		cmocka_unit_test(sweeping_goroutines),
+		cmocka_unit_test(sweeping_what_threads_left),
+		cmocka_unit_test(sweeping_what_goroutines_left),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -548,7 +548,7 @@ static int sweep(struct probe_session *s)
 	const struct starts_plan plan = {
 		.fd = bpf_map__fd(map), .key_size = bpf_map__key_size(map),
 		.value_size = bpf_map__value_size(map), .max_entries = bpf_map__max_entries(map),
-		.in_thread = s->bpf->rodata->span_in_thread,
+		.calls = s->plan.calls,
 	};
 	size_t left = 0;
 	int err = s->plan.spans ? starts__sweep(&plan, &left) : 0;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "agg/elements.h"
+#include "jit/compile.h"
 
 #include "bpf/lib/probe.h"
 
@@ -30,24 +31,37 @@ static bool is_gone(u32 tid)
 	return access(path, F_OK) && errno == ENOENT;
 }
 
-/* The beginning of the key of a call, as made by match__call() in jit/compile.c. */
+/* The key of a call, as made by match__call() in jit/compile.c. */
 struct call_key {
-	u64 thread, stack_pointer;
+	u64 holder;             /* the thread; or the goroutine */
+	u64 position;           /* on the stack: its address; or, of a goroutine, the distance from the upper end */
+	u32 event;
+	u32 process;            /* of a goroutine, initial pid namespace; 0: the holder is a thread */
 };
+
+_Static_assert(sizeof(struct call_key) == MATCH_CALL_SIZE, "the key of a call has other members");
 
 struct call {
 	struct call_key key;
+	u64 height;             /* of the frame: callees have a lower one than their callers */
 	u64 time_ns;
 	size_t i;               /* of the element */
 };
 
-/* By thread, newest first. */
+static bool has_one_holder(const struct call_key *a, const struct call_key *b)
+{
+	return a->holder == b->holder && a->process == b->process;
+}
+
+/* By holder, newest first. */
 static int newest_first(const void *a, const void *b)
 {
 	const struct call *x = a, *y = b;
 
-	if (x->key.thread != y->key.thread)
-		return x->key.thread < y->key.thread ? -1 : 1;
+	if (x->key.process != y->key.process)
+		return x->key.process < y->key.process ? -1 : 1;
+	if (x->key.holder != y->key.holder)
+		return x->key.holder < y->key.holder ? -1 : 1;
 	return x->time_ns > y->time_ns ? -1 : x->time_ns < y->time_ns;
 }
 
@@ -64,19 +78,29 @@ static int find_left(const struct elements *e, bool *is_left)
 	for (i = 0; i < e->n; i++) {
 		memcpy(&begin, elements__value(e, i), sizeof(begin));
 		memcpy(&call[i].key, elements__key(e, i), sizeof(call[i].key));
+		call[i].height = call[i].key.process ? ~call[i].key.position : call[i].key.position;
 		call[i].time_ns = begin.time_ns;
 		call[i].i = i;
 	}
 	qsort(call, e->n, sizeof(*call), newest_first);
 	for (i = 0; i < e->n; i++) {
-		if (!i || call[i].key.thread != call[i - 1].key.thread)
+		if (!i || !has_one_holder(&call[i].key, &call[i - 1].key))
 			highest = 0;
-		is_left[call[i].i] = call[i].key.stack_pointer < highest;
-		if (call[i].key.stack_pointer > highest)
-			highest = call[i].key.stack_pointer;
+		is_left[call[i].i] = call[i].height < highest;
+		if (call[i].height > highest)
+			highest = call[i].height;
 	}
 	free(call);
 	return 0;
+}
+
+/* The process of a goroutine, which may outlive the thread that it began in; else the thread. */
+static u32 task_of(const struct elements *e, size_t i, const struct probe_begin *begin)
+{
+	struct call_key key;
+
+	memcpy(&key, elements__key(e, i), sizeof(key));
+	return key.process ?: begin->tid;
 }
 
 static size_t delete_some(const struct starts_plan *plan, const struct elements *e,
@@ -87,7 +111,7 @@ static size_t delete_some(const struct starts_plan *plan, const struct elements 
 
 	for (i = 0; i < e->n; i++) {
 		memcpy(&begin, elements__value(e, i), sizeof(begin));
-		if ((is_left[i] || is_gone(begin.tid)) &&
+		if ((is_left[i] || is_gone(task_of(e, i, &begin))) &&
 		    !bpf_map_delete_elem(plan->fd, elements__key(e, i)))
 			n += !begin.lost;
 	}
@@ -101,7 +125,8 @@ int starts__sweep(const struct starts_plan *plan, size_t *deleted)
 	size_t n = 0;
 	int err = 0;
 
-	if (plan->value_size < sizeof(struct probe_begin) || !plan->in_thread || !knows_all_threads())
+	if (plan->value_size < sizeof(struct probe_begin) || !plan->calls ||
+	    plan->key_size != sizeof(struct call_key) || !knows_all_threads())
 		goto out;
 	err = elements__read(&e, plan->fd);
 	if (err)
@@ -109,7 +134,7 @@ int starts__sweep(const struct starts_plan *plan, size_t *deleted)
 	is_left = calloc(e.n ?: 1, sizeof(*is_left));
 	if (!is_left)
 		err = -ENOMEM;
-	else if (e.n > plan->max_entries / 2 && plan->key_size >= sizeof(struct call_key))
+	else if (e.n > plan->max_entries / 2)
 		err = find_left(&e, is_left);
 	if (!err)
 		n = delete_some(plan, &e, is_left);
