@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "report/xml.h"
 
-bool put_place(FILE *f, const char *host, const struct report *r)
+void put_place(FILE *f, const char *host, const struct report *r)
 {
 	if (host)
 		put_xml_escaped(f, host);
@@ -14,19 +14,18 @@ bool put_place(FILE *f, const char *host, const struct report *r)
 		fputs(host ? ", kernel " : "kernel ", f);
 		put_xml_escaped(f, r->kernel);
 	}
-	return host || r->kernel;
 }
 
-bool put_imprint(FILE *f, const char *host, const struct report *r)
+void put_imprint(FILE *f, const char *host, const struct report *r)
 {
 	time_t seconds = r->start_ns / NSEC_PER_SEC;
-	bool any = put_place(f, host, r);
 	char when[64];
 	struct tm tm;
 
+	put_place(f, host, r);
 	if (!seconds || !localtime_r(&seconds, &tm) || !strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S %Z", &tm))
-		return any;
-	fputs(any ? ", " : "", f);
+		return;
+	if (host || r->kernel)
+		fputs(", ", f);
 	put_xml_escaped(f, when);
-	return true;
 }

@@ -9,11 +9,11 @@
 
 /*
  * "web-1, kernel 6.18.44, 2026-11-28 10:12:04 UTC" as markup, without what is not known: the host (NULL), the kernel,
- * the start. Returns whether there is any of it.
+ * the start.
  */
-bool put_imprint(FILE *f, const char *host, const struct report *r);
+void put_imprint(FILE *f, const char *host, const struct report *r);
 
 /* The same without the time. */
-bool put_place(FILE *f, const char *host, const struct report *r);
+void put_place(FILE *f, const char *host, const struct report *r);
 
 #endif /* TALLY_OUT_IMPRINT_H */
