@@ -35,7 +35,7 @@ struct {
 	__uint(value_size, sizeof(struct probe_begin));         /* likewise: and what is behind */
 } starts SEC(".maps");
 
-/* Of the thread or process; 0: spans are in neither. */
+/* When the thread or process started; 0: spans are in neither. */
 static __always_inline u64 start_of_task(void)
 {
 	struct task_struct *t;

@@ -2,7 +2,7 @@
 # Manual pages as plain text (build/man/NAME.1.txt) and documents (docs/NAME.md) -> a C file with manual_page().
 
 BEGIN {
-	print "/* Made by docs/man/embed.awk from docs/man; do not edit. */"
+	print "/* Made by docs/man/embed.awk from docs; do not edit. */"
 	print "#include <string.h>\n\n#include \"manual.h\"\n"
 	print "static const struct {\n\tconst char *name, *text;\n} pages[] = {"
 }

@@ -482,8 +482,8 @@ def verified(pid):
     (("probe", "--stream", "-g", "-x", str(CALLS), "known_function"), 0), (("memleak", "-p", str(os.getpid())), 2),
 ), ids=lambda value: value[0] if isinstance(value, tuple) else "")
 def test_only_copies_of_templates_are_verified(tool, line, most):
-    """The tool holds templates for the whole run; a copy is held by the event that it is attached to. Those of memleak,
-    for calls and for returns, need nothing put in, and run themselves."""
+    """The tool holds templates for the whole run; a copy is held by the event that it is attached to. memleak's
+    templates, for calls and for returns, need nothing put in, and run themselves."""
     with_stacks = tool(*line[1:], tool=line[0])
     found = verified(with_stacks.pid)
     with_stacks.stop()

@@ -224,7 +224,7 @@ def on_a_terminal(*args, **environment):
 
 @once
 def test_pages_have_a_pager(run):
-    """On a terminal: PAGER, unless it is empty. One that is left early is no error."""
+    """On a terminal: PAGER, unless it is empty. Leaving it early is no error."""
     page = run("help", "runqlat", tool="tally").text
     assert on_a_terminal("help", "runqlat", PAGER="sed s/^/P:/") == \
         (0, "".join(f"P:{line}\n" for line in page.splitlines()))
