@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """futexstat against a program that counts and times its own calls."""
 
+import json
 import os
 import signal
+import subprocess
+import sys
 import time
 
 import pytest
@@ -154,6 +157,61 @@ def test_waiting_still(futexstat, trigger):
     assert reports["result"]["rows"][0]["result"] == reports["task"]["rows"][0]["result"] == "still waiting"
     assert reports["futex"]["rows"][0]["futex"].endswith(" [still waiting]")
     assert reports["stack"]["stacks"][0]["key"]["event"] == "still waiting"
+
+
+# Waits that do not begin, since the value is another one: in each of two mappings as often as the argument says. It
+# stays, since mappings of a process that has ended have no names.
+CHANGED = """
+import ctypes, mmap, sys
+syscall = ctypes.CDLL(None).syscall
+words = [ctypes.c_uint.from_buffer(mmap.mmap(-1, 4096)) for _ in sys.argv[1:]]
+print(*(hex(ctypes.addressof(word)) for word in words), flush=True)
+sys.stdin.readline()
+for word, n in zip(words, sys.argv[1:]):
+    for _ in range(int(n)):
+        syscall(%d, ctypes.byref(word), 0, 1, None)
+print("done", flush=True)
+sys.stdin.readline()
+""" % FUTEX
+
+
+def changed(futexstat, path, counts, *args):
+    """The report of the waits of that program, written to that file as well, and the addresses of its futexes."""
+    with subprocess.Popen([sys.executable, "-c", CHANGED, *map(str, counts)], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as load:
+        addresses = load.stdout.readline().split()
+        tool = futexstat("-p", load.pid, "-o", path, *args)
+        load.stdin.write("go\n")
+        load.stdin.flush()
+        assert load.stdout.readline() == "done\n"
+        assert tool.stop().code == 0
+        load.stdin.write("end\n")
+    return whole(json.loads(path.read_text())), addresses
+
+
+@exact
+@pytest.mark.parametrize("by", ("futex", "futex,op", "pid,futex"))
+def test_futexes_of_one_name(futexstat, tmp_path, by):
+    """Two mappings of one kind have one name: their futexes are two rows, told apart by address and process."""
+    report, addresses = changed(futexstat, tmp_path / "once.json", (3, 5), "--by", by)
+    counts = {row["address"]: row["count"] for row in report["rows"] if row["address"] in addresses}
+    assert counts == dict(zip(addresses, (3, 5))), report
+    ours = [row for row in report["rows"] if row["address"] in addresses]
+    assert len({row["futex"] for row in ours}) == len({row["pid"] for row in ours}) == 1, ours
+
+
+@exact
+@pytest.mark.parametrize("args", ((), ("--hist",)), ids=("rows", "groups"))
+def test_runs_with_other_addresses(futexstat, run, tmp_path, args):
+    """tally diff goes by name: an address and a pid are another process's in the next run."""
+    paths = [tmp_path / "before.json", tmp_path / "after.json"]
+    for path, counts in zip(paths, ((3, 5), (4, 8))):
+        changed(futexstat, path, counts, "--by", "futex", *args)
+    result = run("diff", "--json", *paths, tool="tally")
+    assert result.code == 0, result
+    rows = [row for row in json.loads(result.stdout)["rows"] if "zero+0x0" in row["futex"]]
+    assert {(row["before"], row["after"]) for row in rows if row["figure"] == "count"} == {(8, 12)}, rows
+    assert all("address" not in row and "pid" not in row for row in rows), rows
 
 
 def test_wrong(run):

@@ -58,6 +58,26 @@ static int add_text(struct report_row *row, const char *name, const char *text, 
 	return report_row__add_text(row, name, whole);
 }
 
+/* Tells futexes of one name apart: those at one offset of two mappings, and of two processes. */
+static int add_identity(struct report_row *row, const struct futex_parts *p, u32 by)
+{
+	const size_t first = row->ncells;
+	char text[32];
+	size_t i;
+	int err;
+
+	snprintf(text, sizeof(text), "%#llx", p->address);
+	err = report_row__add_text(row, "address", text);
+	if (!err && !(by & BY_PID))
+		err = report_row__add_number(row, "pid", p->tgid, FIELD_ID);
+	for (i = first; i < row->ncells; i++) {
+		row->cell[i].role = ROLE_KEY;
+		row->cell[i].of = "futex";
+		row->cell[i].machine = true;
+	}
+	return err;
+}
+
 int futex_names__add(void *context, const void *own, u32 by, struct report_row *row)
 {
 	struct symbols *const *symbols = context;
@@ -69,6 +89,7 @@ int futex_names__add(void *context, const void *own, u32 by, struct report_row *
 	if (by & BY_FUTEX) {
 		err = name_futex(*symbols, p, text);
 		err = err ?: add_text(row, "futex", text, mark);
+		err = err ?: add_identity(row, p, by);
 		mark = false;
 	}
 	if (!err && by & BY_OP)

@@ -44,7 +44,11 @@ static inline bool field_is_signed(enum field_kind kind)
  */
 enum field_role {
 	ROLE_UNSAID,            /* report__add_row() makes texts and ids keys, other numbers gauges */
-	ROLE_KEY,               /* rows with equal keys are the same row */
+	/*
+	 * Rows with equal keys are the same row. With "of": tells rows apart whose key of that name is equal, and is
+	 * valid in this run only (an address); comparisons of runs leave it out.
+	 */
+	ROLE_KEY,
 	ROLE_LABEL,             /* belongs to the key before it, and may change: the comm of a pid */
 	ROLE_COUNTER,           /* adds up over intervals */
 	ROLE_GAUGE,             /* cannot be computed from the values of parts: a percentile, a level */

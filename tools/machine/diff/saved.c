@@ -104,6 +104,18 @@ static void read_role(const struct report_row *row, struct field *f, const json_
 		f->role = ROLE_LABEL;
 }
 
+/* Leaves out the last field if it is valid in its own run only: it is a key with "of". */
+static void keep_if_lasting(struct report_row *row)
+{
+	struct field *f = &row->cell[row->ncells - 1];
+
+	if (f->role != ROLE_KEY || !f->of)
+		return;
+	free(f->text);
+	*f = (struct field){};
+	row->ncells--;
+}
+
 int saved_fields(struct report_row *row, const json_t *object, const json_t *columns)
 {
 	const char *name;
@@ -117,9 +129,11 @@ int saved_fields(struct report_row *row, const json_t *object, const json_t *col
 		if (err)
 			break;
 		err = read_field(&row->cell[row->ncells], name, v);
+		if (err)
+			break;
 		read_role(row, &row->cell[row->ncells], columns);
-		row->cell[row->ncells].machine = !strcmp(name, "container_id");
-		row->ncells += !err;
+		row->cell[row->ncells++].machine = !strcmp(name, "container_id");
+		keep_if_lasting(row);
 	}
 	if (err) {
 		report_row__free(row);

@@ -56,7 +56,8 @@ char *saved_text(const json_t *v);
 /*
  * Reads the members of an object as fields, numbers as FIELD_ID. Their names belong to the file. columns: the roles
  * that the report states, or NULL: then ROLE_UNSAID, but ROLE_LABEL for names that belong to the field before them (the
- * comm of a pid). Returns 0, or -EINVAL or -ENOMEM with *row empty.
+ * comm of a pid). Leaves out keys that are valid in one run only (ROLE_KEY with "of"). Returns 0, or -EINVAL or -ENOMEM
+ * with *row empty.
  */
 int saved_fields(struct report_row *row, const json_t *object, const json_t *columns);
 
