@@ -94,7 +94,7 @@ struct resolver {
 	struct user_code *code; /* opened on first use */
 	bool is_32_bit;
 	bool is_one_of_several; /* other files may have the function instead */
-	bool is_split;          /* functions may be described in further files, which are not read */
+	const struct dwarf_unread *unread;      /* functions may be described where is not read; or NULL */
 	bool by_code_name;      /* match C++ and Rust names as in the source */
 	char **told;            /* then the names of the functions found, without parameters */
 	struct demangler demangler;
@@ -710,9 +710,9 @@ static int add_from_dwarf(struct resolver *r)
 	int err;
 
 	err = dwarf__open(&d, r->path);
+	r->unread = dwarf__unread(err ? NULL : d, err);
 	if (err)
 		return err;
-	r->is_split = dwarf__is_split(d);
 	err = find_described(r, &found, d);
 	for (i = 0; i < found.n && !err; i++) {
 		size_t before = r->sites->n;
@@ -740,17 +740,17 @@ static int add_from_dwarf(struct resolver *r)
 }
 
 /* Complains: what is asked for is in no debug information that is read. */
-static int is_split(const struct resolver *r)
+static int is_unread(const struct resolver *r)
 {
 	const struct event *e = r->event;
 
 	if (needs_dwarf(&e->function))
-		complain(r->c, 0, e->at, e->len, "lines and source files need debug information: %s " DWARF_SPLIT,
-			 r->path);
+		complain(r->c, 0, e->at, e->len, "lines and source files need debug information: %s %s", r->path,
+			 r->unread->why);
 	else
-		complain(r->c, 0, e->at, e->len, "no function %s '%s' is known in %s, which " DWARF_SPLIT,
-			 event_is_glob(e->function.name) ? "like" : "named", e->function.name, r->path);
-	return complain_hint(r->c, -ENOENT, DWARF_SPLIT_HINT "%s", needs_dwarf(&e->function) ?
+		complain(r->c, 0, e->at, e->len, "no function %s '%s' is known in %s, which %s",
+			 event_is_glob(e->function.name) ? "like" : "named", e->function.name, r->path, r->unread->why);
+	return complain_hint(r->c, -ENOENT, "%s%s", r->unread->hint, needs_dwarf(&e->function) ?
 			     "; FUNCTION+OFFSET works without" : "");
 }
 
@@ -798,8 +798,8 @@ static int not_found(struct resolver *r)
 	const char **names, *near = NULL;
 	size_t i;
 
-	if (r->is_split && needs_dwarf(&e->function))
-		return is_split(r);
+	if (r->unread && needs_dwarf(&e->function))
+		return is_unread(r);
 	if (code_name__is_at(e->function.name, strlen(e->function.name)))
 		return no_code_name(r);
 
@@ -811,8 +811,8 @@ static int not_found(struct resolver *r)
 			names[i] = all.function[i].name;
 		if (names)
 			near = nearest(e->function.name, names, all.n);
-		if (r->is_split && !near)
-			is_split(r);
+		if (r->unread && !near)
+			is_unread(r);
 		else if (near)
 			complain_hint(r->c, 0, "did you mean %s?", near);
 		else if (!all.n)
@@ -842,6 +842,8 @@ static int resolve_in(struct resolver *r)
 		dwarf = add_from_dwarf(r);
 		if (needed && dwarf && r->c->what[0])
 			return dwarf;   /* it has complained */
+		if (needed && dwarf == -EPROTONOSUPPORT)
+			return is_unread(r);
 		if (needed && (dwarf == -ENODATA || dwarf == -EOPNOTSUPP))
 			return no_debug_information(r, dwarf);
 		if (dwarf == -ENOMEM || dwarf == -E2BIG)
@@ -902,7 +904,7 @@ static int resolve_in_all(struct resolver *r, const struct event_binaries *binar
 		r->path = binaries->path[i];
 		r->first = r->sites->n;
 		r->code = NULL;
-		r->is_split = false;
+		r->unread = NULL;
 		r->is_32_bit = binary__is_32_bit(r->path);
 		r->by_code_name = code_name__is_at(name, strlen(name));
 		r->is_one_of_several = one_of_several;

@@ -369,11 +369,11 @@ static int unknown_name(struct compiler *f, const struct expr *e)
 	for (i = 0; names && i < ARRAY_SIZE(builtins); i++)
 		names[n++] = builtins[i];
 	near = names ? nearest(e->text, names, n) : NULL;
-	if (p->is_split && !p->nvariables) {
+	if (p->unread && !p->nvariables) {
 		free(names);
-		complain(f->c, 0, e->at, e->len, "'%s' is not known here: %s " DWARF_SPLIT, e->text, p->binary);
-		return complain_hint(f->c, -EINVAL,
-				     DWARF_SPLIT_HINT "; or name arguments by number, $arg1, $arg2, ...");
+		complain(f->c, 0, e->at, e->len, "'%s' is not known here: %s %s", e->text, p->binary, p->unread->why);
+		return complain_hint(f->c, -EINVAL, "%s; or name arguments by number, $arg1, $arg2, ...",
+				     p->unread->hint);
 	}
 	if (p->is_return)
 		complain(f->c, 0, e->at, e->len, "'%s' is not known when %s has returned", e->text,

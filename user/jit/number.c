@@ -285,10 +285,10 @@ static int unknown_type(struct compiler *f, const struct expr *e, int err)
 			 p->binary ?: "the program", e->text);
 		return complain_hint(f->c, -EINVAL, "a function whose file has it knows which is meant");
 	}
-	if (p->is_split) {
-		complain(f->c, 0, e->op_at, e->op_len, "'%s' is no type known here: %s " DWARF_SPLIT, e->text,
-			 p->binary);
-		return complain_hint(f->c, -EINVAL, DWARF_SPLIT_HINT);
+	if (p->unread) {
+		complain(f->c, 0, e->op_at, e->op_len, "'%s' is no type known here: %s %s", e->text, p->binary,
+			 p->unread->why);
+		return complain_hint(f->c, -EINVAL, "%s", p->unread->hint);
 	}
 	complain(f->c, -EINVAL, e->op_at, e->op_len, "'%s' is no type known here", e->text);
 	return complain_hint(

@@ -90,8 +90,7 @@ struct place {
 	/* struct task_struct, always the kernel's; NULL, or a NULL result: unknown. */
 	const struct c_type *(*task_type)(void *types_arg);
 	const char *binary;             /* is_user: the program */
-	/* its variables and types may be in files that are not read (dwarf__is_split()) */
-	bool is_split;
+	const struct dwarf_unread *unread;      /* its variables and types may be there; or NULL */
 	u64 address;                    /* is_user: address of the site, in the binary's numbering */
 };
 

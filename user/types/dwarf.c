@@ -2,6 +2,7 @@
 /* Finds and opens debug information, in the process that reads it. */
 #include "types/dwarf.h"
 
+#include <elfutils/version.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
@@ -17,6 +18,12 @@
 
 /* Limit of all sections together, uncompressed. The largest known, Chromium's, have about 4 GB. */
 #define MAX_DEBUG_INFO (8ULL << 30)
+
+/* Does libelf uncompress it? Sections that it does not uncompress libdw takes for missing. */
+static bool knows_method(u32 type)
+{
+	return type == ELFCOMPRESS_ZLIB || _ELFUTILS_PREREQ(0, 189);
+}
 
 /*
  * The uncompressed size that a section claims: libdw allocates it before decompressing. Deflate
@@ -34,6 +41,8 @@ static int unpacked_size(Elf_Scn *section, const GElf_Shdr *header, const char *
 	if (header->sh_flags & SHF_COMPRESSED) {
 		if (!gelf_getchdr(section, &compressed))
 			return -EBADMSG;
+		if (!knows_method(compressed.ch_type))
+			return -EPROTONOSUPPORT;
 		*size = compressed.ch_size;
 	} else if (!strncmp(name, ".zdebug", 7)) {
 		/* "ZLIB" and a big-endian size of eight bytes */

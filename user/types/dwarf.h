@@ -9,7 +9,8 @@
  * several source files may have a static function of that name. All of them are found.
  *
  * All functions return 0 or a negative errno: -EOPNOTSUPP in a build without libdw, -EBADMSG if the
- * debug information is damaged or exceeds the size limit, -ENOENT if it has no such entry, -ENOMEM,
+ * debug information is damaged or exceeds the size limit, -EPROTONOSUPPORT if it is compressed by a method that
+ * this build's libelf lacks (zstd, before elfutils 0.189), -ENOENT if it has no such entry, -ENOMEM,
  * -ETIME after DWARF_ANSWER_NS, -EINTR if a signal is pending.
  */
 #ifndef TALLY_TYPES_DWARF_H
@@ -55,9 +56,14 @@ const char *dwarf__path(const struct dwarf *d);
  * are unknown, with everything in them.
  */
 bool dwarf__is_split(const struct dwarf *d);
-/* The message for that, behind the name of the file; and the hint. */
-#define DWARF_SPLIT "has split debug information (-gsplit-dwarf), whose .dwo and .dwp files are not read"
-#define DWARF_SPLIT_HINT "build it with -g -gno-split-dwarf"
+
+/* Why debug information is not read, or not all of it: a message behind the name of the file; and a hint. */
+struct dwarf_unread {
+	const char *why, *hint;
+};
+
+/* d: open, or NULL; err: of opening it. NULL: all is read, or there is none. Constant. */
+const struct dwarf_unread *dwarf__unread(const struct dwarf *d, int err);
 
 /* --- functions -------------------------------------------------------------------------------- */
 

@@ -23,7 +23,7 @@
 static bool is_errno(s64 err)
 {
 	return err == -ENOENT || err == -EBADMSG || err == -ENOMEM || err == -ENODATA ||
-	       err == -ENOEXEC || err == -E2BIG || err == -EEXIST;
+	       err == -ENOEXEC || err == -E2BIG || err == -EEXIST || err == -EPROTONOSUPPORT;
 }
 
 static void end(struct dwarf *d, int err)

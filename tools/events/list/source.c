@@ -78,6 +78,10 @@ static int no_dwarf(const char *path, int err)
 	case -ENOEXEC:
 		diag_error("-x: '%s' is no ELF file, or a damaged one", path);
 		return err;
+	case -EPROTONOSUPPORT:
+		diag_error("'%s' %s", path, dwarf__unread(NULL, err)->why);
+		diag_hint("%s", dwarf__unread(NULL, err)->hint);
+		return err;
 	case -EBADMSG:
 		diag_error("the debug information of '%s' is damaged", path);
 		return err;
@@ -111,13 +115,14 @@ static int open_dwarf(struct dwarf **d, const struct list_request *q)
 
 static int no_function(struct dwarf *d, const char *name)
 {
+	const struct dwarf_unread *unread = dwarf__unread(d, 0);
 	struct dwarf_functions all;
 	const char **names;
 	size_t i;
 
-	if (dwarf__is_split(d)) {
-		diag_error("'%s' is not known: %s " DWARF_SPLIT, name, dwarf__path(d));
-		diag_hint(DWARF_SPLIT_HINT);
+	if (unread) {
+		diag_error("'%s' is not known: %s %s", name, dwarf__path(d), unread->why);
+		diag_hint("%s", unread->hint);
 		return -ENOENT;
 	}
 	diag_error("the debug information in %s knows no function '%s'", dwarf__path(d), name);

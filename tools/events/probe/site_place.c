@@ -62,6 +62,8 @@ static const struct c_type *task_type(void *arg)
 
 static struct dwarf *dwarf_of(struct knowledge *k, const char *path)
 {
+	int err;
+
 	if (k->dwarf_path && !strcmp(k->dwarf_path, path))
 		return k->dwarf;
 	forget_named(k);
@@ -71,8 +73,10 @@ static struct dwarf *dwarf_of(struct knowledge *k, const char *path)
 	free(k->dwarf_path);
 	k->dwarf = NULL;
 	k->dwarf_path = strdup(path);
-	if (!k->dwarf_path || dwarf__open(&k->dwarf, path))
+	err = k->dwarf_path ? dwarf__open(&k->dwarf, path) : -ENOMEM;
+	if (err)
 		k->dwarf = NULL;
+	k->unread = dwarf__unread(k->dwarf, err);
 	return k->dwarf;
 }
 
@@ -435,7 +439,7 @@ static int user_function(struct place *p, const struct event_site *site, struct 
 
 	p->has_result = p->guessed_result = p->is_return;
 	p->own_arguments = !at_entry;
-	p->is_split = d && dwarf__is_split(d);
+	p->unread = k->want_dwarf ? k->unread : NULL;
 	if (!d || variables_at(&found, d, site)) {
 		if (p->is_32_bit)
 			limit_to_32_bits(p);

@@ -21,6 +21,7 @@ struct knowledge {
 	int tracefs;            /* -1: not opened */
 	bool want_dwarf; /* there are names that only debug information may know: slow */
 	struct dwarf *dwarf;    /* of dwarf_path; NULL: none */
+	const struct dwarf_unread *unread;      /* why, or why not all of it is there; or NULL */
 	struct dwarf_types *dwarf_types;        /* NULL: not needed so far */
 	char *dwarf_path;
 	/* The latest types named by casts: an expression is compiled several times. */
