@@ -29,11 +29,11 @@ def terminal(ends):
 
 
 def is_report(screen):
-    return any(" over " in line for line in screen)
+    return any(" during " in line for line in screen)
 
 
 def heading(screen, column="count"):
-    return next(at for at, line in enumerate(screen) if column in line.split() and " over " not in line)
+    return next(at for at, line in enumerate(screen) if column in line.split() and " during " not in line)
 
 
 def values(screen, column):
@@ -166,7 +166,7 @@ SEVERAL = ("runqlat", "syscount --top 3", "schedlat")
 
 def shown_of(screen):
     """The measurements on a screen, from above."""
-    return [found[1] for line in screen if (found := re.match(r"(\w+): .* over ", line))]
+    return [found[1] for line in screen if (found := re.match(r"(\w+): .* during ", line))]
 
 
 @pytest.mark.parametrize("columns, rows, panes", ((80, 24, 1), (120, 45, 3), (200, 30, 2)))
@@ -240,7 +240,7 @@ def test_space_shows_now(terminal):
     shown = wait_for_screen(each)
     assert " count " in shown[heading(shown)]
     assert each.wait(b"q") == 0
-    assert each.after().count("runqlat: wait for a CPU over") == 2, each.after()
+    assert each.after().count("runqlat: wait for a CPU during") == 2, each.after()
 
 
 def test_counts_add_up(terminal, trigger):
@@ -258,7 +258,7 @@ def test_counts_add_up(terminal, trigger):
     load.close()
     assert each.wait() == 0         # all processes of -p have ended
     calls = [int(n) for n in re.findall(r"^getppid +(\d+)", each.after(), re.M)]
-    assert sum(calls) == CALLS and each.after().count("system calls that returned over") == 2, each.after()
+    assert sum(calls) == CALLS and each.after().count("system calls that returned during") == 2, each.after()
 
 
 def test_top_is_of_each_order(terminal, trigger):
@@ -288,7 +288,7 @@ def test_signals_end_with_a_report(terminal, sign):
     wait_for_screen(each)
     os.kill(each.pid, sign)
     assert each.wait() == 0 and each.is_as_before()
-    assert each.seen.count(LEAVE) == 1 and each.after().startswith("runqlat: wait for a CPU over"), each.after()
+    assert each.seen.count(LEAVE) == 1 and each.after().startswith("runqlat: wait for a CPU during"), each.after()
 
 
 @pytest.mark.parametrize("sign", (signal.SIGKILL, signal.SIGABRT))

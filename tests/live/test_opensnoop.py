@@ -260,7 +260,7 @@ def test_text(run):
     assert "cat /nonexistent=-\n" in result.text
     # Nothing but lines for sort and uniq: the report is on standard error.
     assert all(re.fullmatch(r"cat \S+=\S+", line) for line in result.text.splitlines()), result
-    assert "\nopensnoop: opens of files over " in result.stderr and "\nevents " in result.stderr, result
+    assert "\nopensnoop: opens of files during " in result.stderr and "\nevents " in result.stderr, result
 
 
 def test_usage(run):

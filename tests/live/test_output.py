@@ -224,7 +224,7 @@ def test_text(tool, trigger):
         text, json = (tracer.stop() for tracer in tracers)
         report = json.report
         lines = text.text.splitlines()
-        assert lines[0].startswith("runqlat: wait for a CPU over ")
+        assert lines[0].startswith("runqlat: wait for a CPU during ")
         assert f"kernel {report['kernel']}" in lines[0]
         assert f"source: {report['source']}" in lines
         events = report["events"]
@@ -264,7 +264,7 @@ def test_milliseconds(tool, trigger):
 @once
 def test_timestamps(run):
     """-T: the time of day before each report."""
-    stamp = r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}  runqlat: wait for a CPU over "
+    stamp = r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}  runqlat: wait for a CPU during "
     assert len(re.findall(stamp, run("-T", 0.05, 3).text, re.M)) == 3
     assert not re.findall(stamp, run(0.05, 3).text, re.M)
 

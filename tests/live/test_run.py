@@ -142,7 +142,7 @@ def test_scope_of_run_and_line(tool, trigger):
 def test_text_has_each_report_under_its_own_heading(run):
     result = run("-d", "0.1", "runqlat", "cpudist", "syscount", tool="run")
     assert result.code == 0, result
-    assert re.findall(r"^(\w+): .* over", result.text, re.M) == ["runqlat", "cpudist", "syscount"]
+    assert re.findall(r"^(\w+): .* during", result.text, re.M) == ["runqlat", "cpudist", "syscount"]
 
 
 @once

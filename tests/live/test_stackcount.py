@@ -293,7 +293,7 @@ def test_values_below_zero_are_lost(ends, chains, directory):
     assert re.search(rf"^ 100\.0%  100\.0% +{left}  target$", tree.text, re.M) and "right" not in tree.text, tree
     assert re.search(rf"^ +100\.0 +{left}  target$", table.text, re.M), table
     picture = path.read_text()
-    assert f", {left} sum over" in picture and f", lost {lost};" in picture and not flame.stdout, picture
+    assert f", {left} sum during" in picture and f", lost {lost};" in picture and not flame.stdout, picture
     titles = [node.firstChild.data for node in minidom.parse(str(path)).getElementsByTagName("title")]
     assert any(title.startswith("target\n") for title in titles), titles
     assert not any(title.startswith("right\n") for title in titles), titles

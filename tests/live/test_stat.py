@@ -660,7 +660,7 @@ def test_text(run, trigger):
         text = tracer.stop().text
     finally:
         tracer.close()
-    assert re.match(r"stat: counts over .*, \d+ CPUs, kernel ", text), text
+    assert re.match(r"stat: counts during .*, \d+ CPUs, kernel ", text), text
     assert re.search(rf"^ *12,345  {EVENT}  ", text, re.M), text
     assert "source: " in text and "lost 0" in text
 

@@ -42,7 +42,7 @@ def test_details_are_for_who_asks():
     brief, full = (
         without_styles(tally.at_terminal(*more, "-d", 0.2, columns=80, tool="syscount")) for more in ((), ("-v",))
     )
-    assert re.match(r"syscount: .* over \S+ ms, \d+ CPUs\n\n", brief), brief
+    assert re.match(r"syscount: .* during \S+ ms, \d+ CPUs\n\n", brief), brief
     assert f", kernel {os.uname().release}" in re.sub(r"\n  ", " ", full) and "source: tp_btf/sys_exit" in full, full
 
 
@@ -145,7 +145,7 @@ def test_a_stream_beside_reports():
         )
     )
     assert not re.search(r"^execsnoop +[\d:]{8}", text, re.M)
-    for part in re.split(r"^(?=\w+: .* over )", text, flags=re.M):
+    for part in re.split(r"^(?=\w+: .* during )", text, flags=re.M):
         events = re.search(r"^[\d:]{8}\.\d{3}", part, re.M)
         assert not events or re.search(r"^time +comm", part[:events.start()], re.M), part
 

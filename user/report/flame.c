@@ -325,7 +325,7 @@ static void put_summary(const struct picture *p)
 
 	fprintf(f, "%s, ", p->value);
 	put_total(p);
-	fprintf(f, " over %s, ", format_value(duration, r->duration_ns, UNIT_NS, false));
+	fprintf(f, " during %s, ", format_value(duration, r->duration_ns, UNIT_NS, false));
 	text_put_lost(f, &r->counters);
 	if (p->tiny)
 		fprintf(f, ", %s tiny frames merged", format_count(number, p->tiny));

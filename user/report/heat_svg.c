@@ -270,7 +270,7 @@ static void put_summary(const struct picture *p)
 	if (localtime_r(&seconds, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
 	put_xml_escaped(p->file, r->value);
-	fprintf(p->file, " over %s from %s, ", format_value(text, r->duration_ns, UNIT_NS, false),
+	fprintf(p->file, " during %s from %s, ", format_value(text, r->duration_ns, UNIT_NS, false),
 		when);
 	put_columns(p);
 	fprintf(p->file, ", %s events", format_count(text, r->events));

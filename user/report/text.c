@@ -283,7 +283,7 @@ static void put_first_line(struct writer *w, const struct report *r, FILE *f)
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
 		fprintf(f, "%s.%03llu  ", when, r->start_ns % NSEC_PER_SEC / NSEC_PER_MSEC);
 	}
-	fprintf(f, "%s: %s over %s", r->tool, r->value ?: "events",
+	fprintf(f, "%s: %s during %s", r->tool, r->value ?: "events",
 		format_value(duration, r->duration_ns, UNIT_NS, false));
 	if (!w->header && r->cpus)
 		fprintf(f, ", %d CPUs", r->cpus);
