@@ -74,7 +74,8 @@ int BPF_PROG(on_wait, bool preempt, struct task_struct *prev, struct task_struct
 {
 	if (!armed)
 		return 0;
-	if (!preempt && !(prev->flags & PF_KTHREAD))
+	/* A switch on the way back to user space is no preemption by its flag, but the task is runnable. */
+	if (!preempt && task_run_state(prev) != TASK_RUNNING && !(prev->flags & PF_KTHREAD))
 		begin_wait(prev);
 	if (!(next->flags & PF_KTHREAD))
 		end_wait(next);

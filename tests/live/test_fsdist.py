@@ -5,6 +5,9 @@ import functools
 import json
 import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -237,3 +240,39 @@ def test_waits(fsdist, directory, ends):
     groups = by_key(tracer.stop().report, "op")
     assert {op: group["count"] for op, group in groups.items()} == {"read": waits}
     assert groups["read"]["min"] < groups["read"]["max"] and groups["read"]["sum"] >= (load.n - 1) * 20_000_000
+
+
+# Reads that never wait, 512 bytes each, of a process that shares its CPU.
+READS = """
+import os, sys
+zero = os.open("/dev/zero", os.O_RDONLY)
+sys.stdin.readline()
+for _ in range(%d):
+    os.read(zero, 512)
+print("done", flush=True)
+sys.stdin.readline()
+"""
+
+
+def involuntary_switches(pid):
+    """How often another task has taken its CPU: /proc/PID/status."""
+    return int(re.search(r"^nonvoluntary_ctxt_switches:\s*(\d+)", Path(f"/proc/{pid}/status").read_text(), re.M)[1])
+
+
+@once
+def test_preemptions_are_no_waits(fsdist, ends):
+    """A task that loses its CPU on the way back from a read is as runnable as one that loses it elsewhere."""
+    spinner = ends.enter_context(subprocess.Popen(["taskset", "-c", "1", "sh", "-c", "while :; do :; done"]))
+    ends.callback(spinner.kill)
+    load = ends.enter_context(subprocess.Popen(
+        ["taskset", "-c", "1", sys.executable, "-c", READS % scaled(1_000_000)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
+    ends.callback(load.kill)
+    tally.settle(load.pid)
+    tracer = fsdist("-p", load.pid, "--all-kinds", "--op", "read", "--waits")
+    before = involuntary_switches(load.pid)
+    print(file=load.stdin, flush=True)
+    assert load.stdout.readline() == "done\n"
+    assert involuntary_switches(load.pid) - before > 10
+    report = tracer.stop().report
+    assert not report["groups"] and not report["events"], report
