@@ -333,9 +333,9 @@ check-static: all triggers
 check-live check-live-all: all triggers
 	$(PYTHON) tests/live/run tests/live tests/incidents $(if $(K),-k '$(K)')
 
-# On each kernel all tests, and not half of them, with WHOLE=1.
+# On each kernel all tests, and not half of them, with WHOLE=1. Guests may have other parts of check-all beside them.
 check-kernels: all triggers
-	TALLY_WHOLE=$(WHOLE) tests/kernels/run
+	TALLY_BOOT_TIMEOUT=$(or $(TALLY_BOOT_TIMEOUT),14400) TALLY_WHOLE=$(WHOLE) tests/kernels/run
 
 # On an emulated arm64 machine, with a PMU whose cycles count instructions.
 check-arm64: deps-arm64
