@@ -32,7 +32,13 @@ class Disk:
         kinds = [Kind(n[at], n[at + 1], n[at + 2] * SECTOR, n[at + 3]) for at in (0, 4, 11)]
         return Books(*kinds, Kind(n=n[15], ms=n[16]))
 
+    def rest(self):
+        """Waits until no request is under way: who asked is woken before the request counts as done."""
+        inflight = Path(f"/sys/block/{self.name}/inflight")
+        wait_until(lambda: not sum(map(int, inflight.read_text().split())), f"{self.name} is at rest")
+
     def growth(self, before):
+        self.rest()
         return Books(*(Kind(*(b - a for a, b in zip(*kinds)))
                        for kinds in zip(before, self.books())))
 

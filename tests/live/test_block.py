@@ -41,7 +41,9 @@ def load(trigger, disk):
     """A trigger that is going to do that to the disk."""
 
     def start(*works, on=disk, **kwargs):
-        return trigger("disk", *disks.arguments(on, works), **kwargs)
+        started = trigger("disk", *disks.arguments(on, works), **kwargs)
+        started.disk = on
+        return started
 
     return start
 
@@ -51,6 +53,7 @@ def work(load):
     load.go()
     elapsed, failed = load.done()
     assert not failed
+    load.disk.rest()
     return elapsed
 
 
@@ -274,9 +277,9 @@ def test_at_once(tool, load, disk, source):
     books = disk.books()
     let_work(loads)
     books = disk.growth(books)
-    found = {(row["pid"], row["comm"]): row["requests"]
-             for row in rows_of(tracer.stop().reports[0], "pid").values()}
-    assert found == {(each.pid, f"asks{i}"): n for i, each in enumerate(loads)}
+    (report,) = tracer.stop().reports
+    found = {(row["pid"], row["comm"]): row["requests"] for row in rows_of(report, "pid").values()}
+    assert found == {(each.pid, f"asks{i}"): n for i, each in enumerate(loads)}, report
     assert books.read.n == 4 * n
 
 
@@ -291,6 +294,7 @@ def test_errors(ends, tool, trigger, directory):
     tracers = [tool("--json", "-p", each.pid, tool=name) for name in ("biosnoop", "biotop")]
     each.go()
     _, failed = each.done()
+    disk.rest()
     lines = lines_of(tracers[0].stop())
     assert 0 < failed <= 40
     results = Counter(line["values"]["result"] for line in lines)
