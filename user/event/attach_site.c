@@ -14,6 +14,7 @@
 #include "base/numbers.h"
 #include "event/attach_copy.h"
 #include "event/attach_way.h"
+#include "host/features.h"
 #include "host/host.h"
 #include "report/diag.h"
 
@@ -178,6 +179,7 @@ int attach_course__refuse(struct attach_course *k, size_t i, int err)
 {
 	const struct event_site *s = &k->sites->site[i];
 	const struct event *e = s->event;
+	char setting[FEATURE_HINT];
 
 	if (err == -EACCES)
 		err = -EPERM;
@@ -195,6 +197,11 @@ int attach_course__refuse(struct attach_course *k, size_t i, int err)
 		complain_hint(k->c, 0, "name the function that it was put on, with -x if it is a "
 			      "program's; `perf probe -l` says which it is");
 		return -EOPNOTSUPP;
+	}
+	/* Programs are loaded here, too. */
+	if ((err == -EPERM || err == -EINVAL) && features__describe_setting(setting)) {
+		complain(k->c, 0, e->at, e->len, "cannot attach to %s: the kernel refuses the program", s->name);
+		return complain_hint(k->c, -EOPNOTSUPP, "%s", setting);
 	}
 	complain(k->c, 0, e->at, e->len, "cannot attach to %s by %s: %s", s->name,
 		 attach_way_name(k->a->way[i]), reason(err));

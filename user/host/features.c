@@ -490,16 +490,35 @@ enum feature_status feature__probe(const char *name)
 	return f ? f->probe(detail) : FEATURE_MISSING;
 }
 
-static void hint_at(const struct feature *f)
+static const char *const settings[] = { FEATURE_LOCKDOWN, FEATURE_JIT };
+
+static bool describe_loss(const char *name, char text[FEATURE_HINT])
 {
+	const struct feature *f = find(name);
 	char detail[FEATURE_DETAIL];
 
-	if (f && f->probe(detail) == FEATURE_MISSING)
-		diag_hint("%s: %s; %s", f->name, f->lost, f->remedy);
+	if (!f || f->probe(detail) != FEATURE_MISSING)
+		return false;
+	snprintf(text, FEATURE_HINT, "%s: %s; %s", f->name, f->lost, f->remedy);
+	return true;
+}
+
+bool features__describe_setting(char text[FEATURE_HINT])
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(settings); i++)
+		if (describe_loss(settings[i], text))
+			return true;
+	return false;
 }
 
 void features__hint_at_settings(void)
 {
-	hint_at(find(FEATURE_LOCKDOWN));
-	hint_at(find(FEATURE_JIT));
+	char text[FEATURE_HINT];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(settings); i++)
+		if (describe_loss(settings[i], text))
+			diag_hint("%s", text);
 }

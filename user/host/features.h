@@ -38,6 +38,11 @@ enum feature_status feature__probe(const char *name);
 /* After a load that failed: hints at each setting of this machine for which kernels refuse programs. */
 void features__hint_at_settings(void);
 
+#define FEATURE_HINT 256
+
+/* The hint at the first such setting. False: there is none. */
+bool features__describe_setting(char text[FEATURE_HINT]);
+
 /* Is it known that nobody can probe functions of this kernel? Without the rights to test it, it is not. */
 bool features__lack_functions(void);
 
