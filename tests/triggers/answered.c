@@ -20,6 +20,7 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
+#include "old_calls.h"
 #include "trigger.h"
 
 #define LOAD(member) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, member))
@@ -103,7 +104,7 @@ static pid_t child_of(long n)
 	while (n--)
 		syscall(SYS_getppid);
 	for (;;)
-		syscall(SYS_pause);
+		old__pause();
 }
 
 static void give(pid_t pid, long result)
