@@ -14,7 +14,7 @@ import pytest
 
 import tally
 from stackcounting import CHAINS, ask_of, counts, losses, names, observe, of, parsed, reports_of, value
-from tally import BUILD, GUEST, flaws, once, scaled
+from tally import BUILD, flaws, once, scaled
 
 pytestmark = pytest.mark.everywhere
 
@@ -200,22 +200,18 @@ def test_parts(ends, chains):
 
 
 def test_all_system_calls(tool, chains):
-    """Begins and ends at once (hundreds of perf events took half a minute), and is exact: the whole stack, and of
-    the tracer nothing."""
+    """Exact: the whole stack, and of the tracer nothing."""
     load = chains()
-    began = time.monotonic()
     tracer = tool("--json", "syscalls:sys_enter_*", "syscalls:sys_exit_*", "-p", load.pid, tool="stackcount")
     load.go()
     load.done()
     report, = parsed(tracer.stop())
-    took = time.monotonic() - began
     for event in "enter", "exit":
         stacks = [s for s in of(report, event=f"syscalls:sys_{event}_*") if ask_of(s)]
         assert value(stacks) == N, (stacks, report["lost"])
         for stack in stacks:
             assert is_kernel(stack["frames"][-1]) and "entry_SYSCALL_64_after_hwframe" in names(stack), stack
             assert not any(re.match("bpf|__bpf|__trace|trace_call|perf_", name) for name in names(stack)), stack
-    assert GUEST or took < 10, took
 
 
 @once
