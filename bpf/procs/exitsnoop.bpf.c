@@ -149,9 +149,9 @@ static __always_inline void tell(struct task_struct *t, u64 now)
 	if (now > r->time_ns)
 		r->age_ns += now - r->time_ns;  /* else a task may have run for longer than its age */
 	r->cpu_time_ns = used_time(t);
-	/* The end of a thread whose last switch was not seen is not known: it lived at least for as long as it ran. */
-	if (!now && r->age_ns < r->cpu_time_ns && (threads || !t->signal->sum_sched_runtime))
-		r->age_ns = r->cpu_time_ns;
+	/* Where the last switch was not seen, the end is not known: a thread lived at least for as long as it ran. */
+	if (r->age_ns < t->se.sum_exec_runtime)
+		r->age_ns = t->se.sum_exec_runtime;
 	ring_output(r, sizeof(*r));
 	bpf_map_delete_elem(&exits, &task);
 	__sync_fetch_and_add(&sent, 1);
