@@ -65,6 +65,7 @@ struct attachments {
 	size_t nsites;
 	size_t attached[ATTACH_WAYS];   /* sites */
 	size_t refused;                 /* sites of globs that the kernel refused */
+	bool program_refused;           /* what the kernel refused last was the program, not its place */
 	size_t left_out;                /* event_sites.left_out */
 	size_t untold;                  /* and event_sites.untold */
 	size_t elsewhere;               /* event_sites.elsewhere */

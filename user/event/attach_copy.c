@@ -137,6 +137,7 @@ int attach__copy(struct attachments *a, struct bpf_program *template,
 		fd = is_what_a_copy_would_be(template, kind) ? again(bpf_program__fd(template)) :
 							       load_copy(a, &copy, template, kind, slot);
 	splice__free(&copy);
+	a->program_refused = fd < 0;
 	if (fd >= 0)
 		keep_copy(a, template, kind, slot, fd);
 	return fd;

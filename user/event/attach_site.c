@@ -175,6 +175,12 @@ static const char *reason(int err)
 	}
 }
 
+/* May a setting of the machine be why? It is the same for all sites of a glob. */
+static bool is_of_settings(const struct attachments *a, int err)
+{
+	return a->program_refused && (err == -EINVAL || (err == -EPERM && right_held(RIGHT_SYS_ADMIN)));
+}
+
 int attach_course__refuse(struct attach_course *k, size_t i, int err)
 {
 	const struct event_site *s = &k->sites->site[i];
@@ -183,6 +189,11 @@ int attach_course__refuse(struct attach_course *k, size_t i, int err)
 
 	if (err == -EACCES)
 		err = -EPERM;
+	if (is_of_settings(k->a, err) && features__describe_setting(setting)) {
+		*k->which = i;
+		complain(k->c, 0, e->at, e->len, "cannot attach to %s: the kernel refuses the program", s->name);
+		return complain_hint(k->c, -EOPNOTSUPP, "%s", setting);
+	}
 	if (err != -EMFILE && err != -ENOMEM && err != -EPERM && strcmp(e->name, s->name) &&
 	    strpbrk(e->name, "*?[")) {
 		diag_detail("%s is left out: %s", s->name, reason(err));
@@ -197,11 +208,6 @@ int attach_course__refuse(struct attach_course *k, size_t i, int err)
 		complain_hint(k->c, 0, "name the function that it was put on, with -x if it is a "
 			      "program's; `perf probe -l` says which it is");
 		return -EOPNOTSUPP;
-	}
-	/* Programs are loaded here, too. */
-	if ((err == -EPERM || err == -EINVAL) && features__describe_setting(setting)) {
-		complain(k->c, 0, e->at, e->len, "cannot attach to %s: the kernel refuses the program", s->name);
-		return complain_hint(k->c, -EOPNOTSUPP, "%s", setting);
 	}
 	complain(k->c, 0, e->at, e->len, "cannot attach to %s by %s: %s", s->name,
 		 attach_way_name(k->a->way[i]), reason(err));
