@@ -560,6 +560,7 @@ struct linux_binprm {
 
 struct signal_struct {
 	atomic_t live;
+	int nr_threads;
 	int group_exit_code;
 	unsigned int flags;
 	unsigned long long sum_sched_runtime;

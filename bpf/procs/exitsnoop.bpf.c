@@ -96,6 +96,19 @@ static __always_inline void take_down(struct task_struct *t, const struct exit_r
 		__sync_fetch_and_add(&taken_down, 1);
 }
 
+#define TIME_UNKNOWN (~0ULL)
+
+/*
+ * The time of the process's other threads, if all of them have been released: what is added later is t's own, which its
+ * parent may do on another CPU while t leaves this one.
+ */
+static __always_inline u64 time_of_others(struct task_struct *t)
+{
+	if (threads)
+		return 0;
+	return t->signal->nr_threads == 1 ? t->signal->sum_sched_runtime : TIME_UNKNOWN;
+}
+
 SEC("tp_btf/sched_process_exit")
 int UNPREEMPTED_PROG(on_process_exit, struct task_struct *t)
 {
@@ -115,21 +128,22 @@ int UNPREEMPTED_PROG(on_process_exit, struct task_struct *t)
 	r.uid = scope_uid(t);
 	r.cpu = bpf_get_smp_processor_id();
 	bpf_probe_read_kernel(r.comm, sizeof(r.comm), whole->comm);
+	r.cpu_time_ns = time_of_others(t);
 	take_down(t, &r);
 	return 0;
 }
 
 /*
- * When a thread is released, its time is added to that of its process and it loses its signal
+ * When a thread is released, its time is added to that of its process, and then it loses its signal
  * handlers, maybe before it has left its CPU. The leader is released after all others.
  */
-static __always_inline u64 used_time(struct task_struct *t)
+static __always_inline u64 used_time(struct task_struct *t, u64 others)
 {
 	struct task_struct *leader = t->group_leader;
 	u64 sum;
 
-	if (threads)
-		return t->se.sum_exec_runtime;
+	if (others != TIME_UNKNOWN)
+		return others + t->se.sum_exec_runtime;
 	sum = t->signal->sum_sched_runtime;
 	if (t->sighand)
 		sum += t->se.sum_exec_runtime;
@@ -148,7 +162,7 @@ static __always_inline void tell(struct task_struct *t, u64 now)
 		return;
 	if (now > r->time_ns)
 		r->age_ns += now - r->time_ns;  /* else a task may have run for longer than its age */
-	r->cpu_time_ns = used_time(t);
+	r->cpu_time_ns = used_time(t, r->cpu_time_ns);
 	/* Where the last switch was not seen, the end is not known: a thread lived at least for as long as it ran. */
 	if (r->age_ns < t->se.sum_exec_runtime)
 		r->age_ns = t->se.sum_exec_runtime;

@@ -10,7 +10,7 @@ import pytest
 
 import tally
 from snooping import events_of, exact
-from tally import within
+from tally import scaled, within
 
 
 @pytest.fixture
@@ -123,6 +123,20 @@ def test_none_runs_for_longer_than_it_lives(exitsnoop):
     assert len(lines) >= 100
     longer = [line["values"] for line in lines if line["values"]["cpu_time"] > line["values"]["age"]]
     assert not longer, longer
+
+
+def test_time_counts_once(exitsnoop):
+    """A parent adds the time of a child to its process when it waits for it, maybe before the child has left its CPU:
+    cpu_time had it twice then. The oracle is what wait4(2) says; the child runs for some us after that."""
+    tracer, used, told = exitsnoop("--comm", "true"), {}, {}
+    for _ in range(scaled(1500)):
+        pid, _, usage = os.wait4(os.posix_spawn("/bin/true", ["true"], os.environ), 0)
+        used.setdefault(pid, []).append(usage.ru_utime + usage.ru_stime)
+    for line in events_of(tracer.stop())[0]:
+        told.setdefault(line["pid"], []).append(line["values"]["cpu_time"] / 1e9)
+    once_each = [pid for pid in used if len(used[pid]) == len(told.get(pid, ())) == 1]
+    assert len(once_each) > len(used) / 2
+    assert not [(pid, told[pid], used[pid]) for pid in once_each if told[pid][0] > 1.9 * used[pid][0]]
 
 
 def test_usage(run):
