@@ -191,6 +191,57 @@ static int jump(struct search *s, const struct part *p, const struct instruction
 
 enum verdict { STAYS, LEAVES, UNDECIDED };
 
+#if defined(__aarch64__)
+
+/* The first operand is what an instruction sets, with few exceptions. */
+static bool sets(const struct instruction *i, const char *reg)
+{
+	static const char *const reads[] = { "st", "cmp", "cmn", "tst", "ccm", "prfm" };
+	size_t len = strlen(reg), k;
+
+	for (k = 0; k < ARRAY_SIZE(reads); k++)
+		if (!strncmp(i->mnemonic, reads[k], strlen(reads[k])))
+			return false;
+	/* w3 is the lower half of x3. */
+	return *i->operands && !strncmp(i->operands + 1, reg + 1, len - 1) &&
+	       (i->operands[len] == ',' || !i->operands[len]);
+}
+
+/* A sum of registers is an entry of a table of relative offsets; an array's element may belong to either. */
+static enum verdict by_origin(const struct instruction *i)
+{
+	if (!strncmp(i->mnemonic, "add", 3))
+		return STAYS;
+	if (strncmp(i->mnemonic, "mov", 3) && strncmp(i->mnemonic, "ldr", 3))
+		return UNDECIDED;
+	return strstr(i->operands, "lsl") ? UNDECIDED : LEAVES;
+}
+
+static enum verdict by_register(struct search *s, const struct part *p, size_t at)
+{
+	const char *reg = p->d.instruction[at].operands;
+	size_t i;
+
+	(void)s;
+	for (i = at; i && at - i < LOOK_BACK; i--) {
+		const struct instruction *before = &p->d.instruction[i - 1];
+
+		if (before->flow != FLOW_ON)
+			break;
+		if (sets(before, reg))
+			return by_origin(before);
+	}
+	/* An argument of the function, or computed long before. */
+	return LEAVES;
+}
+
+static enum verdict by_operand(struct search *s, const struct part *p, size_t at)
+{
+	return by_register(s, p, at);
+}
+
+#else
+
 /* "(,%rax,8)", "(%rdx,%rax,8)": an entry of an address table. */
 static bool is_element(const char *operand)
 {
@@ -244,11 +295,22 @@ static enum verdict by_register(struct search *s, const struct part *p, size_t a
 	return reg ? LEAVES : UNDECIDED;
 }
 
+static enum verdict by_operand(struct search *s, const struct part *p, size_t at)
+{
+	const char *operand = p->d.instruction[at].operands;
+
+	operand += *operand == '*';
+	if (*operand == '%')
+		return by_register(s, p, at);
+	return is_element(operand) ? by_table(s, operand) : LEAVES;
+}
+
+#endif
+
 static enum verdict jump_elsewhere(struct search *s, const struct part *p, size_t at)
 {
 	const struct instruction *i = &p->d.instruction[at];
 	enum stack_state stack = user_code__stack_at(s->code, i->address);
-	const char *operand = i->operands + (*i->operands == '*');
 	enum verdict v;
 
 	/*
@@ -259,10 +321,7 @@ static enum verdict jump_elsewhere(struct search *s, const struct part *p, size_
 		return STAYS;
 	if (i->kind == INSTRUCTION_REFERS)
 		return LEAVES;
-	if (*operand == '%')
-		v = by_register(s, p, at);
-	else
-		v = is_element(operand) ? by_table(s, operand) : LEAVES;
+	v = by_operand(s, p, at);
 	return v == LEAVES && stack == STACK_UNKNOWN ? UNDECIDED : v;
 }
 

@@ -128,13 +128,33 @@ static size_t unknown_length(const u8 *bytes, size_t left)
 	return size <= left ? size : 0;
 }
 
+/* With a length: a vector instruction. */
+static enum instruction_flow unknown_flow(const u8 *code)
+{
+	(void)code;
+	return FLOW_ON;
+}
+
 #elif defined(__aarch64__)
 
-/* All instructions have four bytes. */
 static size_t unknown_length(const u8 *code, size_t left)
 {
 	(void)code;
 	return left < 4 ? 0 : 4;
+}
+
+/*
+ * An unknown branch (capstone 4.0 has no retaa) must not pass for an instruction that goes on: bits 25 to 28 are 101x
+ * in branches, exceptions and system instructions (Arm ARM, C4.1), the last of which begin with 0xd50 and go on.
+ */
+static enum instruction_flow unknown_flow(const u8 *code)
+{
+	u32 word;
+
+	memcpy(&word, code, sizeof(word));
+	if (word <= 0xffff)
+		return FLOW_STOP;       /* udf */
+	return (word >> 26 & 7) == 5 && word >> 20 != 0xd50 ? FLOW_UNKNOWN : FLOW_ON;
 }
 
 static int open_capstone(const struct capstone *cs, csh *handle, enum machine_code machine)
@@ -144,11 +164,33 @@ static int open_capstone(const struct capstone *cs, csh *handle, enum machine_co
 	return cs->open(CS_ARCH_ARM64, CS_MODE_LITTLE_ENDIAN, handle);
 }
 
-/* Only flow within a function is classified. */
 static enum instruction_flow flow_of(const struct capstone *cs, csh handle, const cs_insn *i)
 {
-	(void)cs, (void)handle, (void)i;
-	return FLOW_ON;
+	arm64_cc condition = i->detail->arm64.cc;
+
+	switch (i->id) {
+	case ARM64_INS_RET:
+		return FLOW_RETURN;
+	case ARM64_INS_B:
+		return condition == ARM64_CC_INVALID || condition == ARM64_CC_AL || condition == ARM64_CC_NV ?
+			       FLOW_JUMP : FLOW_CONDITION;
+	case ARM64_INS_CBZ:
+	case ARM64_INS_CBNZ:
+	case ARM64_INS_TBZ:
+	case ARM64_INS_TBNZ:
+		return FLOW_CONDITION;
+	case ARM64_INS_BR:
+		return FLOW_JUMP_ELSEWHERE;
+	case ARM64_INS_BL:
+	case ARM64_INS_BLR:
+		return FLOW_CALL;
+	case ARM64_INS_BRK:
+	case ARM64_INS_HLT:
+		return FLOW_STOP;
+	}
+	/* Others: a system call goes on, and what newer CPUs have (retaa, braa) is not told apart. */
+	return cs->insn_group(handle, i, CS_GRP_JUMP) || cs->insn_group(handle, i, CS_GRP_RET) ||
+	       cs->insn_group(handle, i, CS_GRP_IRET) ? FLOW_UNKNOWN : FLOW_ON;
 }
 
 /* The address is the last operand (cbz x0, ADDRESS), possibly after others. */
@@ -169,6 +211,12 @@ static size_t unknown_length(const u8 *code, size_t left)
 {
 	(void)code, (void)left;
 	return 0;
+}
+
+static enum instruction_flow unknown_flow(const u8 *code)
+{
+	(void)code;
+	return FLOW_UNKNOWN;
 }
 
 static int open_capstone(const struct capstone *cs, csh *handle, enum machine_code machine)
@@ -215,7 +263,7 @@ static void put_instruction(struct answer *to, const struct capstone *cs, csh ha
 static size_t put_unknown(struct answer *to, const u8 *code, size_t left)
 {
 	size_t known = unknown_length(code, left);
-	struct sent s = { .size = known ?: 1, .flow = known ? FLOW_ON : FLOW_UNKNOWN };
+	struct sent s = { .size = known ?: 1, .flow = known ? unknown_flow(code) : FLOW_UNKNOWN };
 	char text[16 * 6] = "";
 	size_t i, n = 0;
 
