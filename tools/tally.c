@@ -49,6 +49,11 @@ const struct tool *find_tool(const char *name)
 	return NULL;
 }
 
+const struct tool *tool_at(size_t i)
+{
+	return i < tool_count() ? __start_tally_tools[i] : NULL;
+}
+
 const struct tool_spec *find_tool_spec(const char *name)
 {
 	const struct tool *tool = find_tool(name);

@@ -38,6 +38,9 @@ struct tool {
 /* Returns NULL if there is none of that name. */
 const struct tool *find_tool(const char *name);
 
+/* The tools by number; NULL: there are no more. */
+const struct tool *tool_at(size_t i);
+
 /* The same for tools that measure; for run/several.h. */
 const struct tool_spec *find_tool_spec(const char *name);
 

@@ -2,6 +2,7 @@
 """make install: what it puts where, that no command of the system is shadowed, and that make uninstall takes it
 away."""
 
+import json
 import os
 import subprocess
 
@@ -72,6 +73,31 @@ def test_every_tool_is_a_link_that_runs(installed):
         assert asked.stdout.startswith(f"Usage: {name} ")
     for name in names(installed / "usr/bin"):
         assert os.path.samefile(installed / "usr/bin" / name, installed / "usr/bin/tally")
+
+
+def test_doctor_names_what_is_shadowed(installed):
+    """A command of another suite that stands before ours in PATH, as libbpf-tools' do in /usr/sbin."""
+    here, sbin = installed / "usr/bin", installed / "usr/sbin"
+    sbin.mkdir()
+
+    def row(path):
+        done = subprocess.run([here / "tally", "doctor", "--json"], capture_output=True, text=True, check=True,
+                              env=os.environ | {"PATH": path})
+        rows = [row for row in json.loads(done.stdout)["rows"] if row["feature"] == "names of tools in PATH"]
+        return (rows[0]["status"], rows[0]["note"]) if rows else None
+
+    assert row(f"{sbin}:{here}") == ("ok", "")
+    for name, note in (("runqlat", "lost: 1 name of tools starts other programs: runqlat is "),
+                       ("biolatency", "lost: 2 names of tools start other programs: biolatency is ")):
+        (sbin / name).write_text("#!/bin/sh\n")
+        (sbin / name).chmod(0o755)
+        status, said = row(f"{sbin}:{here}")
+        assert status == "missing"
+        assert said == f"{note}{sbin}/{name}. To do: type tally {name}"
+    (sbin / "stat").symlink_to("/bin/true")
+    assert row(f"{sbin}:{here}")[1].startswith("lost: 2 names"), "`stat` is no name that we put into PATH"
+    assert row(f"{here}:{sbin}") == ("ok", "")
+    assert row(str(sbin)) is None, "tally was not found by PATH"
 
 
 def test_every_tool_has_a_page(installed):
