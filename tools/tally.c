@@ -218,6 +218,29 @@ static int run_tool(const struct tool *tool, int argc, char **argv)
 	return status;
 }
 
+/* What people read above and below the list: the end of it is what a terminal still shows. */
+static const char first_screen[] =
+	"tally TOOL [OPTION...] measures this machine until ^C, or for -d SECONDS\n\n";
+static const char next_steps[] =
+	"\n"
+	"tally triage         what is wrong with this machine, in ten seconds\n"
+	"tally help symptoms  from a symptom to the tool and the options\n"
+	"tally help cookbook  lines of perf, bcc, bpftrace and strace, and what they are here\n"
+	"tally help TOOL      the manual page of a tool; tally TOOL --help: its options\n"
+	"tally doctor         what works on this kernel, and what is in the way\n";
+
+static int write_texts_around(struct writer *w, const struct report *list)
+{
+	int err;
+
+	if (w->format != FORMAT_TEXT)
+		return writer__write(w, list);
+	err = writer__emit(w, first_screen, strlen(first_screen));
+	if (!err)
+		err = writer__write(w, list);
+	return err ?: writer__emit(w, next_steps, strlen(next_steps));
+}
+
 static int list_tools(int argc, char **argv)
 {
 	static const char *const areas[AREAS] = {
@@ -236,9 +259,10 @@ static int list_tools(int argc, char **argv)
 	static const char *const names[] = { "area", "tool", "answers" };
 	const struct cli_spec spec = {
 		.groups = CLI_OUTPUT,
-		.doc = "Answers from summaries built in the kernel. Lists the tools.\v"
-		       "tally NAME [ARG...] runs a tool, tally help NAME shows its manual page. tally triage says "
-		       "what is wrong with a machine.",
+		.doc = "Answers from summaries built in the kernel. Without arguments: lists the tools.\v"
+		       "tally TOOL [ARG...] runs a tool: tally triage says what is wrong with a machine, tally profile "
+		       "where CPU time goes, tally runqlat who waits for a CPU, tally biolatency how slow disks are. "
+		       "tally help TOOL shows a manual page, tally help symptoms leads from a symptom to the tool.",
 		.arguments = complete_front,
 	};
 	struct report r = { .tool = "tally" };
@@ -262,7 +286,7 @@ static int list_tools(int argc, char **argv)
 		}
 	}
 	if (!err)
-		err = writer__write(&w, &r);
+		err = write_texts_around(&w, &r);
 	err = cli__close_writer(&w, err);
 	report__free(&r);
 	cli__free(&cli);

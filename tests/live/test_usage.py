@@ -268,6 +268,22 @@ def test_explaining_does_nothing(run):
     assert rows
 
 
+def test_the_first_screen(run):
+    """Without arguments: the tools, and below them, where a terminal still shows it, what to type first."""
+    shown = run(tool="tally")
+    assert shown.code == 0, shown
+    lines = shown.text.splitlines()
+    assert lines[0].startswith("tally TOOL [OPTION...]") and not lines[1]
+    for line in lines[-5:]:
+        assert line.startswith("tally "), line
+    assert lines[-5].startswith("tally triage ")
+    listed = run("--csv", tool="tally").text.splitlines()
+    assert listed[0] == "area,tool,answers" and len(listed) == len(lines) - 7
+    for line in lines[-5:]:
+        words = line.split("  ")[0].replace("TOOL", "runqlat").split()[1:]
+        assert run(*words, *(() if words[0] == "help" else ("--help",)), tool="tally").code == 0, line
+
+
 def test_doctor(run):
     """Always an answer, with and without rights."""
     for user in (None, NOBODY):
