@@ -19,6 +19,8 @@ from tally import BUILD, once
 pytestmark = pytest.mark.exclusive
 
 ROOT = Path(__file__).resolve().parents[2]
+# Of values in metrics, each of one unit.
+UNITS = {"found", "per_second", "bytes_per_second", "cpus", "tasks", "ratio", "seconds"}
 LEVELS = ("problem", "notice", "fine", None)
 
 
@@ -255,7 +257,9 @@ def test_intervals_and_tables(run):
     rules = json.loads(run("--rules", "--json", tool="triage").text)["rows"]
     assert rows.code == 0 and len(rows.text.splitlines()) == len(rules) + 1 and not rows.stderr, rows
     metrics = run("--format", "openmetrics", "-d", "1", tool="triage")
-    assert metrics.code == 0 and metrics.text.count("tally_triage_value{") == len(rules), metrics
+    values = [line for line in metrics.text.splitlines() if line.startswith("tally_triage_value_")]
+    assert metrics.code == 0 and len(values) == len(rules) and "unit=" not in metrics.text, metrics
+    assert {line.split("{")[0].removeprefix("tally_triage_value_") for line in values} <= UNITS, metrics
 
 
 @once

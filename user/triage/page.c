@@ -25,6 +25,14 @@ static const char *const units[] = {
 	[TRIAGE_OF_MACHINE] = "share", [TRIAGE_PERCENT] = "percent", [TRIAGE_LONGEST] = "ns",
 };
 
+/* Columns of metrics: the values of one name have one unit. */
+static const char *const metrics[] = {
+	[TRIAGE_COUNT] = "value_found", [TRIAGE_PER_SECOND] = "value_per_second",
+	[TRIAGE_BYTES_PER_SECOND] = "value_bytes_per_second",
+	[TRIAGE_OF_CPU] = "value_cpus", [TRIAGE_TASKS] = "value_tasks",
+	[TRIAGE_OF_MACHINE] = "value_percent", [TRIAGE_PERCENT] = "value_percent", [TRIAGE_LONGEST] = "value",
+};
+
 static size_t count_of(const struct triage_page *p, enum triage_level level)
 {
 	size_t i, n = 0;
@@ -357,16 +365,29 @@ static int put_json(const struct triage_page *p, FILE *f)
  * --- a table: CSV, OpenMetrics -----------------------------------------------------------------
  */
 
-static int add_row(struct report *r, const struct triage_finding *f)
+static void make_metric(struct field *value, enum triage_per per)
 {
-	const struct field value = {
+	value->name = metrics[per];
+	if (per == TRIAGE_OF_MACHINE) {
+		value->real *= 100;
+	} else if (per == TRIAGE_LONGEST && value->kind == FIELD_REAL) {
+		value->kind = FIELD_DURATION;
+		value->number = value->real;
+	}
+}
+
+static int add_row(struct report *r, const struct triage_finding *f, bool as_metrics)
+{
+	struct field value = {
 		.name = "value", .real = triage_finding__judged(f), .kind = f->looked ? FIELD_REAL : FIELD_NONE,
 		.decimals = 3,
 	};
 	struct report_row row = {};
 	int err = report_row__add_text(&row, "rule", f->rule->name);
 
-	if (!err)
+	if (as_metrics)
+		make_metric(&value, f->rule->per);
+	else if (!err)
 		err = report_row__add_text(&row, "unit", units[f->rule->per]);
 	if (!err)
 		err = report_row__add_field(&row, &value);
@@ -385,7 +406,7 @@ static int write_table(const struct triage_page *p, struct writer *w)
 	size_t i;
 
 	for (i = 0; i < p->n && !err; i++)
-		err = add_row(&r, &p->finding[i]);
+		err = add_row(&r, &p->finding[i], format_is_metrics(w->format));
 	if (!err)
 		err = writer__write(w, &r);
 	report__free(&r);
