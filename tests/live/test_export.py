@@ -209,7 +209,7 @@ def test_metrics_of_its_own(tool):
     assert of(samples, "tally_series", line) == sum(dict(labels).get("measurement") == line and
                                                     n not in ("tally_up", "tally_series", "tally_reading_seconds")
                                                     for n, labels in samples)
-    assert len({labels for n, labels in samples if n == "tally_runqlat_wait_for_a_cpu_seconds_count"}) == 3
+    assert len({labels for n, labels in samples if n == "tally_runqlat_wait_seconds_count"}) == 3
     assert of(samples, "tally_hidden_groups", line) > 0
     assert one["tally_process_resident_memory_bytes"] / 1024 == pytest.approx(resident_kib(export.pid), rel=0.2)
     used = tally.cpu_ns(export.pid) / 1e9

@@ -39,7 +39,7 @@ def figures(samples, name, label=None):
     return {dict(labels).get(label): value for (n, labels), value in samples.items() if n == name}
 
 
-WAIT = "tally_runqlat_wait_for_a_cpu_seconds"
+WAIT = "tally_runqlat_wait_seconds"
 
 
 def check_histogram(samples, group):
@@ -212,6 +212,38 @@ def test_each_column_says_whether_it_adds_up(run):
     assert kmem == {"allocs": "counter", "requested_bytes": "counter", "allocated_bytes": "counter",
                     "wasted_bytes": "counter", "wasted_ratio": "gauge", "failed": "counter",
                     "frees": "counter"}
+
+
+# What each is called, for dashboards: never changed without a line in CHANGELOG.
+HISTOGRAMS = {
+    "runqlat": {"wait_seconds"}, "runqlen": {"tasks_waiting"}, "cpudist": {"on_cpu_seconds"},
+    "cpudist --off": {"off_cpu_seconds"}, "fsdist": {"call_seconds"}, "syscount --hist": {"call_seconds"},
+    "probe syscalls:sys_enter_read --hist count": {"value"},
+}
+TIMES = {"wait_avg_seconds", "wait_p50_seconds", "wait_p99_seconds", "wait_max_seconds"}
+RUNS = {name.replace("wait", "run") for name in TIMES} | {"events", "run_seconds", "cpu_ratio"}
+NAMES = HISTOGRAMS | {
+    "futexstat": TIMES | {"events", "wait_seconds", "waiting_ratio"}, "softirqs": RUNS, "timers": RUNS,
+    "schedlat": {"runtime_seconds", "switches", "wait_seconds", "wait_avg_seconds", "wait_max_seconds"},
+    "stat -e task-clock,cs": {"events", "events_seconds", "running_ratio"},
+    "migrations --matrix": {"moves"},
+    "trace -c": {"calls", "errors", "running", "call_seconds", "call_avg_seconds", "call_min_seconds",
+                 "call_max_seconds", "std_error_seconds", "for_seconds"},
+}
+
+
+@once
+@pytest.mark.parametrize("line", NAMES)
+def test_names_of_metrics(run, line):
+    """They are none of the sentences of text output, and no key is in them."""
+    tool_name, *args = line.split()
+    of_all = tool_name in ("runqlen", "softirqs", "timers", "migrations")
+    work = ("-d", "0.5") if of_all else ("--", "sh", "-c", "ls -R /etc > /dev/null & wait")
+    text = run(*args, "--format", "openmetrics", *work, tool=tool_name).text
+    found = {words[2].removeprefix(f"tally_{tool_name}_") for words in map(str.split, text.splitlines())
+             if words[:2] == ["#", "TYPE"] and words[2].startswith(f"tally_{tool_name}_")}
+    assert found <= NAMES[line], text
+    assert found == NAMES[line] or tool_name in ("migrations", "futexstat", "trace"), text
 
 
 def test_a_row_has_the_units_it_has(run):

@@ -250,6 +250,47 @@ static void new_keys_find_room(void **state)
 	openmetrics__free(w.metrics);
 }
 
+/* A measurement that has a name for metrics: no word of its sentence is in theirs, and some cells are no metrics. */
+static void names_are_no_sentences(void **state)
+{
+	struct told w = {};
+	struct report r = new_report(true);
+	struct field cell[] = {
+		text_field("call", "read"), number_field("total", 5000), number_field("p99", 1000),
+		number_field("max", 2000), number_field("max_at", 70), number_field("ratio", 3),
+	};
+	char *text;
+
+	(void)state;
+	cell[1].role = ROLE_COUNTER;
+	cell[1].kind = FIELD_TIME;
+	cell[2].kind = cell[3].kind = cell[4].kind = FIELD_DURATION;
+	cell[3].role = ROLE_MAXIMUM;
+	cell[4].role = ROLE_AT;
+	cell[4].of = "max";
+	cell[5].no_metric = true;
+	add_row(&r, cell, ARRAY_SIZE(cell));
+	r.metric = "wait";
+	text = write_one(&w, &r);
+	assert_line(text, "tally_a_tool_wait_seconds_total{call=\"read\"} 0.000005");
+	assert_line(text, "tally_a_tool_wait_p99_seconds{call=\"read\"} 1e-06");
+	assert_line(text, "tally_a_tool_wait_max_seconds{call=\"read\"} 2e-06");
+	assert_null(strstr(text, "max_at"));
+	assert_null(strstr(text, "ratio"));
+	free(text);
+	openmetrics__free(w.metrics);
+
+	w = (struct told){};
+	r = new_report(false);
+	add_task(&r, 7, "first", (u64[]){ 1023 }, 1);
+	r.metric = "wait";
+	text = write_one(&w, &r);
+	assert_non_null(strstr(text, "# TYPE tally_a_tool_wait_seconds histogram\n"));
+	assert_null(strstr(text, NAME));
+	free(text);
+	openmetrics__free(w.metrics);
+}
+
 static size_t times(const char *text, const char *what)
 {
 	size_t n = 0;
@@ -318,6 +359,7 @@ int main(void)
 		cmocka_unit_test(bounds_with_signs),
 		cmocka_unit_test(names_that_are_taken),
 		cmocka_unit_test(new_keys_find_room),
+		cmocka_unit_test(names_are_no_sentences),
 		cmocka_unit_test(several_in_one_text),
 		cmocka_unit_test(types_do_not_clash),
 	};

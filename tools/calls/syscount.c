@@ -143,6 +143,7 @@ static int report(struct measurement *m, struct report *r)
 	double scale;
 	int err;
 
+	r->metric = "call";
 	r->value = s->hist ? "time in system calls" : "system calls that returned";
 	r->unit = s->hist ? UNIT_NS : UNIT_COUNT;
 	r->source = source_text(s);

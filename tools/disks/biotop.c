@@ -124,6 +124,7 @@ static int report(struct measurement *m, struct report *r)
 	int err;
 
 	r->value = "requests";
+	r->metric = "request";
 	r->table = true;
 	r->has_events = true;
 	err = requests__describe(&b->requests, r);

@@ -44,10 +44,15 @@ int request_hist__report(struct measurement *m, struct report *r)
 		[REQUEST_QUEUE_TIME] = "time in queue", [REQUEST_DEVICE_TIME] = "time in device",
 		[REQUEST_TOTAL_TIME] = "total time", [REQUEST_SIZE] = "size of requests",
 	};
+	static const char *const metrics[] = {
+		[REQUEST_QUEUE_TIME] = "queue", [REQUEST_DEVICE_TIME] = "device", [REQUEST_TOTAL_TIME] = "request",
+		[REQUEST_SIZE] = "request",
+	};
 	struct request_hist *h = m->own;
 	int err = requests__describe(&h->requests, r);
 
 	r->value = values[h->value];
+	r->metric = metrics[h->value];
 	r->unit = h->value == REQUEST_SIZE ? UNIT_BYTES : UNIT_NS;
 	return err ?: measure__report(&m->measure, m, r);
 }

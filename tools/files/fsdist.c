@@ -53,6 +53,7 @@ static int report(struct measurement *m, struct report *r)
 {
 	const struct fsdist *s = m->own;
 
+	r->metric = s->options.waits ? "wait" : "call";
 	r->value = s->options.waits ? "waits in calls" : "time of calls";
 	r->unit = UNIT_NS;
 	r->source = m->source;

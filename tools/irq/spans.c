@@ -104,6 +104,7 @@ int spans__report(struct measurement *m, struct report *r)
 	const struct tabulation columns = { .share = s->late ? NULL : "cpu_percent" };
 
 	r->value = s->value->value;
+	r->metric = s->late ? "delay" : "run";
 	r->caveat = s->value->caveat;
 	r->source = s->source;
 	r->unit = UNIT_NS;

@@ -75,6 +75,7 @@ static int report(struct measurement *m, struct report *r)
 {
 	struct futexstat *f = m->own;
 
+	r->metric = f->of_wakes ? "woken" : "wait";
 	r->value = f->of_wakes ? "tasks woken by futex calls" : "time waiting for futexes";
 	r->unit = f->of_wakes ? UNIT_COUNT : UNIT_NS;
 	r->source = SOURCE;

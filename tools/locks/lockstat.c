@@ -74,6 +74,7 @@ static int report(struct measurement *m, struct report *r)
 	struct lockstat *l = m->own;
 
 	r->value = "time waiting for kernel locks";
+	r->metric = "wait";
 	r->unit = UNIT_NS;
 	r->source = SOURCE;
 	lock_waits__end(&l->waits, m);

@@ -133,6 +133,7 @@ static int report(struct measurement *m, struct report *r)
 	struct reclaim *c = m->own;
 
 	r->value = "stalls for want of memory";
+	r->metric = "stall";
 	r->source = source;
 	if (!bpf_program__autoload(c->bpf->progs.on_victim))
 		r->caveat = "this kernel does not tell whom the OOM killer chose (oom:mark_victim "

@@ -187,6 +187,7 @@ static int report(struct measurement *m, struct report *r)
 	if (n->napi)
 		return report_polls(n, m->cli, r);
 	r->value = "time of packets on their way";
+	r->metric = "wait";
 	r->unit = UNIT_NS;
 	r->source = n->sees_datagrams ? SOURCE ", kretprobe/" DEQUEUE : SOURCE;
 	if (!n->sees_datagrams)

@@ -52,6 +52,7 @@ static int report(struct measurement *m, struct report *r)
 	struct tcprtt *t = m->own;
 	const struct cli *cli = m->cli;
 
+	r->metric = t->minimum ? "minimum_rtt" : "rtt";
 	r->value = t->minimum ? "smallest round-trip time" : "smoothed round-trip time";
 	r->unit = UNIT_NS;
 	r->source = "tp_btf/tcp_probe: at each segment that arrives for an established connection";

@@ -80,6 +80,7 @@ static int report(struct measurement *m, struct report *r)
 	struct cpudist *c = m->own;
 
 	r->value = value(c);
+	r->metric = c->off ? "off_cpu" : "on_cpu";
 	r->unit = UNIT_NS;
 	r->source = source(c);
 	return measure__report(&m->measure, m, r);

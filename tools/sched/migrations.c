@@ -148,6 +148,7 @@ static int report(struct measurement *measurement, struct report *r)
 	int err;
 
 	r->value = "tasks moved to another CPU";
+	r->metric = "moves";
 	r->source = SOURCE;
 	tasks__visit(m->bpf->progs.look_at_task);
 	if (m->with_stacks)

@@ -145,17 +145,17 @@ int moves__take_columns(struct move_columns *m)
 static int put_from(const struct move_columns *m, struct report *r, const struct count *c, size_t n)
 {
 	struct report_row row = {};
-	u64 here;
+	struct field moved;
 	size_t i, k;
 	int err;
 
 	err = report_row__add_number(&row, "from", c->place, FIELD_ID);
 	for (k = 0; k < m->n && !err; k++) {
-		here = 0;
+		moved = (struct field){ .name = m->title[k], .kind = FIELD_NUMBER, .role = ROLE_COUNTER, .no_metric = true };
 		for (i = 0; i < n; i++)
 			if ((int)c[i].row == m->cpu[k])
-				here += c[i].value;
-		err = report_row__add_sum(&row, m->title[k], here, FIELD_NUMBER);
+				moved.number += c[i].value;
+		err = report_row__add_field(&row, &moved);
 	}
 	if (!err)
 		err = report_row__add_sum(&row, "total", sum_of(c, n), FIELD_NUMBER);

@@ -19,6 +19,7 @@ static const struct tool_spec spec = {
 	.skeleton = &runqlat_skeleton,
 	.hist = { "waits", sizeof(struct runqlat_key) },
 	.value = "wait for a CPU",
+	.metric = "wait",
 	.unit = UNIT_NS,
 	WAITS_HOOKS,
 };

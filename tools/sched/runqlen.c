@@ -155,6 +155,7 @@ static int report(struct measurement *m, struct report *r)
 	int err, n;
 
 	r->value = "tasks waiting";
+	r->metric = "tasks_waiting";
 	r->unit = UNIT_COUNT;
 	n = snprintf(rl->told, sizeof(rl->told), "%s", rl->source);
 	hotplug__describe(&rl->hotplug, rl->told + n, sizeof(rl->told) - n);

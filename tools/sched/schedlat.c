@@ -257,6 +257,7 @@ static int report(struct measurement *m, struct report *r)
 	int err;
 
 	r->value = "run time and waits for a CPU";
+	r->metric = "wait";
 	r->table = true;
 	waits__describe(s->source, r);
 	err = read_interval(s, &set, &r->counters);

@@ -121,6 +121,7 @@ void load__use_head(struct report *r, const json_t *head)
 	r->source = load__text(head, "source");
 	r->caveat = load__text(head, "caveat");
 	r->value = load__text(head, "value");
+	r->metric = load__text(head, "metric");
 	r->nothing = load__text(head, "nothing");
 	r->left_out_by = load__text(head, "left_out_by");
 	r->kernel = load__text(head, "kernel");

@@ -469,6 +469,7 @@ static int take_head(struct merge *m, const struct report *r)
 	to->source = r->source;
 	to->caveat = r->caveat ?: to->caveat;
 	to->value = r->value;
+	to->metric = r->metric;
 	to->unit = r->unit;
 	to->table = r->table;
 	to->standing = r->standing;

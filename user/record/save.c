@@ -360,6 +360,7 @@ static json_t *head_of(const struct report *r)
 	put_text(o, "source", r->source);
 	put_text(o, "caveat", r->caveat);
 	put_text(o, "value", r->value);
+	put_text(o, "metric", r->metric);
 	put_text(o, "nothing", r->nothing);
 	put_text(o, "left_out_by", r->left_out_by);
 	put_text(o, "kernel", r->kernel);

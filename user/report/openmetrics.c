@@ -52,7 +52,7 @@ struct openmetrics {
 	struct loss_counters counters;
 	char *label;            /* measurement="runqlat --by cgroup", before all other labels; may be "" */
 	/* From the last report. */
-	char *tool, *value, *source;    /* value and source may be NULL */
+	char *tool, *value, *metric, *source;   /* all but the tool may be NULL */
 	enum unit unit;
 	bool table, has_events, has_losses;
 	u64 ended_ns;
@@ -323,10 +323,10 @@ static int add_cell(struct openmetrics *m, struct keyed *e, const struct field *
 	return 0;
 }
 
-/* Times of maxima and remarks are metrics, too, if they are numbers. */
+/* Remarks are metrics, too, if they are numbers. When a maximum happened is none: it counts from the start of the run. */
 static bool is_figure(const struct field *f)
 {
-	return !f->text && !field_is_key(f) && f->kind != FIELD_NONE;
+	return !f->text && !field_is_key(f) && f->kind != FIELD_NONE && f->role != ROLE_AT && !f->no_metric;
 }
 
 static int row_key(const struct report_row *row, struct report_row *key)
@@ -463,10 +463,17 @@ static void put_histograms(struct exposition *x, const struct openmetrics *m, si
 	size_t i;
 	FILE *f;
 
-	family_name(name, m->tool, m->value, unit);
+	family_name(name, m->tool, m->metric ?: m->value, unit);
 	f = exposition__family(x, name, "histogram", unit, m->value, m->source);
 	for (i = 0; f && i < n; i++)
 		put_histogram(f, name, m->entry[i], m->unit);
+}
+
+/* The columns that tell a distribution, whose names do not say of what. */
+static bool is_of_distribution(const char *column)
+{
+	return !strcmp(column, "avg") || !strcmp(column, "min") || !strcmp(column, "max") ||
+	       (*column == 'p' && column[1] && !column[1 + strspn(column + 1, "0123456789")]);
 }
 
 static FILE *begin_column(struct exposition *x, char name[METRIC_NAME_SPACE], const struct family *family,
@@ -474,14 +481,18 @@ static FILE *begin_column(struct exposition *x, char name[METRIC_NAME_SPACE], co
 {
 	const char *unit = family->is_percent ? "ratio" : unit_suffix(family->unit);
 	const char *what = family->column;
-	char part[NAME_SPACE];
+	char part[NAME_SPACE], whole[NAME_SPACE];
 	size_t n;
 
 	/* "_count" and "_total" are reserved suffixes. */
 	if (!strcmp(what, "count"))
 		what = "events";
 	else if (!strcmp(what, "total") && m->value)
-		what = m->value;
+		what = m->metric ?: m->value;
+	if (m->metric && is_of_distribution(what)) {
+		snprintf(whole, sizeof(whole), "%s_%s", m->metric, what);
+		what = whole;
+	}
 	make_name(part, what, "value");
 	n = strlen(part);
 	if (ends_with(part, "_ns"))
@@ -635,21 +646,23 @@ static void forget_idle(struct openmetrics *m, size_t most)
 /* Keeps what a report says about the whole measurement. Without memory, the previous copy stays. */
 static int note_head(struct openmetrics *m, const struct report *r)
 {
-	char *tool = strdup(r->tool), *value = r->value ? strdup(r->value) : NULL;
-	char *source = r->source ? strdup(r->source) : NULL;
+	const char *const said[] = { r->tool, r->value, r->metric, r->source };
+	char **const kept[ARRAY_SIZE(said)] = { &m->tool, &m->value, &m->metric, &m->source };
+	char *copy[ARRAY_SIZE(said)];
+	bool fits = true;
+	size_t i;
 
-	if (!tool || (r->value && !value) || (r->source && !source)) {
-		free(tool);
-		free(value);
-		free(source);
-		return -ENOMEM;
+	for (i = 0; i < ARRAY_SIZE(said); i++) {
+		copy[i] = said[i] ? strdup(said[i]) : NULL;
+		fits = fits && (copy[i] || !said[i]);
 	}
-	free(m->tool);
-	free(m->value);
-	free(m->source);
-	m->tool = tool;
-	m->value = value;
-	m->source = source;
+	for (i = 0; i < ARRAY_SIZE(said); i++) {
+		free(fits ? *kept[i] : copy[i]);
+		if (fits)
+			*kept[i] = copy[i];
+	}
+	if (!fits)
+		return -ENOMEM;
 	m->unit = r->unit;
 	m->table = r->table;
 	m->has_events = r->has_events;
@@ -740,6 +753,7 @@ void openmetrics__free(struct openmetrics *m)
 	free(m->label);
 	free(m->tool);
 	free(m->value);
+	free(m->metric);
 	free(m->source);
 	free(m);
 }

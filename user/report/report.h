@@ -75,6 +75,7 @@ struct field {
 	bool word;              /* text shown unquoted: 0x1f */
 	u8 indent;              /* columns to indent the text by, in text output */
 	bool spare;             /* a narrow terminal leaves it out before others */
+	bool no_metric;         /* OpenMetrics leaves it out: its unit differs from row to row, or its name is a key */
 };
 
 /* The value as the nearest double. */
@@ -191,7 +192,12 @@ struct report {
 	const char *tool;
 	const char *source;     /* where the numbers come from, and the attach points */
 	const char *caveat;     /* a sentence the reader must know, or NULL */
-	const char *value;      /* what is measured: "wait" */
+	const char *value;      /* what is measured, for people: "wait for a CPU" */
+	/*
+	 * The same in names of metrics, which stay when value is said better: "wait", of which its unit makes
+	 * tally_runqlat_wait_seconds. NULL: made of value.
+	 */
+	const char *metric;
 	enum unit unit;         /* of histograms */
 	bool table;             /* the rows are the measurement; text prints their titles */
 	const char *no_table;   /* option that shows histograms in place of the rows, or NULL: nothing to say of it */

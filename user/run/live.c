@@ -13,7 +13,7 @@
 
 #define MOST_KEYS 64
 #define HELP_LINES 8
-#define HEAD_TEXTS 5
+#define HEAD_TEXTS 6
 #define PANE_LINES 12           /* a pane with fewer says little: then not all of them are shown */
 
 static const char help[] =
@@ -318,7 +318,8 @@ static int draw(struct live *l)
 static int copy_head(struct pane *p)
 {
 	struct report *r = &p->report;
-	const char **text[HEAD_TEXTS] = { &r->source, &r->caveat, &r->value, &r->nothing, &r->left_out_by };
+	const char **text[HEAD_TEXTS] = { &r->source, &r->caveat, &r->value, &r->metric, &r->nothing,
+						&r->left_out_by };
 	size_t i;
 
 	for (i = 0; i < HEAD_TEXTS; i++) {

@@ -337,6 +337,7 @@ int measurement__write(struct measurement *m, const struct report *r)
 int measurement__report(struct measurement *m, struct report *r)
 {
 	r->value = m->spec->value;
+	r->metric = m->spec->metric;
 	r->unit = m->spec->unit;
 	r->source = m->source;
 	r->caveat = m->caveat;

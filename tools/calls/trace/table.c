@@ -253,6 +253,7 @@ int trace_table__report(struct measurement *m, struct report *r)
 	int err = now ? 0 : -ENOMEM;
 
 	r->value = "system calls";
+	r->metric = "call";
 	r->source = TRACE_SOURCE;
 	r->table = true;
 	r->has_events = true;

@@ -39,7 +39,7 @@ static int add_remark(struct report_row *row, const char *name, const char *text
 int figures__put(struct report_row *row, const char *name, const char *unit,
 		       const struct figures *f)
 {
-	struct field ratio = { .name = "ratio", .kind = FIELD_NONE, .role = ROLE_GAUGE }, error;
+	struct field ratio = { .name = "ratio", .kind = FIELD_NONE, .role = ROLE_GAUGE, .no_metric = true }, error;
 	struct field running = { .name = "running_percent", .kind = FIELD_REAL, .real = f->running,
 				 .decimals = 1, .machine = !f->scaled, .role = ROLE_REMARK };
 	int err;
