@@ -212,9 +212,12 @@ def steady(trial):
     Nothing else is tried twice: any other assertion of the trial, on an exact count or sum, fails
     at once, unless the trial says that it is Blurred, which is no judgement on the tool. Where all
     are blurred, that is a failure, too, except on a machine whose kernel hides switches: holes().
+    No trial begins after PATIENCE: a runner that ends a hang would take its other tests along.
     """
-    apart = []
-    for _ in range(TRIALS_BLURRED):
+    apart, deadline = [], time.monotonic() + PATIENCE
+    for number in range(TRIALS_BLURRED):
+        if number and time.monotonic() > deadline:
+            break
         try:
             return trial()
         except Blurred:
