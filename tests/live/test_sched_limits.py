@@ -129,8 +129,8 @@ def test_those_that_look_at_cpus_when_one_goes(tool, trigger):
         groups = report["groups"] if "groups" in report else report["stacks"]
         seen = {cpu: sum(each.get("count", each.get("value")) for each in groups if each["key"]["cpu"] == cpu)
                 for cpu in (0, 1)}
-        assert 0 < seen[1] < seen[0], (name, seen)
-        # On the other CPU all are due; profile does not show those at which it was idle.
+        # On the other CPU all are due; profile does not show those at which a CPU was idle: either may have more.
+        assert 0 < seen[1] and (seen[1] < seen[0] or name == "profile" and seen[0]), (name, seen)
         due = report["duration_ns"] * 99 // 10**9 - 3
         assert name == "profile" or seen[0] + report["lost"]["missed"] >= due, report
     report = mover.stop().report
