@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 import fuse
+import hostile
 import tally
 from tally import GUEST
+from test_under_attack import refuses
 
 O_PATH = 0o10000000
 SHARES = tally.BUILD / "triggers" / "shares"
@@ -86,3 +88,13 @@ def test_hung_library(tool):
         result = tool("-p", load.pid, tool="memleak", ready=False).wait()
     assert result.code == 1, result
     assert f"cannot look for malloc() in {mount.file}: took too long" in result.stderr
+
+
+@in_guests
+@pytest.mark.exclusive
+def test_rules_on_fuse_are_not_of_root(trigger, ends, tmp_path):
+    """The server, which may be anybody's, says that root owns the program: it has the share of a user."""
+    mount = fuse.Mount(hostile.many_rules(tmp_path, "claimed", 6000), "claimed")
+    ends.callback(mount.close)
+    assert not mount.file.stat().st_uid
+    refuses(trigger, ends, mount.file, "files on FUSE")

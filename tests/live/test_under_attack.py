@@ -269,12 +269,8 @@ def is_whole(tool, load):
     return bool(named) and all("_start" in frames and "ask" in frames for frames in named)
 
 
-@pytest.mark.exclusive
-@pytest.mark.parametrize("rules, why", REFUSED)
-def test_rules_of_another_user_leave_others_whole(trigger, ends, directory, rules, why):
-    """One user's program has as many rules as there is room for: it is refused by name, and others are walked."""
-    path = hostile.many_rules(directory, f"ruled{rules}", rules)
-    shutil.chown(path, NOBODY)
+def refuses(trigger, ends, path, why):
+    """A user runs a program that has as many rules as there is room for: it is refused by name, others are walked."""
     spinner = subprocess.Popen([path], user=NOBODY, group=NOBODY, extra_groups=[])
     ends.callback(tally.end_process, spinner)
     tool = Tool("-a", "--json", "-U", "--call-graph", "dwarf", GETPPID, "--by", "pid", "1", tool="stackcount")
@@ -293,6 +289,14 @@ def test_rules_of_another_user_leave_others_whole(trigger, ends, directory, rule
     result = tool.stop()
     assert result.code == 0, result
     assert f"{path.name} ({why}" in result.reports[-1]["note"], result
+
+
+@pytest.mark.exclusive
+@pytest.mark.parametrize("rules, why", REFUSED)
+def test_rules_of_another_user_leave_others_whole(trigger, ends, directory, rules, why):
+    path = hostile.many_rules(directory, f"ruled{rules}", rules)
+    shutil.chown(path, NOBODY)
+    refuses(trigger, ends, path, why)
 
 
 # --- a reader that no signal reaches -------------------------------------------------------------

@@ -151,7 +151,9 @@ static int put_from(const struct move_columns *m, struct report *r, const struct
 
 	err = report_row__add_number(&row, "from", c->place, FIELD_ID);
 	for (k = 0; k < m->n && !err; k++) {
-		moved = (struct field){ .name = m->title[k], .kind = FIELD_NUMBER, .role = ROLE_COUNTER, .no_metric = true };
+		moved = (struct field){
+			.name = m->title[k], .kind = FIELD_NUMBER, .role = ROLE_COUNTER, .no_metric = true,
+		};
 		for (i = 0; i < n; i++)
 			if ((int)c[i].row == m->cpu[k])
 				moved.number += c[i].value;

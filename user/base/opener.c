@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -21,7 +22,7 @@
 #include "base/confined.h"
 #include "base/regular.h"
 
-enum task { TASK_OPEN, TASK_READ, TASK_STAT, TASK_MAY_READ, TASK_REAL_PATH };
+enum task { TASK_OPEN, TASK_READ, TASK_STAT, TASK_MAY_READ, TASK_REAL_PATH, TASK_FILE_SYSTEM };
 
 #define MOST_READ (64U << 10)
 
@@ -157,6 +158,18 @@ static s64 do_real_path(const char *path, char *to)
 	return n;
 }
 
+static s64 do_file_system(int given, char *to)
+{
+	struct statfs fs;
+	u64 type;
+
+	if (fstatfs(given, &fs))
+		return -errno;
+	type = fs.f_type;
+	memcpy(to, &type, sizeof(type));
+	return sizeof(type);
+}
+
 /* Returns a descriptor to send, or -1. */
 static int do_task(const struct request *r, const char *text, int given, struct reply *reply, char *data)
 {
@@ -176,6 +189,9 @@ static int do_task(const struct request *r, const char *text, int given, struct 
 		break;
 	case TASK_REAL_PATH:
 		reply->result = do_real_path(path, data);
+		break;
+	case TASK_FILE_SYSTEM:
+		reply->result = do_file_system(given, data);
 		break;
 	}
 	return -1;
@@ -513,6 +529,19 @@ char *opener__real_path(const char *path)
 	free(real);
 	errno = -n;
 	return NULL;
+}
+
+int opener__file_system(int fd, u64 place, u64 *type)
+{
+	struct question q = {
+		.head = { .task = TASK_FILE_SYSTEM }, .path = "", .place = place, .given = fd, .to = type,
+		.room = sizeof(*type),
+	};
+	struct reply reply;
+	int got;
+	s64 n = ask(&q, &reply, &got);
+
+	return n < 0 ? n : n == sizeof(*type) ? 0 : -EBADMSG;
 }
 
 /* FNV-1a. Beside one another in /proc/PID/map_files are files of any file system. */

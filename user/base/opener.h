@@ -52,6 +52,9 @@ int opener__stat(const char *path, struct stat *st);
 int opener__may_read(const char *path);
 char *opener__real_path(const char *path);
 
+/* f_type of fstatfs(2). place: as in struct opener_path. Returns 0 or a negative errno. */
+int opener__file_system(int fd, u64 place, u64 *type);
+
 /* Whether an error says that there was no answer (-ETIME, -EINTR, -EDQUOT) or no child to ask (-EAGAIN, -EBADMSG). */
 bool opener__is_unanswered(int err);
 

@@ -323,7 +323,7 @@ static int add_cell(struct openmetrics *m, struct keyed *e, const struct field *
 	return 0;
 }
 
-/* Remarks are metrics, too, if they are numbers. When a maximum happened is none: it counts from the start of the run. */
+/* Remarks are metrics, too, if they are numbers. The time of a maximum is none: it counts from the start of the run. */
 static bool is_figure(const struct field *f)
 {
 	return !f->text && !field_is_key(f) && f->kind != FIELD_NONE && f->role != ROLE_AT && !f->no_metric;

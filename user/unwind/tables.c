@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file_owner.h"
 #include "base/regular.h"
 #include "sym/elf_symbols.h"
 
@@ -225,8 +226,12 @@ static void say_why(const struct unwind_tables *t, const struct unwind_refused *
 			mib * 3 / 4);
 		break;
 	case UNWIND_OWNER_HAS_SHARE:
-		fprintf(f, "%s (the files of user %u may have %llu unwind rules and %llu MiB of rows together; "
-			"those of a program measured by -p may have all)", r->name, r->uid, all.rules / 4, mib / 4);
+		if (r->uid == OWNER_UNKNOWN)
+			fprintf(f, "%s (files on FUSE, whose owners are not known,", r->name);
+		else
+			fprintf(f, "%s (the files of user %u", r->name, r->uid);
+		fprintf(f, " may have %llu unwind rules and %llu MiB of rows together; "
+			"those of a program measured by -p may have all)", all.rules / 4, mib / 4);
 		break;
 	case UNWIND_USERS_HAVE_SHARE:
 		fprintf(f, "%s (the files of users other than root may have %llu unwind rules and %llu MiB of rows; "
@@ -334,19 +339,17 @@ static int put_table(struct unwind_tables *t, struct cfi_table *file, int fd, u3
 	const struct unwind_room needs = { new_rules(t, file), file->rows.pages + 1 + file->rows.nrows, 1 };
 	struct unwind_owner *owner = NULL;
 	enum unwind_refusal why = UNWIND_FULL;
-	struct stat st = {};
+	u32 payer = file_owner(fd);
 	int err;
 
-	if (stat_known(fd, &st))
-		st.st_uid = UINT32_MAX;
-	if (t->shares && st.st_uid) {
-		owner = get_owner(t, st.st_uid);
+	if (t->shares && payer) {
+		owner = get_owner(t, payer);
 		if (!owner)
 			return -ENOMEM;
 	}
 	err = has_room(t, file, &needs, owner, &why) ? put_file(t, file, number) : -ENOSPC;
 	if (err) {
-		note_refused(t, fd, st.st_uid, why);
+		note_refused(t, fd, payer, why);
 	} else if (owner) {
 		owner->taken = with(&owner->taken, &needs);
 		t->users = with(&t->users, &needs);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/descriptors.h"
+#include "base/file_owner.h"
 #include "base/regular.h"
 
 #include "bpf/lib/unwind.h"
@@ -38,8 +39,8 @@ static void insert(struct wanted_files *w, struct wanted_file *f, bool soon)
 u32 wanted__add(struct wanted_files *w, int fd, u32 *mark, bool soon)
 {
 	struct stat st = {};
-	bool of_user = stat_known(fd, &st) || st.st_uid;
-	bool room = w->n < WANTED_MOST && (!of_user || w->nusers < WANTED_USERS) && !descriptor_is_scarce(fd);
+	u32 payer = file_owner(fd);
+	bool room = w->n < WANTED_MOST && (!payer || w->nusers < WANTED_USERS) && !descriptor_is_scarce(fd);
 	struct wanted_file *f = room ? malloc(sizeof(*f)) : NULL;
 
 	if (!f) {
@@ -47,11 +48,11 @@ u32 wanted__add(struct wanted_files *w, int fd, u32 *mark, bool soon)
 		return 0;
 	}
 	*f = (struct wanted_file){ .token = ++w->last_token, .fd = fd, .mark = mark };
-	f->size = st.st_size;
-	f->uid = of_user && !st.st_uid ? UINT32_MAX : st.st_uid;
+	f->size = stat_known(fd, &st) ? 0 : st.st_size;
+	f->uid = payer;
 	insert(w, f, soon);
 	w->n++;
-	w->nusers += of_user;
+	w->nusers += payer != 0;
 	return f->token;
 }
 

@@ -17,7 +17,7 @@ struct wanted_file {
 	u32 token;              /* from 1 on, unique per file */
 	int fd;
 	u64 size;               /* of the file, in bytes */
-	u32 uid;                /* its owner */
+	u32 uid;                /* file_owner() */
 	u32 *mark;              /* where to store the result (struct symbols_code) */
 };
 
