@@ -11,7 +11,7 @@ import pytest
 from tally import BUILD, GUEST, PATIENCE, Tool, flaws
 
 HEADER = {
-    "tool": str, "command": str, "kernel": str, "cpus": int, "start_ns": int, "duration_ns": int,
+    "tool": str, "command": str, "kernel": str, "cpus": int, "start_ns": int, "start": str, "duration_ns": int,
     "source": str, "events": int, "filtered": int, "unaccounted": int, "corrected": int,
     "lost": dict,
 }

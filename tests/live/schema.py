@@ -9,7 +9,7 @@ LOSSES = {"map_full", "no_memory", "missed", "unmatched", "read_fault", "negativ
 INEXACT = {"no_state", "stacks_full", "truncated", "nesting", "stack_memory", "incomplete"}
 
 MEASUREMENT = {
-    "tool": str, "command": str, "kernel": str, "cpus": int, "start_ns": int, "duration_ns": int,
+    "tool": str, "command": str, "kernel": str, "cpus": int, "start_ns": int, "start": str, "duration_ns": int,
     "source": str, "value": str, "unit": str, "events": int, "filtered": int, "unaccounted": int, "corrected": int,
     "lost": dict, "inexact": dict, "groups": list,
 }
@@ -31,6 +31,7 @@ TABLE_OPTIONAL = {
     "kernel": str,
     "cpus": int,
     "start_ns": int,
+    "start": str,
     "duration_ns": int,
     "source": str,
     "note": str,
@@ -241,7 +242,7 @@ def check_stat(report):
         for row in report["rows"]:
             check_members(row, EXPLAINED, {}, "row")
         return
-    header = {"command", "kernel", "cpus", "start_ns", "duration_ns"}
+    header = {"command", "kernel", "cpus", "start_ns", "start", "duration_ns"}
     assert header <= set(report), f"the report lacks {header - set(report)}"
     for row in report["rows"]:
         check_count(row)

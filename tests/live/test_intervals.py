@@ -115,6 +115,9 @@ def test_times_are_those_of_the_clock(run):
     before = time.time_ns()
     report = run("--json", "-d", 0.05).report
     assert before <= report["start_ns"] <= time.time_ns() - report["duration_ns"]
+    # The text has each digit, as a reader whose numbers are doubles has not.
+    seconds, ns = divmod(report["start_ns"], 10 ** 9)
+    assert report["start"] == time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{ns:09}Z", report
 
 
 def test_lines_come_as_they_are_made(tool):

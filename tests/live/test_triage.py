@@ -36,6 +36,7 @@ def check_page(found):
         "kernel",
         "cpus",
         "start_ns",
+        "start",
         "duration_ns",
         "findings",
         "looked_at",

@@ -234,6 +234,7 @@ static void members_as_documented(void **state)
 	assert_text(json_object_get(o, "value"), "wait");
 	assert_text(json_object_get(o, "unit"), "ns");
 	assert_number(json_object_get(o, "cpus"), 4);
+	assert_text(json_object_get(o, "start"), "1970-01-01T00:00:00.000000001Z");
 	assert_null(json_object_get(o, "hidden"));
 	assert_null(json_object_get(o, "rows"));
 	g = json_array_get(json_object_get(o, "groups"), 0);

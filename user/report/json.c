@@ -324,6 +324,7 @@ static void set_header(json_t *o, const struct report *r)
 		json_object_set_new(o, "cpus", json_of_number(r->cpus));
 	if (r->start_ns) {
 		json_object_set_new(o, "start_ns", json_of_number(r->start_ns));
+		json_object_set_new(o, "start", json_of_moment(r->start_ns));
 		json_object_set_new(o, "duration_ns", json_of_number(r->duration_ns));
 	}
 	if (r->measured_ns)

@@ -2,7 +2,9 @@
 #include "report/json_value.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "report/escape.h"
 #include "report/role.h"
@@ -10,6 +12,20 @@
 json_t *json_of_number(u64 value)
 {
 	return value <= INT64_MAX ? json_integer(value) : json_real((double)value);
+}
+
+json_t *json_of_moment(u64 realtime_ns)
+{
+	time_t seconds = realtime_ns / NSEC_PER_SEC;
+	char text[64];
+	struct tm tm;
+	size_t n;
+
+	if (!gmtime_r(&seconds, &tm))
+		return json_null();
+	n = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(text + n, sizeof(text) - n, ".%09lluZ", realtime_ns % NSEC_PER_SEC);
+	return json_string(text);
 }
 
 json_t *json_of_text(const char *raw)

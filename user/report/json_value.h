@@ -16,6 +16,12 @@
  */
 json_t *json_of_number(u64 value);
 
+/*
+ * A time since 1970 as RFC 3339 writes it, in UTC: "2026-11-28T17:42:13.123456789Z". Readers whose numbers are doubles
+ * (JavaScript, jq before 1.7) round its nanoseconds to multiples of 256.
+ */
+json_t *json_of_moment(u64 realtime_ns);
+
 /* Escapes a raw text (report/escape.h). NULL: null. */
 json_t *json_of_text(const char *raw);
 

@@ -343,6 +343,7 @@ static int put_json(const struct triage_page *p, FILE *f)
 	json_object_set_new(page, "kernel", json_of_text(p->kernel));
 	json_object_set_new(page, "cpus", json_integer(p->cpus));
 	json_object_set_new(page, "start_ns", json_integer(p->start_ns));
+	json_object_set_new(page, "start", json_of_moment(p->start_ns));
 	json_object_set_new(page, "duration_ns", json_integer(p->duration_ns));
 	for (i = 0; i < p->n; i++)
 		if (p->finding[i].level == TRIAGE_FINE)
