@@ -21,6 +21,7 @@ struct family {
 	char *column;
 	enum unit unit;
 	bool is_counter, is_percent;
+	bool is_of_distribution;        /* avg, p99: the name does not say of what */
 };
 
 struct figure {
@@ -256,6 +257,18 @@ static int add_group(struct openmetrics *m, const struct report_group *g)
 	return histogram__add(&e->hist, &g->hist);
 }
 
+static bool is_of_distribution(const struct field *f)
+{
+	size_t i;
+
+	if (f->role == ROLE_MEAN || f->role == ROLE_MINIMUM || f->role == ROLE_MAXIMUM)
+		return true;
+	for (i = 0; i < ARRAY_SIZE(report_percentiles); i++)
+		if (!strcmp(f->name, report_percentiles[i].json))
+			return true;
+	return false;
+}
+
 /* Finds or adds the family of a cell. */
 static int find_family(struct openmetrics *m, const struct field *f, size_t *index)
 {
@@ -263,6 +276,7 @@ static int find_family(struct openmetrics *m, const struct field *f, size_t *ind
 	struct family *larger, family = {
 		.unit = field_unit(f), .is_counter = !m->standing && f->role == ROLE_COUNTER && !real && !is_signed,
 		.is_percent = real && ends_with(f->name, "percent"),
+		.is_of_distribution = is_of_distribution(f),
 	};
 
 	for (*index = 0; *index < m->nfamilies; ++*index) {
@@ -469,13 +483,6 @@ static void put_histograms(struct exposition *x, const struct openmetrics *m, si
 		put_histogram(f, name, m->entry[i], m->unit);
 }
 
-/* The columns that tell a distribution, whose names do not say of what. */
-static bool is_of_distribution(const char *column)
-{
-	return !strcmp(column, "avg") || !strcmp(column, "min") || !strcmp(column, "max") ||
-	       (*column == 'p' && column[1] && !column[1 + strspn(column + 1, "0123456789")]);
-}
-
 static FILE *begin_column(struct exposition *x, char name[METRIC_NAME_SPACE], const struct family *family,
 			  const struct openmetrics *m)
 {
@@ -489,7 +496,7 @@ static FILE *begin_column(struct exposition *x, char name[METRIC_NAME_SPACE], co
 		what = "events";
 	else if (!strcmp(what, "total") && m->value)
 		what = m->metric ?: m->value;
-	if (m->metric && is_of_distribution(what)) {
+	if (m->metric && family->is_of_distribution) {
 		snprintf(whole, sizeof(whole), "%s_%s", m->metric, what);
 		what = whole;
 	}
