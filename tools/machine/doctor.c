@@ -61,7 +61,7 @@ static char *shadow_of(const char *name, const char *directory)
 /* Debian's libbpf-tools has the names of 24 tools in /usr/sbin, which root's PATH has in front of /usr/bin. */
 static int describe_shadows(const char *directory, char **note)
 {
-	char *example = NULL, *shadow;
+	char *example = NULL, *others = NULL, *shadow;
 	const char *name = NULL;
 	size_t i, n = 0;
 	int err = 0;
@@ -77,9 +77,14 @@ static int describe_shadows(const char *directory, char **note)
 			free(shadow);
 		}
 	}
-	if (n && asprintf(note, "lost: %zu name%s of tools start%s other programs: %s is %s. To do: type tally %s", n,
-			  n == 1 ? "" : "s", n == 1 ? "s" : "", name, example, name) < 0)
+	if (n > 1 && asprintf(&others, " (%zu names of tools start programs of others)", n) < 0) {
+		others = NULL;
 		err = -ENOMEM;
+	}
+	if (n && !err &&
+	    asprintf(note, "lost: %s starts %s%s. To do: type tally %s", name, example, others ?: "", name) < 0)
+		err = -ENOMEM;
+	free(others);
 	free(example);
 	return err;
 }
