@@ -218,7 +218,7 @@ static int run_tool(const struct tool *tool, int argc, char **argv)
 	return status;
 }
 
-/* What people read above and below the list: the end of it is what a terminal still shows. */
+/* People read this above and below the list; a terminal still shows its end. */
 static const char first_screen[] =
 	"tally TOOL [OPTION...] measures this machine until ^C, or for -d SECONDS\n\n";
 static const char next_steps[] =

@@ -214,7 +214,7 @@ def test_each_column_says_whether_it_adds_up(run):
                     "frees": "counter"}
 
 
-# What each is called, for dashboards: never changed without a line in CHANGELOG.
+# Dashboards use these names: a change needs a line in CHANGELOG.
 HISTOGRAMS = {
     "runqlat": {"wait_seconds"}, "runqlen": {"tasks_waiting"}, "cpudist": {"on_cpu_seconds"},
     "cpudist --off": {"off_cpu_seconds"}, "fsdist": {"call_seconds"}, "syscount --hist": {"call_seconds"},

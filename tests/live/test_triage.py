@@ -19,7 +19,7 @@ from tally import BUILD, once
 pytestmark = pytest.mark.exclusive
 
 ROOT = Path(__file__).resolve().parents[2]
-# Of values in metrics, each of one unit.
+# Names of metrics with values, each of one unit, end with these.
 UNITS = {"found", "per_second", "bytes_per_second", "cpus", "tasks", "ratio", "seconds"}
 LEVELS = ("problem", "notice", "fine", None)
 

@@ -99,7 +99,7 @@ struct tool_spec {
 		const char *name;       /* NAME of its maps: run/measure.h */
 		size_t key_size;
 	} hist;                         /* for m->measure; no name: no histogram */
-	/* What is measured, in reports of hist: "wait for a CPU"; and in the names of metrics: "wait" (report.h). */
+	/* The subject of reports of hist: "wait for a CPU"; and the same in names of metrics: "wait" (report.h). */
 	const char *value, *metric;
 	enum unit unit;
 	const char *source;             /* where the numbers come from; m->source */

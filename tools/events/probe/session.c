@@ -579,7 +579,7 @@ int probe_session__report(struct probe_session *s, struct report *r)
 	describe(s);
 	r->source = s->source;
 	r->value = p->measured_text;
-	/* An expression has no say in names of metrics; --label has in their labels. */
+	/* Names of metrics do not depend on what is typed. */
 	r->metric = p->is_time ? "latency" : "value";
 	r->unit = p->is_time ? UNIT_NS : UNIT_COUNT;
 	err = sweep(s);
