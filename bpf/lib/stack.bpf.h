@@ -123,6 +123,12 @@ static __always_inline u8 stack_end(const struct user_walk *w, u32 found, u32 mo
 	return found > most ? STACK_DEEPER : w->end;
 }
 
+/* Only those whose callers are kept. */
+static __always_inline u32 stack_guessed(const struct user_walk *w, u16 frames)
+{
+	return frames && frames < STACK_GUESSES ? w->guessed & ((1U << (frames - 1)) - 1) : w->guessed;
+}
+
 /* at: index of the user frames. */
 static __always_inline void stack_walk_python(struct stack_slot *slot, u32 at, u32 frames, u32 most)
 {
@@ -145,6 +151,7 @@ static __always_inline void stack_walk_user(struct stack_slot *slot, u32 at, voi
 		u32 found = user_stack_walk(slot, at, flags & STACK_AT_ENTRY, flags & STACK_AT_EXIT, most + 1);
 
 		s->user_end = stack_end(&slot->walk, found, most, &frames);
+		s->guessed = stack_guessed(&slot->walk, frames);
 		if (!(flags & STACK_INNERMOST))
 			stack_walk_python(slot, at, frames, most);
 	} else {
@@ -164,7 +171,7 @@ static __always_inline void stack_walk_parts(struct stack_slot *slot, void *ctx,
 	s->kernel = s->user = 0;
 	s->kernel_end = s->user_end = STACK_NOT_TAKEN;
 	s->python = s->python_end = 0;
-	s->mark = 0;
+	s->mark = s->guessed = 0;
 	s->generation = stack_generation_now();
 	if (flags & STACK_KERNEL) {
 		s->kernel_end = stack_part(stack_get(ctx, s->frame, room, flags & STACK_SKIP,
@@ -316,6 +323,7 @@ static __always_inline void stack_forget_callers(struct stack *s)
 		s->kernel_end = STACK_WALKED;
 	if (s->user)
 		s->user_end = s->user_end == STACK_GONE ? STACK_GONE : STACK_ROOT;
+	s->guessed = 0;
 }
 
 static __always_inline void stack_walk_into(struct stack_slot *slot, struct stack_id *id, void *ctx,
@@ -412,7 +420,7 @@ static __always_inline void stack_walk_task(struct stack_slot *slot, struct stac
 	s->user = 0;
 	s->user_end = STACK_NOT_TAKEN;
 	s->python = s->python_end = 0;
-	s->mark = 0;
+	s->mark = s->guessed = 0;
 	s->generation = stack_generation_now();
 	s->space = 0;
 	s->kernel_end = stack_part(bpf_get_task_stack(t, s->frame, (stack_depth + 1) * sizeof(u64), 0),

@@ -23,6 +23,8 @@
 #define STACK_DEPTH 127         /* the kernel's default limit: kernel.perf_event_max_stack */
 #define STACK_MOST_DEPTH 1023   /* if that was raised: the most that programs can hash */
 
+#define STACK_GUESSES 32        /* bits of stack.guessed */
+
 #define STACK_PARTS 3           /* kernel, user, Python */
 
 #define STACK_SMALL 24          /* frames of all parts; a u64 each */
@@ -77,7 +79,12 @@ struct stack {
 	__u64 first_ns;         /* CLOCK_MONOTONIC: when it was stored */
 	__u16 python;           /* Python frames */
 	__u8 python_end;        /* enum python_end */
-	__u8 pad[5];
+	__u8 pad;
+	/*
+	 * The user frames, bits from the inner end, whose callers were found by frame pointers although their code may
+	 * have a table that was not known yet: callers may be missing there. The last bit is for all further frames.
+	 */
+	__u32 guessed;
 	__u64 frame[];
 };
 
@@ -118,6 +125,8 @@ struct user_walk {
 	__u8 asks;              /* sought is in no mapping that the loader knows */
 	__u8 has_stepped;       /* this is not the first frame */
 	__u8 sp_is_least;       /* sp is not exact: see unwind_has_record() */
+	__u32 first;            /* the index of the first user frame */
+	__u32 guessed;          /* see struct stack */
 	/* For walks by tables: the process's mappings, and the one that contains ip. */
 	struct unwind_space space;
 	struct unwind_mapping mapping;
@@ -187,7 +196,7 @@ static inline __attribute__((always_inline)) __u64 stack_hash(const struct stack
 
 	hash = stack_mix(hash, (__u64)s->generation << 32 | s->kernel_end << 8 | s->user_end);
 	hash = stack_mix(hash, s->space);
-	hash = stack_mix(hash, (__u64)s->python_end << 32 | s->python);
+	hash = stack_mix(hash, (__u64)s->guessed << 32 | (__u32)s->python_end << 16 | s->python);
 	for (i = 0; i < STACK_PARTS * STACK_MOST_DEPTH; i++) {
 		if (i >= n || i >= most)
 			break;

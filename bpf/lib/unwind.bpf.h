@@ -158,7 +158,7 @@ static __always_inline void unwind_load_file(struct user_walk *w, u32 number)
 static __always_inline bool unwind_known_mapping(struct user_walk *w, u64 pc)
 {
 	const struct unwind_mapping *m;
-	u32 n, file;
+	u32 n, token, file;
 
 	n = unwind_mapping_before(w, pc);
 	if (n - w->space.first >= w->space.n)   /* also before the first one */
@@ -166,10 +166,16 @@ static __always_inline bool unwind_known_mapping(struct user_walk *w, u64 pc)
 	m = bpf_map_lookup_elem(&unwind_mappings, &n);
 	if (!m || pc < m->start || pc >= m->end)
 		return false;
-	/* The loader writes file last, so a valid file implies a valid bias. Loads are not reordered here. */
+	/*
+	 * The loader writes bias, file and token in this order: a valid file implies a valid bias, and a cleared token
+	 * that the file is known. Loads are not reordered here.
+	 */
+	token = *(volatile const u32 *)&m->token;
+	barrier();
 	file = *(volatile const u32 *)&m->file;
 	barrier();
 	w->mapping = *m;
+	w->mapping.token = token;
 	unwind_load_file(w, file);
 	return true;
 }
@@ -213,6 +219,7 @@ static __always_inline void unwind_find_file(struct user_walk *w, struct vm_area
 		if (offset < found->segment[i].from || offset >= found->segment[i].to)
 			continue;
 		w->mapping.bias = w->mapping.start - offset - found->segment[i].delta;
+		w->mapping.token = 0;
 		unwind_load_file(w, found->file);
 		return;
 	}
@@ -235,7 +242,7 @@ static __always_inline bool unwind_load_vma(struct user_walk *w, u64 pc)
 	w->mapping.start = BPF_CORE_READ(vma, vm_start);
 	w->mapping.end = BPF_CORE_READ(vma, vm_end);
 	w->mapping.bias = 0;
-	w->mapping.token = 0;
+	w->mapping.token = UNWIND_UNSEEN;
 	w->mapping.file = UNWIND_NO_FILE;
 	w->file.pages = 0;
 	if (BPF_CORE_READ(vma, vm_file))
@@ -405,6 +412,22 @@ static __always_inline bool unwind_by_frame_pointer(struct user_walk *w)
 	return true;
 }
 
+/*
+ * Where the code's table is not known yet, a step by frame pointers may leave out callers; at a function's entry it
+ * does not.
+ */
+static __always_inline void unwind_note_guess(struct user_walk *w)
+{
+	u32 token = w->mapping.token, frame = w->n - w->first - 1;
+
+	if (w->mapping.file != UNWIND_NO_FILE || !token)
+		return;
+	if (token != UNWIND_UNSEEN)
+		__sync_fetch_and_add(&unwind_lacks[token % UNWIND_LACKS], 1);
+	if (!w->at_entry)
+		w->guessed |= 1U << (frame < STACK_GUESSES ? frame : STACK_GUESSES - 1);
+}
+
 /* pc: of the frame, in its mapping if there is one. */
 static __always_inline bool unwind_step(struct user_walk *w, u64 pc)
 {
@@ -413,10 +436,12 @@ static __always_inline bool unwind_step(struct user_walk *w, u64 pc)
 	if (unwind_is_mapped(w, pc))
 		rule = unwind_find_rule(w, pc);
 	w->end = STACK_GUESSED;
-	if (!rule && w->mapping.file == UNWIND_NO_FILE && w->mapping.token)
-		__sync_fetch_and_add(&unwind_lacks[w->mapping.token % UNWIND_LACKS], 1);
-	if (!rule || rule->cfa == UNWIND_UNKNOWN)
-		return unwind_is_signal_return(w) ? unwind_out_of_signal(w) : unwind_by_frame_pointer(w);
+	if (!rule || rule->cfa == UNWIND_UNKNOWN) {
+		if (unwind_is_signal_return(w))
+			return unwind_out_of_signal(w);
+		unwind_note_guess(w);
+		return unwind_by_frame_pointer(w);
+	}
 	if (rule->cfa == UNWIND_END) {
 		w->end = STACK_ROOT;
 		return false;

@@ -88,6 +88,9 @@ struct unwind_mapping {
 	__u32 token;            /* the loader's, for a file still being read: bias is then the file offset; else 0 */
 };
 
+/* A token that no file has: whether there is a table for this code is not known. */
+#define UNWIND_UNSEEN 0xffffffffU
+
 /* Walks count, by token modulo this, how often they lacked the table of a file still being read. */
 #define UNWIND_LACKS (1 << 10)
 

@@ -134,9 +134,11 @@ static __always_inline u32 user_stack_walk(struct stack_slot *slot, u32 at, bool
 	slot->stack.frame[at] = w->ip;
 	if (python_in_stacks)
 		slot->stack.frame[STACK_POINTERS + at] = w->sp;
+	w->first = at;
 	w->n = at + 1;
 	w->most = at + most;
 	w->end = STACK_WALKED;
+	w->guessed = 0;
 	if (user_memory_is_gone()) {
 		w->end = STACK_GONE;
 		return 1;

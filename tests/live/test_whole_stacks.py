@@ -98,6 +98,47 @@ def test_from_the_first_instruction(ends, copied):
     assert found == {path: n * RUNS for path, n in CHAINS.items()}, found
 
 
+LOADER = next(Path("/").glob("lib*/ld-linux-*.so.*"))
+
+
+def copied_loader(place):
+    """A command, of the dynamic linker's own code at first. It keeps no frame pointers."""
+    place.mkdir()
+    return shutil.copy(LOADER, place / "ld-copy"), "/bin/true"
+
+
+def calls_of(text):
+    """The stacks of the command's brk(2), in order, by names and modules; empty: calls of others."""
+    lines = [json.loads(line) for line in text.splitlines()]
+    return [[(f["name"], f["module"]) for f in line["frames"]] for line in lines if line.get("comm") == "ld-copy"]
+
+
+def traced(command):
+    """The calls of a command whose files have been read before it begins."""
+    result = subprocess.run([BUILD / "trace", "--json", "-g", "-e", "brk", "--", *command],
+                            stdout=subprocess.PIPE, check=True, text=True)
+    found = calls_of(result.stdout)
+    assert found and len(found[0]) > 2 and all(name != "[incomplete]" for stack in found for name, _ in stack), found
+    return found
+
+
+@pytest.mark.everywhere
+def test_guessed_stacks_are_marked(ends, directory):
+    """The first calls of a program that is new to the tool: it knows no tables of its code yet, and steps by frame
+    pointers leave out callers. Each such stack says so, also where the outermost function was reached."""
+    expected = traced(copied_loader(directory / "known"))
+    tracer = Tool("--json", "-g", "-e", "brk", tool="trace")
+    ends.callback(tracer.close)
+    tracer.ready()
+    subprocess.run(copied_loader(directory / "new"), check=True)
+    result = tracer.stop()
+    assert result.code == 0, result
+    found = calls_of(result.text)
+    assert len(found) == len(expected), result
+    for stack, whole in zip(found, expected):
+        assert stack == whole or ("[incomplete]", None) in stack, (stack, whole)
+
+
 class Load:
     """Runs a shell command again and again, with processes of its own, until it is closed."""
 

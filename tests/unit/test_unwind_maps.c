@@ -133,10 +133,24 @@ static struct unwind_rule look(u32 pid, u64 address)
  */
 
 struct check {
+	const struct unwinder *unwinder;
 	u32 pid;
 	u64 lookups, known;
 	struct random random;
 };
+
+/* The loader judges frame pointers by the rule that it finds in the maps by itself. */
+static bool is_judged(const struct check *c, u64 address, const struct unwind_rule *want)
+{
+	bool follows = want->cfa == UNWIND_UNKNOWN;
+	struct symbol symbol;
+
+	if (want->cfa == UNWIND_FP && want->fp == UNWIND_FP_AT_CFA)
+		follows = want->fp_offset == -want->offset && want->ra_offset == 8 - want->offset;
+	assert_int_equal(symbols__user(c->unwinder->symbols, c->pid, address, &symbol), 0);
+	assert_non_null(symbol.mark);
+	return unwinder__is_walked_by_frame_pointers(c->unwinder, *symbol.mark, symbol.module_offset) == follows;
+}
 
 /* 40 places of each piece of code, by the file's own table and by the maps. */
 static int check_code(void *arg, const struct mapping_line *line)
@@ -166,6 +180,7 @@ static int check_code(void *arg, const struct mapping_line *line)
 			want = cfi_table__find(&t, own) ?: &none;
 			got = look(c->pid, address);
 			assert_memory_equal(&got, want, sizeof(got));
+			assert_true(is_judged(c, address, want));
 			c->lookups++;
 			c->known += got.cfa != UNWIND_UNKNOWN;
 		}
@@ -191,15 +206,16 @@ static void end(struct unwinder *u, struct symbols *symbols)
 
 static void own_process(void **state)
 {
-	struct check c = { .pid = getpid(), .random = { 1 } };
+	struct unwinder u;
+	struct check c = { .unwinder = &u, .pid = getpid(), .random = { 1 } };
 	struct symbols *symbols;
 	struct unwind_rule rule;
-	struct unwinder u;
 	u32 files;
 
 	(void)state;
 	begin(&u, &symbols, UNWIND_MAPPINGS);
 	assert_int_equal(unwinder__see(&u, c.pid), 0);
+	assert_false(unwinder__is_walked_by_frame_pointers(&u, 0, 0));
 	/* What it has mapped is there at once, of its files nothing. */
 	rule = look(c.pid, (u64)own_process + 40);
 	assert_int_equal(rule.cfa, UNWIND_UNKNOWN);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "unwind/unwinder.h"
+
 int stack_names__init(struct stack_names *names)
 {
 	memset(names, 0, sizeof(*names));
@@ -326,7 +328,7 @@ static void place_objects(const struct stack *stack, const u64 *frame, u32 n, st
 		word[placed] = (word[placed] & ~(u64)PYTHON_IN_RUN) | i;
 		placed++;
 	}
-	if (!placed || placed == stack->python || n < stack->user || stack->user_end != STACK_ROOT)
+	if (!placed || placed == stack->python || n < stack->user || stack->user_end != STACK_ROOT || stack->guessed)
 		return;
 	word[placed - 1] |= PYTHON_IN_RUN;
 	word[stack->python - 1] = (word[stack->python - 1] & ~(u64)PYTHON_IN_RUN) | last;
@@ -463,12 +465,57 @@ static enum stack_break break_of(const struct stack *stack, const struct symbol 
 	}
 }
 
-static int add_incomplete(struct stack_names *names, struct stack_path *path, const struct stack *stack,
-			  const struct symbol *outermost)
+static int add_incomplete(struct stack_names *names, struct stack_path *path, enum stack_break why,
+			  const struct symbol *where)
 {
-	path->breaks = break_of(stack, outermost);
-	path->breaks_in = outermost->module ?: "[unknown]";
+	path->breaks = why;
+	path->breaks_in = where->module ?: "[unknown]";
 	return add_note(names, path, "[incomplete]");
+}
+
+static bool is_guess(const struct stack *stack, u32 i)
+{
+	return stack->guessed >> (i < STACK_GUESSES ? i : STACK_GUESSES - 1) & 1;
+}
+
+static bool is_wrong_guess(const struct stack_names *names, const struct symbol *symbol)
+{
+	if (!symbol->mark)
+		return symbol->path != NULL;
+	return !unwinder__is_walked_by_frame_pointers(names->unwinder, *symbol->mark, symbol->module_offset);
+}
+
+/*
+ * The first frame whose caller may not be the next one: it was found by a frame pointer, and its table, which has been
+ * read since or is still missing, does not say that this is right. n: there is none.
+ */
+static u32 wrong_guess(const struct stack_names *names, const struct stack *stack, const struct symbol *symbol, u32 n)
+{
+	u32 i;
+
+	if (!stack->guessed || !names->unwinder)
+		return n;
+	for (i = 0; i + 1 < n; i++)
+		if (is_guess(stack, i) && is_wrong_guess(names, &symbol[i]))
+			return i;
+	return n;
+}
+
+/* Adds a note for user frames that are missing. */
+static int add_user_note(struct stack_names *names, struct stack_path *path, const struct stack *stack,
+			 const struct symbol *symbol, u32 n)
+{
+	u32 guess = path->is_unknown ? n : wrong_guess(names, stack, symbol, n);
+
+	if (guess < n)
+		return add_incomplete(names, path, STACK_NO_TABLE, &symbol[guess]);
+	if (stack->user_end == STACK_DEEPER && n == stack->user)
+		return add_note(names, path, "[deeper]");
+	if (stack->user_end == STACK_GONE)
+		return add_note(names, path, "[exiting]");
+	if (stack->user_end == STACK_ROOT || path->is_unknown || is_first_function(&symbol[n - 1], n))
+		return 0;
+	return add_incomplete(names, path, break_of(stack, &symbol[n - 1]), &symbol[n - 1]);
 }
 
 static int add_user(struct stack_names *names, struct stack_path *path, const struct stack *stack)
@@ -495,12 +542,7 @@ static int add_user(struct stack_names *names, struct stack_path *path, const st
 		if (symbol[i].is_generated)
 			path->generated_by = stack->pid;
 	path->is_unknown = symbol[0].kind == SYMBOL_UNKNOWN;
-	if (stack->user_end == STACK_DEEPER && n == stack->user)
-		err = add_note(names, path, "[deeper]");
-	else if (stack->user_end == STACK_GONE)
-		err = add_note(names, path, "[exiting]");
-	else if (stack->user_end != STACK_ROOT && !path->is_unknown && !is_first_function(&symbol[n - 1], n))
-		err = add_incomplete(names, path, stack, &symbol[n - 1]);
+	err = add_user_note(names, path, stack, symbol, n);
 	if (!err)
 		err = add_user_frames(names, path, stack, symbol, n);
 out:

@@ -15,6 +15,7 @@
 struct stack_names {
 	struct symbols *symbols;
 	struct python *python;
+	const struct unwinder *unwinder;        /* NULL: stacks are not walked by tables */
 	/* Frames by name; indexes never change. */
 	struct report_frame *frame;
 	size_t n;
@@ -64,7 +65,8 @@ void stack_names__forget_frames(struct stack_names *names);
  *   [deeper]        more callers than the depth limit
  *   [exiting]       the task had released its memory, stack included
  *   [python]        Python frames, or names of their code, that could not be read
- *   [incomplete]    the chain of frame pointers broke before the first function of the thread
+ *   [incomplete]    the chain of frame pointers broke before the first function of the thread; or frames may be
+ *                   missing between the others, as they were found by it in code whose table was not known yet
  */
 int stack_names__resolve(struct stack_names *names, const struct stack *stack, bool kernel,
 			 struct stack_path *path);

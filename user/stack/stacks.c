@@ -198,6 +198,7 @@ int stacks__begin(struct stacks *s, struct measurement *m)
 		return err;
 	s->names.at_tracepoints = s->at_tracepoints;
 	s->names.python = &s->interpreters;
+	s->names.unwinder = s->unwind ? &s->unwinder : NULL;
 	err = s->python ? python__begin(&s->interpreters, s->obj, s->names.symbols) : 0;
 	if (err)
 		return err;

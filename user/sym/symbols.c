@@ -129,6 +129,7 @@ int symbols__user_at(struct symbols *s, u32 pid, u64 at_ns, u64 address, struct 
 	found->path = m->path;
 	found->kind = m->kind;
 	found->is_mixed = m->is_mixed;
+	found->mark = m->file ? &m->file->mark : NULL;
 	found->module_offset = offset;
 	if (m->file)
 		err = name_in_file(s, m->file, offset, found);

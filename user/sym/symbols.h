@@ -45,6 +45,7 @@ struct symbol {
 	 */
 	u64 module_offset;
 	enum symbol_kind kind;
+	const u32 *mark;        /* of the file, see struct symbols_code; NULL: not in a file, or it was never opened */
 	bool is_mixed;          /* other code was mapped there while it was counted */
 	bool is_generated;      /* code that the process has generated; nothing names it */
 };

@@ -395,6 +395,64 @@ int unwind_tables__take(struct unwind_tables *t, struct confined_job *job, int f
 	return err;
 }
 
+/*
+ * --- lookup ------------------------------------------------------------------------------------
+ */
+
+static int read_line(const struct unwind_tables *t, u32 slab, u32 n, struct unwind_line *line)
+{
+	u32 id;
+	int fd, err;
+
+	if (slab + 1 == t->nslabs) {
+		memcpy(line, t->slab + (size_t)n * UNWIND_LINE_WORDS, sizeof(*line));
+		return 0;
+	}
+	err = bpf_map_lookup_elem(t->slabs_fd, &slab, &id);
+	fd = err ? err : bpf_map_get_fd_by_id(id);
+	if (fd < 0)
+		return fd;
+	err = bpf_map_lookup_elem(fd, &n, line);
+	close(fd);
+	return err;
+}
+
+static int read_word(const struct unwind_tables *t, u32 n, u32 *word)
+{
+	struct unwind_line line = {};
+	int err = read_line(t, n / UNWIND_SLAB_WORDS, n / UNWIND_LINE_WORDS % UNWIND_SLAB_LINES, &line);
+
+	*word = line.word[n % UNWIND_LINE_WORDS];
+	return err;
+}
+
+/* As unwind_find_rule() in bpf/lib/unwind.bpf.h. */
+const struct unwind_rule *unwind_tables__find(const struct unwind_tables *t, u32 number, u64 address)
+{
+	u64 at, page;
+	struct unwind_file f;
+	u32 from, to, middle, row;
+
+	if (bpf_map_lookup_elem(t->files_fd, &number, &f))
+		return NULL;
+	at = address - f.start;
+	page = at >> UNWIND_PAGE_BITS;
+	if (page >= f.pages || read_word(t, f.index + page, &from) || read_word(t, f.index + page + 1, &to))
+		return NULL;
+	while (from < to) {
+		middle = from + (to - from) / 2;
+		if (read_word(t, f.rows + middle, &row))
+			return NULL;
+		if (row % UNWIND_PAGE <= at % UNWIND_PAGE)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	if (!from || read_word(t, f.rows + from - 1, &row))
+		return NULL;
+	return &t->rules->rule[row >> UNWIND_PAGE_BITS];
+}
+
 #define PAGE_BYTES 4096
 
 /* False: too many segments. */

@@ -97,6 +97,9 @@ u64 unwind_tables__say_refused(const struct unwind_tables *t, FILE *f);
  */
 void unwind_tables__announce(const struct unwind_tables *t, u32 number, int fd);
 
+/* The rule at a virtual address of a file; NULL: it has none there, or the maps could not be read. */
+const struct unwind_rule *unwind_tables__find(const struct unwind_tables *t, u32 number, u64 address);
+
 /*
  * The bias of a mapping: its addresses minus the file's own, if code at this offset of the file is
  * mapped at start. -ENOENT: not code of the file.

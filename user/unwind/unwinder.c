@@ -95,14 +95,15 @@ static void place(const struct unwinder *u, struct unwind_mapping *m, u32 number
 	__atomic_store_n(&m->file, number, __ATOMIC_RELEASE);
 }
 
-/* Queues the file for reading, if it can be opened. 0: not queued. */
+/* Queues the file for reading, if it can be opened. */
 static u32 want(struct unwinder *u, const struct symbols_code *code)
 {
 	int fd = symbols__open_code(u->symbols, u->pid, code);
 	u32 token = fd < 0 ? 0 : wanted__add(&u->wanted, fd, code->mark, u->soon);
 
-	if (token)
-		*code->mark = MARK_WANTED | token;
+	if (!token)
+		return UNWIND_UNSEEN;
+	*code->mark = MARK_WANTED | token;
 	return token;
 }
 
@@ -110,7 +111,9 @@ static void find_file(struct unwinder *u, const struct symbols_code *code, struc
 {
 	u32 mark = code->mark ? *code->mark : MARK_SILENT;
 
-	if (mark & MARK_WANTED) {
+	if (!code->mark) {
+		m->token = UNWIND_UNSEEN;
+	} else if (mark & MARK_WANTED) {
 		m->token = mark & ~MARK_WANTED;
 		if (u->soon)
 			wanted__hasten(&u->wanted, m->token);
@@ -205,6 +208,21 @@ int unwinder__expect(struct unwinder *u, int fd, const struct stat *st)
 	return 0;
 }
 
+bool unwinder__is_walked_by_frame_pointers(const struct unwinder *u, u32 mark, u64 address)
+{
+	const struct unwind_rule *r;
+
+	if (mark == MARK_SILENT)
+		return true;
+	if (mark == MARK_NONE || mark & MARK_WANTED)
+		return false;
+	r = unwind_tables__find(&u->tables, mark - MARK_NUMBERS, address);
+	if (!r || r->cfa == UNWIND_UNKNOWN)
+		return true;
+	return r->cfa == UNWIND_FP && r->fp == UNWIND_FP_AT_CFA && r->offset + r->fp_offset == 0 &&
+	       r->ra_offset == r->fp_offset + 8;
+}
+
 void unwinder__follow(struct unwinder *u, u32 pid)
 {
 	u->follows = true;
@@ -264,10 +282,10 @@ static void settle(void *arg, struct unwind_mapping *m)
 	const struct settling *with = arg;
 	u64 offset = m->bias;
 
-	m->token = 0;
 	m->bias = 0;
 	if (with->number != UNWIND_NO_FILE)
 		place(with->unwinder, m, with->number, offset);
+	__atomic_store_n(&m->token, 0, __ATOMIC_RELEASE);
 }
 
 static void let_file_go(struct unwinder_reader *r)

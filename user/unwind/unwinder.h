@@ -88,6 +88,13 @@ int unwinder__changed(struct unwinder *u, u32 pid);
 int unwinder__forked(struct unwinder *u, u32 pid, u32 parent);
 
 /*
+ * Does a step by frame pointers find the caller of this code as it is, or as well as anything here can? False where
+ * a table says otherwise, or may say so once it has been read. mark: see struct symbols_code; address: virtual, of
+ * the file.
+ */
+bool unwinder__is_walked_by_frame_pointers(const struct unwinder *u, u32 mark, u64 address);
+
+/*
  * Restricts records to processes that have been seen, their children, and process pid (0: none),
  * which the run is about.
  */
