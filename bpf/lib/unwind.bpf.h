@@ -213,6 +213,10 @@ static __always_inline void unwind_find_file(struct user_walk *w, struct vm_area
 	id->device = BPF_CORE_READ(inode, i_sb, s_dev);
 	unwind_modified(id, inode);
 	found = bpf_map_lookup_elem(&unwind_found, id);
+	if (!found) {
+		id->device = UNWIND_ANY_DEVICE;
+		found = bpf_map_lookup_elem(&unwind_found, id);
+	}
 	if (!found)
 		return;
 	for (i = 0; i < UNWIND_SEGMENTS && i < found->n; i++) {

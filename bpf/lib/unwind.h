@@ -108,8 +108,14 @@ struct unwind_identity {
 	__u64 inode, size;
 	__s64 modified_s;
 	__u32 modified_ns;
-	__u32 device;                   /* as in the kernel: major << 20 | minor */
+	__u32 device;                   /* as in the kernel: major << 20 | minor; or UNWIND_ANY_DEVICE */
 };
+
+/*
+ * On overlayfs and btrfs stat(2) tells of a device of their own, which the kernel does not find behind a mapping. A
+ * file of root on such a device is also known without it.
+ */
+#define UNWIND_ANY_DEVICE 0xffffffffU
 
 struct unwind_found {
 	__u32 file;

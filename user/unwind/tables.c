@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/file_owner.h"
+#include "base/local.h"
 #include "base/regular.h"
 #include "sym/elf_symbols.h"
 
@@ -487,6 +488,10 @@ void unwind_tables__announce(const struct unwind_tables *t, u32 number, int fd)
 		.modified_ns = st.st_mtim.tv_nsec,
 		.device = major(st.st_dev) << 20 | minor(st.st_dev),
 	};
+	bpf_map_update_elem(t->found_fd, &id, &found, BPF_ANY);
+	if (is_local_device((u64)major(st.st_dev) << 32 | minor(st.st_dev)) || file_owner(fd))
+		return;
+	id.device = UNWIND_ANY_DEVICE;
 	bpf_map_update_elem(t->found_fd, &id, &found, BPF_ANY);
 }
 
