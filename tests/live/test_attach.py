@@ -479,11 +479,13 @@ def verified(pid):
 @pytest.mark.skipif(KERNEL < (5, 16), reason="verified_insns is since 5.16")
 @pytest.mark.parametrize("line, most", (
     (("stackcount", "sched:sched_switch"), 0), (("stackcount", "-x", str(CALLS), "known_function"), 0),
-    (("probe", "--stream", "-g", "-x", str(CALLS), "known_function"), 0), (("memleak", "-p", str(os.getpid())), 2),
+    (("probe", "--stream", "-g", "-x", str(CALLS), "known_function"), 0),
+    (("memleak", "-p", str(os.getpid())), 2 if KERNEL >= (6, 6) else 1),
 ), ids=lambda value: value[0] if isinstance(value, tuple) else "")
 def test_only_copies_of_templates_are_verified(tool, line, most):
     """The tool holds templates for the whole run; a copy is held by the event that it is attached to. memleak's
-    templates, for calls and for returns, need nothing put in, and run themselves."""
+    template for returns needs nothing put in, and runs itself; that for calls, too, where a link to many places (6.6)
+    has a cookie for each."""
     with_stacks = tool(*line[1:], tool=line[0])
     found = verified(with_stacks.pid)
     with_stacks.stop()
