@@ -214,18 +214,20 @@ def steady(trial):
     are blurred, that is a failure, too, except on a machine whose kernel hides switches: holes().
     No trial begins after PATIENCE: a runner that ends a hang would take its other tests along.
     """
-    apart, deadline = [], time.monotonic() + PATIENCE
+    apart, blurred, deadline = [], False, time.monotonic() + PATIENCE
     for number in range(TRIALS_BLURRED):
         if number and time.monotonic() > deadline:
             break
         try:
             return trial()
         except Blurred:
-            continue
+            blurred = True
         except Apart as error:
             apart.append(str(error))
             if len(apart) == TRIALS_APART:
                 raise AssertionError("apart in each trial:\n" + "\n".join(apart)) from error
+    if not blurred:
+        pytest.fail("apart in each trial until the time was up:\n" + "\n".join(apart))
     (pytest.skip if pvm_guest() else pytest.fail)("too much is hidden here to test for equality")
 
 

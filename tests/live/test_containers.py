@@ -133,6 +133,7 @@ def run_lines(tool, scene, line, keys):
     return dict(zip(keys, result.reports))
 
 
+@once
 @pytest.mark.parametrize("line", TOOLS)
 def test_sums_are_those_of_cgroups(tool, ends, line):
     """Rows of cgroups with one name are added up, and all together are what they were."""
