@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/confined.h"
 #include "base/nearest.h"
 #include "event/code_name.h"
 #include "event/sampling_terms.h"
@@ -671,7 +672,8 @@ static int resolve(struct event_sites *sites, const struct event *e,
 	c->what[0] = 0;
 	err = e->source->resolve(sites, e, ctx, c);
 	if (err)
-		return c->what[0] ? err : complain(c, err, e->at, e->len, "%s", strerror(-err));
+		return c->what[0] ? err : complain(c, err, e->at, e->len, "%s%s%s", e->binary ?: "",
+						   e->binary ? ": " : "", confined__why(err));
 	if (sites->n == before && sites->endless == endless)
 		return complain(c, -ENOENT, e->at, e->len, "nothing here goes by this name");
 	if (sites->n - before > max)
