@@ -173,17 +173,57 @@ def test_the_environment_of_a_command(run, directory):
 ))
 def test_a_command_that_cannot_be_run(run, command, why):
     result = run("--", command)
-    assert result.code == 1, result
+    assert result.code == (127 if why == "No such file" else 126), result
     assert result.stdout == b""
     assert result.stderr == f"runqlat: cannot run '{command}': {why} or directory\n" \
         or result.stderr == f"runqlat: cannot run '{command}': {why}\n"
 
 
-@pytest.mark.parametrize("code", (1, 42))
-def test_a_command_that_fails_has_been_measured(run, code):
-    result = run("--json", "-o", "/dev/null", "--", "true")
-    assert result.code == 1, "-o refuses what is not a regular file"
-    assert run("--json", "--", "sh", "-c", f"exit {code}").report["events"] > 0
+@once
+@pytest.mark.parametrize("tool", (("runqlat",), ("stat",), ("stat", "-r", "2"), ("trace",), ("profile",),
+                                  ("run", "runqlat", "syscount")), ids=" ".join)
+@pytest.mark.parametrize("line, code", (("exit 0", 0), ("exit 1", 1), ("exit 42", 42), ("exit 255", 255)))
+def test_the_status_is_the_commands(run, directory, tool, line, code):
+    """As perf, strace and time have it. It has been measured all the same."""
+    assert run(*tool[1:], "-o", directory / "report", "--", "sh", "-c", line, tool=tool[0]).code == code
+    assert (directory / "report").stat().st_size > 0
+
+
+@pytest.mark.parametrize("name", ("TERM", "KILL", "SEGV"))
+def test_a_killed_command_is_told(run, name):
+    result = run("--", "sh", "-c", f"kill -{name} $$", tool="stat")
+    assert result.code == 128 + getattr(signal, f"SIG{name}"), result
+    assert f"stat: warning: 'sh' was killed by SIG{name}\n" in result.stderr
+
+
+def test_the_first_status_of_several_runs(run, directory):
+    """Of three, the second fails."""
+    line = f"echo >>{directory}/n; n=$(wc -l <{directory}/n); [ $n != 2 ] || exit 9"
+    assert run("-r", 3, "--", "sh", "-c", line, tool="stat").code == 9
+    assert (directory / "n").read_text() == "\n\n\n"
+
+
+def test_a_run_that_ends_before_the_command(run, tool, ends, directory):
+    """By its time, or by a signal: to the tool, or from a terminal, which sends it to the command as well."""
+    assert run("-d", "0.1", "--", "sleep", "1000", tool="stat").code == 0
+    assert tool("--", "sleep", "1000", tool="stat").stop().code == 0
+    begun = directory / "begun"
+    tracer = tally.Tool("--", "sh", "-c", f"echo >{begun}; exec sleep 1000", tool="stat", start_new_session=True)
+    ends.callback(tracer.close)
+    wait_until(begun.exists, "the command begins")
+    os.killpg(tracer.pid, signal.SIGINT)
+    result = tracer.wait()
+    assert result.code == 0 and "killed" not in result.stderr, result
+
+
+def test_failures_of_the_tool(run, directory):
+    """They are told from those of a command, if there is one."""
+    assert run("-e", "nonsense", "-d", "0.1", tool="stat").code == 1
+    assert run("-e", "nonsense", "--", "true", tool="stat").code == 125
+    assert run("--no-such-option", "--", "true", tool="stat").code == 2
+    lost = "--strict", "--max-keys", 1, "--by", "tid", "-o", directory / "report", "--"
+    assert run(*lost, FAMILY, 20).code == 125
+    assert run(*lost, "sh", "-c", f"{FAMILY} 20; exit 7").code == 7
 
 
 def ids_of(status):

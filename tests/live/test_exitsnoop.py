@@ -94,7 +94,7 @@ def test_many(exitsnoop):
 def test_command(run):
     """A command's own end is there as well."""
     result = run("--json", "--", "sh", "-c", "true; exit 4", tool="exitsnoop")
-    lines, _ = events_of(result)
+    lines, _ = events_of(result.of_command(4))
     assert [line["values"]["status"] for line in lines][-1] == 4
 
 

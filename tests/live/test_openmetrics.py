@@ -266,7 +266,7 @@ def test_the_older_text(run, file, tool_name, args):
     samples."""
     if args is None:
         args = ("-x", tally.BUILD / "triggers" / "tree", "main")
-    command = ("--", tally.BUILD / "triggers" / "tree", "1") if tool_name == "funcgraph" else ("-d", "0.3")
+    command = ("--", tally.BUILD / "triggers" / "tree", "1", "1") if tool_name == "funcgraph" else ("-d", "0.3")
     ran = run(*args, "--format", "prometheus", "-o", file, *command, tool=tool_name)
     assert ran.code == 0, ran
     text = file.read_text()

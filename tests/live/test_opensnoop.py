@@ -242,7 +242,7 @@ def test_like_strace(opensnoop, run, directory):
             words = line.rpartition(" = ")[2].split()
             seen.append((line.split('"')[1], words[1] if words[0] == "-1" else int(words[0])))
     result = run("--json", "--", "cmp", "-s", "/etc/passwd", "/nonexistent", tool="opensnoop")
-    values, _ = opens_of(result)
+    values, _ = opens_of(result.of_command(2))
     found = [(v["path"], v["error"] or v["fd"]) for v in values]
     assert len(seen) > 5
     # Before the command's exec, and with descriptors of its own: numbers differ by as many.

@@ -120,7 +120,7 @@ __attribute__((noinline)) long holder(long start, long stop)
 	sink = total;
 	return total;
 }
-int main(int argc, char **argv) { return holder(argc, 2); }
+int main(int argc, char **argv) { return holder(argc, 2) < 0; }
 """
 
 

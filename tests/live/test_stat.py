@@ -40,8 +40,8 @@ def count(run, directory):
     return run_stat
 
 
-def only(result):
-    assert result.code == 0 and len(result.reports_written) == 1, result
+def only(result, code=0):
+    assert result.code == code and len(result.reports_written) == 1, result
     return result.reports_written[0]
 
 
@@ -156,8 +156,8 @@ def test_scopes_given_again_are_more_of_them(tool, trigger):
     (("-e", "cs,,cs"), 2, ("cs,,cs",)),
     (("-e", "{cs,page-faults"), 2, ("'{'",)),
     (("-e", ""), 2, ("-e",)),
-    (("-e", "cs", "--", "/nonexistent"), 1, ("/nonexistent", "No such file")),
-    (("-e", "cs", "-r", "3", "--", "/nonexistent"), 1, ("/nonexistent",)),
+    (("-e", "cs", "--", "/nonexistent"), 127, ("/nonexistent", "No such file")),
+    (("-e", "cs", "-r", "3", "--", "/nonexistent"), 127, ("/nonexistent",)),
 ), ids=lambda v: " ".join(v) if isinstance(v, tuple) else "")
 def test_wrong_command_line(run, args, code, parts):
     """One or two lines, with the text and its place under it where it is about a part of that."""
@@ -574,15 +574,15 @@ def test_before_and_after_each_run(count, directory):
 def test_a_step_that_fails_ends_the_runs(count, directory, which, ran):
     log = directory / "log"
     result = count("-r", 3, "-e", "cs", which, "exit 3", "--", "sh", "-c", f"echo run >> {log}")
-    assert result.code == 1, result
+    assert result.code == 125, result
     assert "'exit 3' failed with status 3" in result.stderr
     assert (log.read_text() if log.exists() else "").count("run") == ran
 
 
 def test_a_failing_command_has_been_counted(count):
-    report = only(count("-e", "cs,page-faults", "--", "sh", "-c", "exit 42"))
+    report = only(count("-e", "cs,page-faults", "--", "sh", "-c", "exit 42"), 42)
     assert counts(report)["page-faults"] > 0
-    assert counts(only(count("-e", "page-faults", "--", "sh", "-c", "kill -9 $$")))["page-faults"]
+    assert counts(only(count("-e", "page-faults", "--", "sh", "-c", "kill -9 $$"), 137))["page-faults"]
 
 
 def begun_runs(log):
@@ -645,8 +645,8 @@ def test_output_at_the_end_of_a_file(run, directory):
     first, *reports = out.read_text().splitlines()
     assert first == "before" and len(reports) == 2
     assert all(json.loads(each)["tool"] == "stat" for each in reports)
-    assert run("-o", link, *args, tool="stat").code == 1
-    assert run("-o", "/dev/null", *args, tool="stat").code == 1
+    assert run("-o", link, *args, tool="stat").code == 125
+    assert run("-o", "/dev/null", *args, tool="stat").code == 125
     assert len(out.read_text().splitlines()) == 3
     assert run(*args, tool="stat").code == 2
 

@@ -154,12 +154,13 @@ int command__go(struct command *c)
 		c->before = said.before;
 		/* A successful exec closes it; a failed one writes its errno. */
 		n = read_on(c->error_fd, &said, sizeof(said));
+		c->has_begun = !n;
 		if (!n)
 			return 0;
 	}
 	if (n != sizeof(said.err))
 		return n < 0 ? n : complain_of_early_end(c);
-	err = said.err;
+	c->exec_err = err = said.err;
 	diag_error("cannot run '%s': %s", c->name, strerror(-err));
 	return err;
 }
@@ -195,6 +196,11 @@ int command__wait(const struct command *c, struct rusage *usage, int *status)
 	return 0;
 }
 
+int command__shell_status(int status)
+{
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
 int command__shell(const char *line, const struct command_setting *setting)
 {
 	char *argv[] = { "/bin/sh", "-c", (char *)line, NULL };
@@ -209,8 +215,7 @@ int command__shell(const char *line, const struct command_setting *setting)
 		err = command__wait(&c, &usage, &status);
 	command__release(&c);
 	if (!err && status) {
-		diag_error("'%s' failed with status %d", line,
-			   WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+		diag_error("'%s' failed with status %d", line, command__shell_status(status));
 		err = -ECHILD;
 	}
 	return err;
@@ -224,7 +229,9 @@ void command__release(struct command *c)
 	close(c->error_fd);
 	if (c->pidfd >= 0)
 		close(c->pidfd);
-	if (!waitpid(c->pid, NULL, WNOHANG))
+	if (!waitpid(c->pid, &c->status, WNOHANG))
 		kill(c->pid, SIGTERM);
+	else
+		c->has_ended = c->has_begun;
 	c->pid = 0;
 }

@@ -27,6 +27,10 @@ struct command {
 	int error_fd;           /* receives the errno of a failed exec */
 	const char *name;
 	struct rusage before;   /* what the process had used when it called execve(2) */
+	int exec_err;           /* negative errno of a failed execve(2); 0: it succeeded, or was not tried */
+	bool has_begun;         /* execve(2) succeeded */
+	bool has_ended;         /* after that, and before command__release() */
+	int status;             /* if so, as in waitpid(2) */
 };
 
 /*
@@ -56,7 +60,13 @@ int command__wait(const struct command *c, struct rusage *usage, int *status);
  */
 int command__shell(const char *line, const struct command_setting *setting);
 
-/* Sends SIGTERM to a command that still runs, reaps one that has ended, closes all descriptors. */
+/*
+ * Sends SIGTERM to a command that still runs, reaps one that has ended and keeps its status, closes all
+ * descriptors.
+ */
 void command__release(struct command *c);
+
+/* That status as shells have it (exit status of bash(1)): of an exit, or 128 plus the number of the signal. */
+int command__shell_status(int status);
 
 #endif /* TALLY_RUN_COMMAND_H */

@@ -10,11 +10,13 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "host/kernel_btf.h"
+#include "host/signal_name.h"
 #include "report/arrange.h"
 #include "report/diag.h"
 #include "report/openmetrics.h"
@@ -160,11 +162,26 @@ int run__add(struct run *run, struct measurement *m)
 	return err ?: scope__resolve(&m->scope, &m->cli->scope);
 }
 
+/* A command that ends by the signal that interrupts the run has not failed. */
+static void release_command(struct run *run)
+{
+	struct command *c = &run->command;
+	char name[SIGNAL_NAME_SPACE];
+
+	command__release(c);
+	if (!c->has_ended || run->interrupted)
+		return;
+	if (WIFSIGNALED(c->status))
+		diag_warn("'%s' was killed by %s", c->name, signal_name(name, WTERMSIG(c->status)));
+	run->command_status = run->command_status ?: command__shell_status(c->status);
+	c->has_ended = false;
+}
+
 int run__again(struct run *run)
 {
 	int err;
 
-	command__release(&run->command);
+	release_command(run);
 	err = start_command(run);
 	return err ?: scope__resolve(&run->measurement[0]->scope, &run->cli->scope);
 }
@@ -548,6 +565,8 @@ static void await_command(struct run *run, struct pollfd wait[WAITS])
 		bpf_object__detach_skeleton(run->measurement[i]->skeleton);
 	while (poll(end, ARRAY_SIZE(end), -1) < 0 && errno == EINTR)
 		;
+	if (end[0].revents)
+		run->interrupted = true;
 }
 
 /* Returns 0, 1 to end the run with a last report, or a negative errno. */
@@ -930,7 +949,7 @@ int run__loop(struct run *run)
 
 void run__release(struct run *run)
 {
-	command__release(&run->command);
+	release_command(run);
 	listen__close(run->listen);
 	live__free(run->live);
 	if (run->signal_fd >= 0)
@@ -939,7 +958,7 @@ void run__release(struct run *run)
 	openmetrics__free(run->writer.metrics);
 }
 
-int run__exit_code(const struct run *run, int err)
+static int own_exit_code(const struct run *run, int err)
 {
 	/* The reader of the output is gone: a normal end. */
 	if (run->writer.failed == -EPIPE)
@@ -959,4 +978,20 @@ int run__exit_code(const struct run *run, int err)
 	default:
 		return EXIT_FAILED;
 	}
+}
+
+int run__exit_code(const struct run *run, int err)
+{
+	const struct command *c = &run->command;
+	int code = own_exit_code(run, err);
+
+	if (!run->cli->command || run->cli->explain || code == EXIT_USAGE)
+		return code;
+	if (c->exec_err)
+		return c->exec_err == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+	if (code != EXIT_DONE && code != EXIT_LOST)
+		return EXIT_TOOL_FAILED;
+	if (run->command_status)
+		return run->command_status;
+	return code == EXIT_LOST ? EXIT_TOOL_FAILED : EXIT_DONE;
 }

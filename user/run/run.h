@@ -36,6 +36,13 @@ enum exit_code {
 	EXIT_USAGE = 2,
 	EXIT_LOST = 3,          /* --strict, and something was lost */
 	EXIT_UNABLE = 4,        /* not possible with this kernel or this user's rights */
+	/*
+	 * With a command, the status is the command's own unless the run was interrupted or ended before it; these are
+	 * for the rest, as env(1) and timeout(1) have them.
+	 */
+	EXIT_TOOL_FAILED = 125, /* instead of 1, 3 and 4 */
+	EXIT_NOT_EXECUTABLE = 126,
+	EXIT_NOT_FOUND = 127,
 };
 
 struct measurement;
@@ -68,6 +75,7 @@ struct run {
 	bool usage;             /* except this one */
 	int unwritten;          /* error writing reports, set by run__release() */
 	bool interrupted;       /* by a signal, after the last report */
+	int command_status;     /* as shells have it; of several runs of it (stat -r) the first that is not 0 */
 	struct slices *slices;          /* NULL: nothing is sliced */
 	struct overhead overhead;       /* --overhead */
 	double over_budget;     /* --budget: the share that ended the run; 0: none */
