@@ -4,6 +4,8 @@
 One short process after the other, ten times as many as there is room for; nothing may be lost, and
 nothing counted twice, when keys leave while others are counted."""
 
+from pathlib import Path
+
 import pytest
 
 import tally
@@ -14,6 +16,7 @@ pytestmark = pytest.mark.exclusive
 N, CALLS, ROOM = scaled(900), 20, max(8, scaled(100))
 # Between two of them: less than half the room is wanted in an interval, in a guest as on a real machine.
 PAUSE_US = 2000 * 900 // N
+PIDS = int(Path("/proc/sys/kernel/pid_max").read_text())
 
 
 def groups(report):
@@ -63,8 +66,10 @@ def test_new_keys_find_room(tool, trigger, which):
         for report in reports:
             for pid, figure in groups(report).items():
                 sums[pid] = sums.get(pid, 0) + figure
-        assert sorted(sums.values()) == [CALLS] * N
-        assert sum(report["events"] for report in reports) == N * CALLS
+        assert sum(sums.values()) == sum(report["events"] for report in reports) == N * CALLS
+        # A pid that is given again has the calls of two processes.
+        assert not [n for n in sums.values() if n % CALLS]
+        assert len(sums) == N or PIDS < 2 * N
 
     tally.steady(trial)
 
