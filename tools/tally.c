@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/child_signal.h"
 #include "base/nearest.h"
 #include "base/opener.h"
 #include "base/roomy_stack.h"
@@ -360,6 +361,7 @@ static int run_main(int argc, char **argv)
 	fill_standard_descriptors();
 	/* A write beyond RLIMIT_FSIZE fails with EFBIG then, and is reported. */
 	signal(SIGXFSZ, SIG_IGN);
+	child_signal__take();
 	diag_verbose(false);
 	attach_template__set_up();
 	/* With fewer descriptors, errors appear in various places, for misleading reasons. */

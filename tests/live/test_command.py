@@ -2,7 +2,9 @@
 """-- COMMAND: started when measuring has begun, followed with its children, ends the run."""
 
 import os
+import re
 import signal
+import subprocess
 
 import pytest
 
@@ -224,6 +226,21 @@ def test_failures_of_the_tool(run, directory):
     lost = "--strict", "--max-keys", 1, "--by", "tid", "-o", directory / "report", "--"
     assert run(*lost, FAMILY, 20).code == 125
     assert run(*lost, "sh", "-c", f"{FAMILY} 20; exit 7").code == 7
+
+
+@once
+def test_a_caller_that_ignores_its_children(directory):
+    """Agents and daemons do: tools read programs in children all the same, and the command inherits it."""
+    def run_ignoring(*line):
+        return subprocess.run(line, preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN),
+                              capture_output=True, text=True, check=False)
+
+    probed = run_ignoring(BUILD / "probe", "--json", "-o", directory / "report", "-x", FAMILY, "main", "--", FAMILY, "1")
+    assert probed.returncode == 0 and report_of(directory / "report")["events"] == 1, probed
+    counted = run_ignoring(BUILD / "stat", "-o", directory / "counts", "--", "cat", "/proc/self/status", "/nonexistent")
+    assert counted.returncode == 1, counted
+    ignored = re.search(r"^SigIgn:\t(.*)$", counted.stdout, re.MULTILINE)[1]
+    assert int(ignored, 16) & 1 << signal.SIGCHLD - 1, counted
 
 
 def ids_of(status):

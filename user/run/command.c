@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/child_signal.h"
 #include "base/numbers.h"
 #include "host/user.h"
 #include "report/diag.h"
@@ -54,6 +55,7 @@ static void child(char **argv, int go, int report, const struct command_setting 
 	sigprocmask(SIG_SETMASK, &setting->signals, NULL);
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);
+	child_signal__give_back();
 	if (setting->files.rlim_max && setrlimit(RLIMIT_NOFILE, &setting->files))
 		_exit(127);
 	if (read(go, &byte, 1) != 1)
