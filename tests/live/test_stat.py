@@ -9,6 +9,7 @@ import re
 import signal
 import stat as modes
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,29 @@ def test_filter(tool, trigger, expression, expected):
     assert counts(tracer.stop().report) == {"syscalls:sys_enter_read": expected}
     assert counts(keyed.stop().report, "tid", "comm") == (
         {(load.numbers[0], "syscalls", "syscalls:sys_enter_read"): expected} if expected else {})
+
+
+# Calls whose arguments are typedefs of the kernel, of other widths and signs than the record's 8 bytes.
+TYPEDEFS = """
+import ctypes, os
+libc = ctypes.CDLL(None)
+for n in range(30):
+    libc.fchown(-1, -1, n % 3 - 1)
+    libc.lseek(-1, ctypes.c_long(n - 10), 0)
+"""
+
+
+@pytest.mark.parametrize("call, expression, expected", (
+    ("fchown", "user == 0xffffffff", 30), ("fchown", "group == 4294967295", 10), ("fchown", "group <= 1", 20),
+    ("lseek", "offset < 0", 10), ("lseek", "offset >= 0 && offset < 5", 5),
+))
+@pytest.mark.parametrize("keys", ((), ("--by", "comm")), ids=len)
+def test_filter_by_typedefs(count, call, expression, expected, keys):
+    """As probe reads them."""
+    event = f"syscalls:sys_enter_{call}"
+    line = "--filter", f"fd == 0xffffffff && {expression}", "--", sys.executable, "-c", TYPEDEFS
+    found = only(count("-e", event, *keys, *line))
+    assert sum(row["count"] for row in found["rows"]) == expected, found
 
 
 def test_each_filter_is_that_of_the_event_before_it(tool, trigger):

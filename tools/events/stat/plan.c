@@ -68,12 +68,23 @@ static int make_rows(struct stat_run *s)
 	return 0;
 }
 
+static struct kernel_types *kernel_types(void *arg)
+{
+	struct stat_run *s = arg;
+
+	if (!s->has_types && kernel_types__open(&s->types))
+		s->types = (struct kernel_types){};
+	s->has_types = true;
+	return s->types.vmlinux ? &s->types : NULL;
+}
+
 /* A program counts the event, with the filter compiled into it. */
 static int compile_filter(struct stat_run *s, size_t i, const struct expr *e,
 			  const struct tracepoint_format *format, struct complaint *c)
 {
 	const struct place place = {
 		.context = PLACE_RECORD, .event = s->sites.site[i].name, .format = format,
+		.types = kernel_types, .types_arg = s,
 	};
 	int err = filter__compile(&s->code[i], e, &place, c);
 
@@ -221,6 +232,8 @@ static int make_filters(struct stat_run *s, const struct cli *cli, bool native)
 	if (!s->code || !s->compiled || !s->filter)
 		return -ENOMEM;
 	err = make_all(s, cli, compile_filter, native);
+	if (s->types.vmlinux)
+		kernel_types__close(&s->types);
 	if (err != -EOPNOTSUPP || !native)
 		return err;
 	memset(s->compiled, 0, s->sites.n * sizeof(*s->compiled));

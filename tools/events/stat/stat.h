@@ -21,6 +21,7 @@
 #include "events/stat/series.h"
 #include "jit/compile.h"
 #include "run/measurement.h"
+#include "types/btf.h"
 
 /* One event as the report shows it. */
 struct stat_row {
@@ -49,6 +50,8 @@ struct stat_run {
 	struct code *code;              /* --filter, compiled for each site; NULL: none */
 	struct attach_code *compiled;
 	char **filter;                  /* or in the kernel's syntax */
+	struct kernel_types types;      /* of fields, while filters are compiled */
+	bool has_types;
 	bool defaults;                  /* no -e was given */
 	bool no_pmu; /* and there is no PMU for the default events */
 
