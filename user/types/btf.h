@@ -92,10 +92,11 @@ struct module_types {
 	struct btf *btf;        /* NULL: not read yet */
 };
 
-struct kernel_types {
+struct kernel_types {           /* initialise to all zeros for kernel_types__on_first_use() */
 	struct btf *vmlinux;
 	struct module_types *module;
 	size_t nmodules;
+	bool is_tried;
 };
 
 /*
@@ -103,7 +104,11 @@ struct kernel_types {
  * -EPERM.
  */
 int kernel_types__open(struct kernel_types *t);
+/* Of what is not open, does nothing. */
 void kernel_types__close(struct kernel_types *t);
+
+/* Opens them when asked for the first time. NULL: they could not be opened. The caller closes them. */
+struct kernel_types *kernel_types__on_first_use(struct kernel_types *t);
 
 /* A type and where it was found; valid as long as the kernel_types. */
 struct kernel_type {

@@ -75,6 +75,14 @@ void kernel_types__close(struct kernel_types *t)
 	*t = (struct kernel_types){};
 }
 
+struct kernel_types *kernel_types__on_first_use(struct kernel_types *t)
+{
+	if (!t->is_tried && kernel_types__open(t))
+		*t = (struct kernel_types){};
+	t->is_tried = true;
+	return t->vmlinux ? t : NULL;
+}
+
 /* NULL: it has no BTF, has been unloaded, or its BTF cannot be read. */
 static const struct btf *read_module(struct kernel_types *t, struct module_types *m)
 {

@@ -26,8 +26,7 @@ static void forget_named(struct knowledge *k)
 
 void knowledge__release(struct knowledge *k)
 {
-	if (k->types.vmlinux)
-		kernel_types__close(&k->types);
+	kernel_types__close(&k->types);
 	if (k->tracefs >= 0)
 		close(k->tracefs);
 	forget_named(k);
@@ -40,10 +39,7 @@ static struct kernel_types *kernel_types(void *arg)
 {
 	struct knowledge *k = arg;
 
-	if (!k->has_types && kernel_types__open(&k->types))
-		k->types = (struct kernel_types){};
-	k->has_types = true;
-	return k->types.vmlinux ? &k->types : NULL;
+	return kernel_types__on_first_use(&k->types);
 }
 
 static const struct c_type *task_type(void *arg)

@@ -15,7 +15,6 @@
 /* Sources opened so far, for later sites. */
 struct knowledge {
 	struct kernel_types types;
-	bool has_types; /* they have been opened (types.vmlinux may be NULL: none) */
 	struct c_type task;     /* struct task_struct */
 	bool has_task;
 	int tracefs;            /* -1: not opened */

@@ -72,10 +72,7 @@ static struct kernel_types *kernel_types(void *arg)
 {
 	struct stat_run *s = arg;
 
-	if (!s->has_types && kernel_types__open(&s->types))
-		s->types = (struct kernel_types){};
-	s->has_types = true;
-	return s->types.vmlinux ? &s->types : NULL;
+	return kernel_types__on_first_use(&s->types);
 }
 
 /* A program counts the event, with the filter compiled into it. */
@@ -232,8 +229,7 @@ static int make_filters(struct stat_run *s, const struct cli *cli, bool native)
 	if (!s->code || !s->compiled || !s->filter)
 		return -ENOMEM;
 	err = make_all(s, cli, compile_filter, native);
-	if (s->types.vmlinux)
-		kernel_types__close(&s->types);
+	kernel_types__close(&s->types);
 	if (err != -EOPNOTSUPP || !native)
 		return err;
 	memset(s->compiled, 0, s->sites.n * sizeof(*s->compiled));

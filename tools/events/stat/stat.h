@@ -51,7 +51,6 @@ struct stat_run {
 	struct attach_code *compiled;
 	char **filter;                  /* or in the kernel's syntax */
 	struct kernel_types types;      /* of fields, while filters are compiled */
-	bool has_types;
 	bool defaults;                  /* no -e was given */
 	bool no_pmu; /* and there is no PMU for the default events */
 
