@@ -152,6 +152,22 @@ static bool is_judged(const struct check *c, u64 address, const struct unwind_ru
 	return unwinder__is_walked_by_frame_pointers(c->unwinder, *symbol.mark, symbol.module_offset) == follows;
 }
 
+/* An address of this program behind all of its code, which no rule is for. */
+#define NO_CODE (1ULL << 40)
+
+/* Frame pointers are as good as anything there, unless the tables cannot be read: then nothing is known. */
+static void without_tables(struct unwinder *u, u32 pid)
+{
+	int files_fd = u->tables.files_fd;
+	struct symbol symbol;
+
+	assert_int_equal(symbols__user(u->symbols, pid, (u64)without_tables, &symbol), 0);
+	assert_true(unwinder__is_walked_by_frame_pointers(u, *symbol.mark, NO_CODE));
+	u->tables.files_fd = -1;
+	assert_false(unwinder__is_walked_by_frame_pointers(u, *symbol.mark, NO_CODE));
+	u->tables.files_fd = files_fd;
+}
+
 /* 40 places of each piece of code, by the file's own table and by the maps. */
 static int check_code(void *arg, const struct mapping_line *line)
 {
@@ -224,6 +240,7 @@ static void own_process(void **state)
 	assert_true(c.lookups >= 200 && c.known > c.lookups / 2);
 	rule = look(c.pid, (u64)own_process + 40);
 	assert_true(rule.cfa == UNWIND_SP || rule.cfa == UNWIND_FP);
+	without_tables(&u, c.pid);
 	/* libc, ld.so, this program, the vdso: once, however often it is seen. */
 	files = u.tables.nfiles;
 	assert_true(files > 5);

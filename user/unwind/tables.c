@@ -428,30 +428,35 @@ static int read_word(const struct unwind_tables *t, u32 n, u32 *word)
 }
 
 /* As unwind_find_rule() in bpf/lib/unwind.bpf.h. */
-const struct unwind_rule *unwind_tables__find(const struct unwind_tables *t, u32 number, u64 address)
+int unwind_tables__find(const struct unwind_tables *t, u32 number, u64 address, const struct unwind_rule **rule)
 {
-	u64 at, page;
+	u32 from, to, middle, row = 0;
 	struct unwind_file f;
-	u32 from, to, middle, row;
+	u64 at, page;
+	int err = bpf_map_lookup_elem(t->files_fd, &number, &f);
 
-	if (bpf_map_lookup_elem(t->files_fd, &number, &f))
-		return NULL;
+	*rule = NULL;
+	if (err)
+		return err;
 	at = address - f.start;
 	page = at >> UNWIND_PAGE_BITS;
-	if (page >= f.pages || read_word(t, f.index + page, &from) || read_word(t, f.index + page + 1, &to))
-		return NULL;
-	while (from < to) {
+	if (page >= f.pages)
+		return 0;
+	err = read_word(t, f.index + page, &from) ?: read_word(t, f.index + page + 1, &to);
+	while (!err && from < to) {
 		middle = from + (to - from) / 2;
-		if (read_word(t, f.rows + middle, &row))
-			return NULL;
+		err = read_word(t, f.rows + middle, &row);
 		if (row % UNWIND_PAGE <= at % UNWIND_PAGE)
 			from = middle + 1;
 		else
 			to = middle;
 	}
-	if (!from || read_word(t, f.rows + from - 1, &row))
-		return NULL;
-	return &t->rules->rule[row >> UNWIND_PAGE_BITS];
+	if (err || !from)
+		return err;
+	err = read_word(t, f.rows + from - 1, &row);
+	if (!err)
+		*rule = &t->rules->rule[row >> UNWIND_PAGE_BITS];
+	return err;
 }
 
 #define PAGE_BYTES 4096

@@ -97,8 +97,11 @@ u64 unwind_tables__say_refused(const struct unwind_tables *t, FILE *f);
  */
 void unwind_tables__announce(const struct unwind_tables *t, u32 number, int fd);
 
-/* The rule at a virtual address of a file; NULL: it has none there, or the maps could not be read. */
-const struct unwind_rule *unwind_tables__find(const struct unwind_tables *t, u32 number, u64 address);
+/*
+ * The rule at a virtual address of a file; *rule is NULL if it has none there. Returns 0, or a negative errno if the
+ * maps could not be read.
+ */
+int unwind_tables__find(const struct unwind_tables *t, u32 number, u64 address, const struct unwind_rule **rule);
 
 /*
  * The bias of a mapping: its addresses minus the file's own, if code at this offset of the file is

@@ -216,7 +216,8 @@ bool unwinder__is_walked_by_frame_pointers(const struct unwinder *u, u32 mark, u
 		return true;
 	if (mark == MARK_NONE || mark & MARK_WANTED)
 		return false;
-	r = unwind_tables__find(&u->tables, mark - MARK_NUMBERS, address);
+	if (unwind_tables__find(&u->tables, mark - MARK_NUMBERS, address, &r))
+		return false;
 	if (!r || r->cfa == UNWIND_UNKNOWN)
 		return true;
 	return r->cfa == UNWIND_FP && r->fp == UNWIND_FP_AT_CFA && r->offset + r->fp_offset == 0 &&
