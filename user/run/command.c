@@ -225,15 +225,17 @@ int command__shell(const char *line, const struct command_setting *setting)
 
 void command__release(struct command *c)
 {
+	pid_t ended;
+
 	if (!c->pid)
 		return;
 	close(c->go_fd);
 	close(c->error_fd);
 	if (c->pidfd >= 0)
 		close(c->pidfd);
-	if (!waitpid(c->pid, &c->status, WNOHANG))
+	ended = waitpid(c->pid, &c->status, WNOHANG);
+	if (!ended)
 		kill(c->pid, SIGTERM);
-	else
-		c->has_ended = c->has_begun;
+	c->has_ended = c->has_begun && ended == c->pid;
 	c->pid = 0;
 }

@@ -66,7 +66,7 @@ int command__shell(const char *line, const struct command_setting *setting);
  */
 void command__release(struct command *c);
 
-/* That status as shells have it (exit status of bash(1)): of an exit, or 128 plus the number of the signal. */
+/* The status as bash(1) has it: that of an exit, or 128 plus the number of the signal. status: as in waitpid(2). */
 int command__shell_status(int status);
 
 #endif /* TALLY_RUN_COMMAND_H */
