@@ -20,6 +20,7 @@
 #include <bpf/libbpf.h>
 
 #include "run/command.h"
+#include "run/exit_code.h"
 #include "run/listen.h"
 #include "run/live.h"
 #include "run/metrics.h"
@@ -28,22 +29,6 @@
 #include "host/host.h"
 #include "report/report.h"
 #include "base/types.h"
-
-/* The exit status of every tool. */
-enum exit_code {
-	EXIT_DONE = 0,
-	EXIT_FAILED = 1,
-	EXIT_USAGE = 2,
-	EXIT_LOST = 3,          /* --strict, and something was lost */
-	EXIT_UNABLE = 4,        /* not possible with this kernel or this user's rights */
-	/*
-	 * With a command, the status is the command's own unless the run was interrupted or ended before it; these are
-	 * for the rest, as env(1) and timeout(1) have them.
-	 */
-	EXIT_TOOL_FAILED = 125, /* instead of 1, 3 and 4 */
-	EXIT_NOT_EXECUTABLE = 126,
-	EXIT_NOT_FOUND = 127,
-};
 
 struct measurement;
 
@@ -113,8 +98,5 @@ int run__arm_late(struct measurement *m);
 int run__again(struct run *run);
 
 void run__release(struct run *run);
-
-/* After run__release(): the exit status for err, an error of any function here or of libbpf. */
-int run__exit_code(const struct run *run, int err);
 
 #endif /* TALLY_RUN_RUN_H */
