@@ -84,7 +84,7 @@ def test_its_cost_is_told(run):
 
 @once
 def test_its_cost_is_estimated_from_slices(run, ends):
-    """The kernel's statistics are on for 100 ms of each second. Of a steady load that shows as much as the whole does.
+    """The kernel's statistics are on for 100 ms of each second, and show as much of a steady load as the whole does.
     Emulated CPUs do not keep these times."""
     load = subprocess.Popen(["dd", "if=/dev/zero", "of=/dev/null", "bs=1"], stderr=subprocess.DEVNULL)
     ends.callback(load.wait)
