@@ -8,6 +8,7 @@
  * time.
  */
 #define SCOPE_UNTYPED
+#include "answered.bpf.h"
 #include "compat.bpf.h"
 #include "futexstat.h"
 #include "hist.bpf.h"
@@ -30,6 +31,9 @@ u64 ended_ns = 0;
 
 /* --slices: the programs were attached then; before, ends of calls were not seen. 0: they always were. */
 u64 slice_ns = 0;
+
+/* Written by the loader when the run begins. */
+u64 began_ns = 0;
 
 u64 waits_by_stack = 0;
 
@@ -299,13 +303,30 @@ static __noinline int end_wake(struct futex_call *c, long ret)
 	return 0;
 }
 
-/* For futex(2). */
-static __always_inline bool asks_to_wait(const struct pt_regs *regs)
+/* For futex(2): is the call of the kind that is counted? */
+static __always_inline bool is_counted(const struct pt_regs *regs)
 {
 	u64 arg[6];
 
 	syscall_arguments(regs, arg);
-	return is_wait(arg[1] & FUTEX_CMD_MASK);
+	return of_wakes ? is_wake(arg[1] & FUTEX_CMD_MASK) : is_wait(arg[1] & FUTEX_CMD_MASK);
+}
+
+/* A call of futex(2) ends whose begin was not seen. */
+static __always_inline void end_without_entry(const struct pt_regs *regs, bool is_first)
+{
+	if (!is_counted(regs) || !in_scope_now(NULL))
+		return;
+	/* Wakes do not block. */
+	if (of_wakes || !is_first || !is_older_than(calling_task(), began_ns)) {
+		if (may_be_answered())
+			count_answered();
+		return;
+	}
+	count_begun_before();
+	/* Marks the task: no later call of it has begun before the run. */
+	if (!futex_calls_get(calling_task(), NULL))
+		count_lost(LOSS_NO_STORAGE);
 }
 
 SEC("tp_btf/sys_exit")
@@ -322,8 +343,8 @@ int UNPREEMPTED_PROG(on_exit, struct pt_regs *regs, long ret)
 	if (slice_ns && (!c || c->since < slice_ns))
 		return 0;
 	if (!c || !c->since) {
-		if (!c && !of_wakes && number == nr_futex && asks_to_wait(regs))
-			count_begun_before();
+		if (number == nr_futex)
+			end_without_entry(regs, !c);
 		return 0;
 	}
 	since = c->since;

@@ -70,6 +70,8 @@ def test_trace_of_a_command(run, directory):
     ("trace", ("-e", "getppid", "--min", "1us"), N),
     ("syscount", ("--latency", "-e", "getppid,getpgid"), 2 * N),
     ("fsdist", ("--all-kinds", "--op", "open"), N),
+    ("futexstat", (), N),
+    ("futexstat", ("--wakes",), N),
 ), ids=lambda value: value if isinstance(value, str) else "")
 def test_sums(tool, load, tool_name, args, times):
     """Calls without a time are in no sum of times; the report says how many there were."""

@@ -3,13 +3,15 @@
  * System calls that the kernel does not run. After ready and go:
  *
  *   answered filter N    N times each, answered by a seccomp filter: getppid() with EPERM, getpgid(0) with 7, which
- *                        another thread gives (SECCOMP_RET_USER_NOTIF), connect() with EACCES, and openat() of
- *                        /dev/null for writing with EROFS; and 1 time openat() of it for reading, which succeeds
+ *                        another thread gives (SECCOMP_RET_USER_NOTIF), connect() with EACCES, openat() of
+ *                        /dev/null for writing with EROFS, and FUTEX_WAIT and FUTEX_WAKE by the real-time clock with
+ *                        EDOM; and 1 time openat() of it for reading, which succeeds
  *   answered tracer N    ready says the pid of a child; its parent lets N calls getppid() of it return 42, which the
  *                        kernel does not run (PTRACE_SYSEMU)
  */
 #include <fcntl.h>
 #include <linux/filter.h>
+#include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <sys/ioctl.h>
@@ -41,6 +43,13 @@ static int filter(void)
 		LOAD(args[2]),
 		UNLESS(O_WRONLY, 1),
 		RETURN(SECCOMP_RET_ERRNO | EROFS),
+		LOAD(nr),
+		UNLESS(SYS_futex, 5),
+		LOAD(args[1]),
+		UNLESS(FUTEX_WAIT | FUTEX_CLOCK_REALTIME, 1),
+		RETURN(SECCOMP_RET_ERRNO | EDOM),
+		UNLESS(FUTEX_WAKE | FUTEX_CLOCK_REALTIME, 1),
+		RETURN(SECCOMP_RET_ERRNO | EDOM),
 		RETURN(SECCOMP_RET_ALLOW),
 	};
 	struct sock_fprog program = { sizeof(code) / sizeof(code[0]), code };
@@ -76,6 +85,7 @@ static void by_filter(long n)
 	const struct sockaddr_un nobody = { .sun_family = AF_UNIX, .sun_path = "/answered/by/nobody" };
 	int fd = filter(), sock = socket(AF_UNIX, SOCK_STREAM, 0);
 	pthread_t thread;
+	int word = 0;
 	bool fails;
 
 	if (pthread_create(&thread, NULL, answer, &fd))
@@ -85,6 +95,8 @@ static void by_filter(long n)
 	while (n--) {
 		fails = syscall(SYS_getppid) != -1 || syscall(SYS_getpgid, 0) != 7;
 		fails |= connect(sock, (const struct sockaddr *)&nobody, sizeof(nobody)) != -1 || errno != EACCES;
+		fails |= syscall(SYS_futex, &word, FUTEX_WAIT | FUTEX_CLOCK_REALTIME, 1, NULL) != -1 || errno != EDOM;
+		fails |= syscall(SYS_futex, &word, FUTEX_WAKE | FUTEX_CLOCK_REALTIME, 1) != -1 || errno != EDOM;
 		if (fails || syscall(SYS_openat, AT_FDCWD, "/dev/null", O_WRONLY) != -1)
 			error(1, 0, "the filter does not answer");
 	}
