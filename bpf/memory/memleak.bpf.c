@@ -28,6 +28,8 @@
 #include "task_key.bpf.h"
 #include "task_state.bpf.h"
 
+#define SIGNAL_GROUP_EXIT 0x4                   /* include/linux/sched/signal.h */
+
 const volatile u32 take = STACK_USER;           /* enum stack_flags */
 
 struct {
@@ -539,6 +541,21 @@ int UNPREEMPTED_PROG(on_exec, struct task_struct *t)
 	err = bpf_map_update_elem(&execs, &tgid, &exec, BPF_ANY);
 	if (err)
 		count_failed_update(err);
+	return 0;
+}
+
+/*
+ * Probes on perf events that are for one process compare memory with that of its first thread, and so see nothing
+ * more once that has ended while others go on. The loader loads this for such probes only.
+ */
+bool first_has_ended = false;
+
+SEC("tp_btf/sched_process_exit")
+int UNPREEMPTED_PROG(on_first_exit, struct task_struct *t)
+{
+	if (t->pid == t->tgid && t->signal->live.counter && !(t->signal->flags & SIGNAL_GROUP_EXIT) &&
+	    scope_for_life(t))
+		first_has_ended = true;
 	return 0;
 }
 

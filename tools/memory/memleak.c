@@ -10,6 +10,7 @@
 #include "agg/wide.h"
 #include "base/clock.h"
 #include "base/numbers.h"
+#include "base/process_thread.h"
 #include "cli/key_view.h"
 #include "cli/order.h"
 #include "cli/task_key.h"
@@ -65,7 +66,8 @@ struct memleak {
 	struct task_key_names names;
 	struct stacks stacks;
 	struct outstanding outstanding;
-	char source[448], value[160], nothing[640];
+	size_t source_length;           /* without what the programs of the run add */
+	char source[640], value[160], nothing[640];
 };
 
 /*
@@ -246,6 +248,14 @@ static int read_totals(struct memleak *m)
 	return err;
 }
 
+/* A false all-clear without it. */
+static void describe_end_of_first(struct memleak *m)
+{
+	if (m->bpf->bss->first_has_ended)
+		snprintf(m->source + m->source_length, sizeof(m->source) - m->source_length,
+			 "; nothing is seen since the first thread of the process has ended: run it again");
+}
+
 static int report(struct measurement *measurement, struct report *r)
 {
 	struct memleak *m = measurement->own;
@@ -257,6 +267,7 @@ static int report(struct measurement *measurement, struct report *r)
 		err = read_totals(m);
 	if (err)
 		return err;
+	describe_end_of_first(m);
 	r->value = m->value;
 	r->source = m->source;
 	r->has_events = true;
@@ -332,6 +343,7 @@ static void describe(struct memleak *m, const struct cli *cli)
 			event_binaries__count_others(m->binary ?: c_library,
 						     a->site[0].path), m->source + n,
 			sizeof(m->source) - n);
+	m->source_length = strlen(m->source);
 }
 
 static void tell_left_out(const struct allocators *a)
@@ -411,10 +423,15 @@ static int add_site(struct probes *to, const struct allocator_site *s, bool is_r
 	return site->path ? 0 : -ENOMEM;
 }
 
-/* With a single process, the probe is installed for that one only, and costs others nothing. */
+/*
+ * With a single process, the probe is installed for that one only, and costs others nothing. The
+ * kernel compares memory with that of the first thread, which has none once it has ended.
+ */
 static u32 only_process(const struct cli *cli)
 {
-	return cli->scope.npids == 1 && !cli->command && !cli->scope.follow ? cli->scope.pids[0] : 0;
+	u32 pid = cli->scope.npids == 1 && !cli->command && !cli->scope.follow ? cli->scope.pids[0] : 0;
+
+	return process_thread(pid) == pid ? pid : 0;
 }
 
 static int add_sites(struct memleak *m, enum allocator_kind kind)
@@ -459,7 +476,12 @@ static int plan_probes(struct memleak *m, const struct cli *cli)
 	if (!err)
 		err = attach__plan(&m->returns.attachments, &m->returns.sites, NULL,
 				   &m->returns.programs);
-	return err ?: attach__plan(&m->calls.attachments, &m->calls.sites, NULL, &m->calls.programs);
+	if (!err)
+		err = attach__plan(&m->calls.attachments, &m->calls.sites, NULL, &m->calls.programs);
+	if (!err)
+		err = bpf_program__set_autoload(m->bpf->progs.on_first_exit,
+						pid && m->calls.attachments.way[0] == ATTACH_UPROBE);
+	return err;
 }
 
 /* The caller reports the error, as for the programs of the skeleton. */
