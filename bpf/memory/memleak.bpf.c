@@ -39,12 +39,11 @@ struct {
 	__type(value, struct memleak_live);
 } live SEC(".maps");
 
-/* The self_exec_id of processes that have made an exec. Allocations from before it are gone. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 16384);
 	__type(key, u32);
-	__type(value, u64);
+	__type(value, struct memleak_exec);
 } execs SEC(".maps");
 
 struct {
@@ -75,6 +74,7 @@ struct allocator_call {
 	struct new_call made;   /* the innermost call of operator new outside of the calls above */
 	u64 deleted;            /* by the last operator delete, which may pass it on to free() */
 	u64 deleted_sp;
+	u64 exec;               /* memleak_exec.calls is set for it */
 };
 
 TASK_STATE(allocator_calls, struct allocator_call)
@@ -88,12 +88,17 @@ static __always_inline struct memleak_totals *all(void)
 	return bpf_map_lookup_elem(&totals, &zero);
 }
 
-static __always_inline void key_of(struct memleak_key *key, u64 address)
+static __always_inline u64 self_exec_id(void)
 {
 	struct task_struct *t = (struct task_struct *)bpf_get_current_task();
 
+	return BPF_CORE_READ(t, self_exec_id);
+}
+
+static __always_inline void key_of(struct memleak_key *key, u64 address)
+{
 	key->address = address;
-	key->exec = BPF_CORE_READ(t, self_exec_id);
+	key->exec = self_exec_id();
 	key->tgid = bpf_get_current_pid_tgid() >> 32;
 }
 
@@ -164,9 +169,25 @@ static __always_inline void add_allocation(void *ctx, u64 address, u64 bytes, u3
 static __always_inline bool has_seen_all(const struct memleak_key *key)
 {
 	u32 tgid = key->tgid;
-	u64 *exec = bpf_map_lookup_elem(&execs, &tgid);
+	struct memleak_exec *e = bpf_map_lookup_elem(&execs, &tgid);
 
-	return exec && *exec == key->exec;
+	return e && e->exec == key->exec;
+}
+
+/* Notes that the program of the process calls what is probed: once a thread and exec. */
+static __noinline int see_program(void)
+{
+	struct allocator_call *c = allocator_calls_find(calling_task());
+	u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	struct memleak_exec *e;
+
+	if (!c)
+		return 0;
+	c->exec = self_exec_id();
+	e = bpf_map_lookup_elem(&execs, &tgid);
+	if (e)
+		e->calls = 1;
+	return 0;
 }
 
 /* --- arguments of 64-bit and of 32-bit functions -------------------------------------------------- */
@@ -289,6 +310,8 @@ static __always_inline struct allocator_call *begin(struct pt_regs *regs, u64 by
 	if (!is_outermost(c, p.sp))
 		return NULL;
 	look_after_new(c, &p);
+	if (c->exec != self_exec_id())
+		see_program();
 	c->sp = p.sp;
 	c->bytes = bytes;
 	c->result = 0;
@@ -420,6 +443,8 @@ static __always_inline void begin_new(struct pt_regs *regs)
 	made.caller = returns_to(&p);
 	c->sp = 0;
 	look_after_new(c, &p);
+	if (c->exec != self_exec_id())
+		see_program();
 	c->made = made;
 }
 
@@ -532,13 +557,14 @@ int UNPREEMPTED(PREEMPT_GLOBAL, on_calls, struct pt_regs *, regs)
 SEC("tp_btf/sched_process_exec")
 int UNPREEMPTED_PROG(on_exec, struct task_struct *t)
 {
-	u64 exec = t->self_exec_id;
+	struct memleak_exec e = { .exec = t->self_exec_id };
 	u32 tgid = t->tgid;
 	long err;
 
 	if (!scope_for_life(t))
 		return 0;
-	err = bpf_map_update_elem(&execs, &tgid, &exec, BPF_ANY);
+	bpf_get_current_comm(e.comm, sizeof(e.comm));
+	err = bpf_map_update_elem(&execs, &tgid, &e, BPF_ANY);
 	if (err)
 		count_failed_update(err);
 	return 0;

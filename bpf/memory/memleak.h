@@ -38,6 +38,14 @@ struct memleak_live {
 	char name[TASK_KEY_COMM_LEN];
 };
 
+/* The last exec of a process, in the run. */
+struct memleak_exec {
+	__u64 exec;             /* self_exec_id. Allocations from before it are gone. */
+	__u32 calls;            /* it has called a function that is probed */
+	__u32 pad;
+	char comm[TASK_KEY_COMM_LEN];
+};
+
 /* For the whole run, per CPU. */
 struct memleak_totals {
 	__u64 allocs;           /* successful ones */

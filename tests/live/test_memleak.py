@@ -273,6 +273,18 @@ def test_more_bytes_than_64_bits_hold(memleak, trigger):
     assert row["bytes"] == float(2 ** 64 - 1), row
 
 
+@tally.once
+def test_programs_without_what_is_probed(memleak, directory):
+    """Their memory is not in the report, which names them."""
+    (directory / "own.c").write_text("#include <stdlib.h>\nint main(void) { return !malloc(4321); }\n")
+    subprocess.run(["gcc", "-static", "-o", "with, comma", "own.c"], cwd=directory, check=True)
+    subprocess.run(["gcc", "-o", "shared", "own.c"], cwd=directory, check=True)
+    script = f"'{directory}/with, comma'; '{directory}/with, comma'; {directory}/shared; exit 0"
+    report = reported(memleak("--", "sh", "-c", script, ready=False))
+    assert [row["count"] for row in report["rows"] if row["bytes"] == 4321] == [1]
+    assert report["source"].endswith("; 2 programs called none of them (with, comma)"), report
+
+
 def test_nothing_is_from_before_an_exec(memleak):
     """What the C library frees once more when threads end has been freed before, and was not there at the start."""
     tracer = memleak("--", "sh", "-c", f"exec {binary('passing')} 4 > /dev/null", ready=False)

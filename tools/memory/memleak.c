@@ -160,11 +160,13 @@ struct owner {
 
 static void find_owner(const struct memleak *m, struct owner *o, u32 tgid)
 {
+	struct memleak_exec e;
+
 	if (o->tgid == tgid)
 		return;
 	*o = (struct owner){ .tgid = tgid };
-	if (bpf_map_lookup_elem(bpf_map__fd(m->bpf->maps.execs), &tgid, &o->exec))
-		o->exec = 0;
+	if (!bpf_map_lookup_elem(bpf_map__fd(m->bpf->maps.execs), &tgid, &e))
+		o->exec = e.exec;
 	o->has_gone = !m->keeps_ended && !process_exists(tgid);
 }
 
@@ -248,12 +250,63 @@ static int read_totals(struct memleak *m)
 	return err;
 }
 
-/* A false all-clear without it. */
-static void describe_end_of_first(struct memleak *m)
+#define UNSEEN_NAMES 3
+
+/* Programs that have called no function that is probed: static ones, or with another library. */
+struct unseen {
+	size_t programs, names;
+	bool has_others;                /* beside the names */
+	char name[UNSEEN_NAMES][TASK_KEY_COMM_LEN];
+};
+
+static void unseen__add(struct unseen *u, const struct memleak_exec *e)
 {
+	size_t i;
+
+	if (e->calls)
+		return;
+	u->programs++;
+	for (i = 0; i < u->names; i++)
+		if (!strncmp(u->name[i], e->comm, TASK_KEY_COMM_LEN))
+			return;
+	u->has_others |= u->names == UNSEEN_NAMES;
+	if (u->names < UNSEEN_NAMES)
+		memcpy(u->name[u->names++], e->comm, TASK_KEY_COMM_LEN);
+}
+
+/* "; 3 programs called none of them (server, busybox)" */
+static void describe_unseen(const struct unseen *u, char *text, size_t size)
+{
+	size_t i, n;
+
+	*text = '\0';
+	if (!u->programs)
+		return;
+	n = snprintf(text, size, "; %zu %s called none of them (", u->programs,
+		     u->programs == 1 ? "program" : "programs");
+	for (i = 0; i < u->names; i++)
+		n += snprintf(text + n, n < size ? size - n : 0, "%s%.*s", i ? ", " : "", TASK_KEY_COMM_LEN,
+			      u->name[i]);
+	snprintf(text + n, n < size ? size - n : 0, "%s)", u->has_others ? ", ..." : "");
+}
+
+/* A false all-clear without it: no memory of such a program is in the report. */
+static int read_programs(struct memleak *m)
+{
+	struct elements e = { .key_size = sizeof(u32), .value_size = sizeof(struct memleak_exec) };
+	int err = elements__read(&e, bpf_map__fd(m->bpf->maps.execs));
+	size_t i, n = m->source_length;
+	struct unseen u = {};
+
+	for (i = 0; i < e.n && !err; i++)
+		unseen__add(&u, elements__value(&e, i));
+	elements__free(&e);
+	describe_unseen(&u, m->source + n, sizeof(m->source) - n);
+	n += strlen(m->source + n);
 	if (m->bpf->bss->first_has_ended)
-		snprintf(m->source + m->source_length, sizeof(m->source) - m->source_length,
+		snprintf(m->source + n, sizeof(m->source) - n,
 			 "; nothing is seen since the first thread of the process has ended: run it again");
+	return err;
 }
 
 static int report(struct measurement *measurement, struct report *r)
@@ -264,10 +317,9 @@ static int report(struct measurement *measurement, struct report *r)
 	if (!err)
 		err = read_live(m);
 	if (!err)
-		err = read_totals(m);
+		err = read_totals(m) ?: read_programs(m);
 	if (err)
 		return err;
-	describe_end_of_first(m);
 	r->value = m->value;
 	r->source = m->source;
 	r->has_events = true;
