@@ -2,6 +2,7 @@
 """Every tool with a stack of 64 KB (ulimit -s 64), files without room (ulimit -f), and messages for too much of
 something."""
 
+import functools
 import resource
 import signal
 import subprocess
@@ -64,8 +65,8 @@ def test_more_processes_than_descriptors():
     assert b"ulimit -n" in result.stderr
 
 
-def limit_files():
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+def limit_files(size=0):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
 @pytest.mark.parametrize("args", [("list",), ("syscount", "-d", "0.1"), ("opensnoop", "-d", "0.1", "--json"),
@@ -75,6 +76,16 @@ def test_no_room_in_files(directory, args):
     result = run(*args, "-o", directory / "out", limit=limit_files)
     assert result.returncode == 1, result
     assert result.stderr, result
+
+
+@pytest.mark.parametrize("kib", (1, 33, 100))
+def test_a_recording_at_the_limit(directory, kib):
+    """The limit is named, and not taken for a fault of the disk."""
+    result = run("record", "-o", directory / "out", "-d", "2", "-I", "1", "runqlat", "syscount",
+                 limit=functools.partial(limit_files, kib << 10))
+    assert result.returncode != 0, result
+    assert b"the limit of the size of files is reached (ulimit -f)" in result.stderr, result
+    assert b"I/O error" not in result.stderr and b"No space" not in result.stderr, result
 
 
 def test_a_command_ends_at_the_limit():

@@ -3,9 +3,12 @@
 #include "record/file.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "report/diag.h"
 #include "report/escape.h"
@@ -67,14 +70,36 @@ int store__error(int result)
 	}
 }
 
+/* SQLite maps that much of the index of its log at once. */
+#define WAL_INDEX_BYTES 32768
+
+/* SQLite has forgotten the cause when it has undone the change: has a file no room for another page? */
+static bool has_reached_limit(const struct store *s)
+{
+	static const char *const ends[] = { "", "-wal", "-journal" };
+	struct rlimit limit;
+	char path[PATH_MAX];
+	struct stat st;
+	size_t i;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY)
+		return false;
+	if (limit.rlim_cur < WAL_INDEX_BYTES)
+		return true;
+	for (i = 0; i < ARRAY_SIZE(ends); i++) {
+		snprintf(path, sizeof(path), "%s%s", s->path, ends[i]);
+		if (!stat(path, &st) && (u64)st.st_size + 2 * LOG_PAGE_BYTES > limit.rlim_cur)
+			return true;
+	}
+	return false;
+}
+
 /* SQLite says "disk I/O error", whatever the system said. */
 static void complain_of_file(struct store *s)
 {
 	int why = s->sql->system_errno(s->db);
 
-	if (why == EFBIG)
-		diag_error("'%s': the limit of the size of files is reached (ulimit -f)", s->path);
-	else if (why)
+	if (why)
 		diag_error("'%s': %s: %s", s->path, s->sql->errmsg(s->db), strerror(why));
 	else
 		diag_error("'%s': %s", s->path, s->sql->errmsg(s->db));
@@ -82,6 +107,10 @@ static void complain_of_file(struct store *s)
 
 int store__complain(struct store *s, int err)
 {
+	if ((err == -EIO || err == -ENOSPC) && has_reached_limit(s)) {
+		diag_error("'%s': the limit of the size of files is reached (ulimit -f)", s->path);
+		return err;
+	}
 	switch (-err) {
 	case EBUSY:
 		diag_error("'%s': another process records into it", s->path);

@@ -20,7 +20,6 @@
 
 /* SQLite empties the log at this size, in pages, if no reader needs it. */
 #define LOG_PAGES 1000
-#define LOG_PAGE_BYTES 4096
 #define CACHE_BYTES (2ULL << 20)
 
 /* How long a checkpoint waits for readers. */
