@@ -137,6 +137,46 @@ def test_a_system_call_that_is_not_there(name, call):
         assert "ulimit" not in result.stderr or error == errno.EMFILE, (error, more, result)
 
 
+BUSY = """
+#include <time.h>
+
+__attribute__((noinline)) void at_work(void)
+{
+	struct timespec t;
+
+	do
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	while (!t.tv_sec && t.tv_nsec < 300000000);
+}
+
+int main(void)
+{
+	at_work();
+	return 0;
+}
+"""
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the numbers are x86's")
+@pytest.mark.parametrize("root", ("own", "another"))
+@pytest.mark.parametrize("error", (errno.EPERM, errno.ENOSYS))
+def test_names_without_openat2(directory, root, error):
+    """Seccomp filters of older container runtimes refuse it. Names are found below the own root; for others the report
+    says why there are none."""
+    (directory / "busy.c").write_text(BUSY)
+    subprocess.run(["gcc", "-static", "-o", directory / "busy", directory / "busy.c"], check=True)
+    command = (directory / "busy",) if root == "own" else ("chroot", directory, "/busy")
+    result, _ = run_limited("profile", "-U", "--json", "-F", "999", "--", *command,
+                            command=(BUILD / "triggers/denied", error, CALLS["openat2"][0]))
+    report = result.report
+    names = {frame["name"] for stack in report["stacks"] for frame in stack["frames"]}
+    if root == "own":
+        assert "at_work" in names, report
+    else:
+        assert "at_work" not in names, "another root was followed without openat2(): change the test"
+        assert "busy (openat2() is refused)" in report["note"], report
+
+
 # --- the report ----------------------------------------------------------------------------------
 
 # What keeps a run from its first report.

@@ -513,6 +513,8 @@ const char *confined__why(int err)
 		return "damaged, or too much";
 	case -EINTR:
 		return "interrupted";
+	case -CONFINED_NO_OPENAT2:
+		return "openat2() is refused";
 	default:
 		return strerror(-err);
 	}

@@ -117,6 +117,9 @@ int confined__start(confined_work work, void *arg, const int *fd, size_t nfds, i
 u64 allowance__time(struct allowance *a, const int *fd, size_t nfds);
 void allowance__spend(struct allowance *a, const int *fd, size_t nfds, u64 ns);
 
+/* A path below another root cannot be followed safely: openat2(2) is refused. No file system returns this error. */
+#define CONFINED_NO_OPENAT2 ENOLINK
+
 /* Why nothing was read, as text: for -ETIME, -EDQUOT, -EBADMSG, ... */
 const char *confined__why(int err);
 

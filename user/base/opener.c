@@ -88,11 +88,33 @@ static ssize_t receive_with(int socket, struct iovec *part, size_t n, int *fd)
  * --- the child ---------------------------------------------------------------------------------
  */
 
+/* A path means the same below this root and below our own one. */
+static bool is_own_root(int dir)
+{
+	struct stat own, st;
+
+	return !stat("/", &own) && !fstat(dir, &st) && own.st_dev == st.st_dev && own.st_ino == st.st_ino;
+}
+
+/*
+ * Seccomp filters of older container runtimes refuse openat2(2). Below our own root the plain call finds the same
+ * file, but for links that the caller wants refused.
+ */
+static int find_without_openat2(const struct request *r, int dir, const char *path)
+{
+	int fd;
+
+	if (r->resolve & ~(RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS) || !is_own_root(dir))
+		return -CONFINED_NO_OPENAT2;
+	fd = open(path, O_PATH | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
 /* O_PATH does not open the file itself, so a device is not affected. */
 static int find(const struct request *r, const char *root, const char *path)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = r->resolve };
-	int dir, fd, err;
+	int dir, fd;
 
 	if (!r->has_root) {
 		fd = open(path, O_PATH | O_CLOEXEC);
@@ -102,9 +124,10 @@ static int find(const struct request *r, const char *root, const char *path)
 	if (dir < 0)
 		return -errno;
 	fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
-	err = -errno;
+	if (fd < 0)
+		fd = errno == ENOSYS || errno == EPERM ? find_without_openat2(r, dir, path) : -errno;
 	close(dir);
-	return fd < 0 ? err : fd;
+	return fd;
 }
 
 /* May it be opened, and does its server answer? */
@@ -585,5 +608,6 @@ pid_t opener__pid(void)
 
 bool opener__is_unanswered(int err)
 {
-	return err == -ETIME || err == -EINTR || err == -EDQUOT || err == -EBADMSG || err == -EAGAIN;
+	return err == -ETIME || err == -EINTR || err == -EDQUOT || err == -EBADMSG || err == -EAGAIN ||
+	       err == -CONFINED_NO_OPENAT2;
 }

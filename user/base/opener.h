@@ -55,7 +55,10 @@ char *opener__real_path(const char *path);
 /* f_type of fstatfs(2). place: as in struct opener_path. Returns 0 or a negative errno. */
 int opener__file_system(int fd, u64 place, u64 *type);
 
-/* Whether an error says that there was no answer (-ETIME, -EINTR, -EDQUOT) or no child to ask (-EAGAIN, -EBADMSG). */
+/*
+ * Whether an error says that there was no answer (-ETIME, -EINTR, -EDQUOT), no child to ask (-EAGAIN, -EBADMSG), or
+ * that a path below another root cannot be followed safely, since openat2(2) is refused (-CONFINED_NO_OPENAT2).
+ */
 bool opener__is_unanswered(int err);
 
 /*

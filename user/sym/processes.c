@@ -977,7 +977,7 @@ int symbols__open_told(struct symbols *s, u32 pid, struct mapping *m)
 		close(fd);
 		fd = -ESTALE;
 	}
-	if (fd < 0)
+	if (fd < 0 && !opener__is_unanswered(fd))
 		fd = root__open(pid = 0, m->path, 0, &st);
 	if (opener__is_unanswered(fd))
 		return symbols__add_unanswered(s, &line, fd, &m->file);
