@@ -102,6 +102,27 @@ static void flame_graphs_share_the_room(void **state)
 	fixture__free(&f);
 }
 
+static void broken_stacks_are_told_beside_the_graph(void **state)
+{
+	struct writer w = { .format = FORMAT_HTML };
+	struct stacks_fixture f;
+	u32 key, note, a;
+	char *text;
+
+	(void)state;
+	fixture__make(&f, 4);
+	key = add_key(&f, NULL);
+	note = add_frame(&f, "[incomplete]", NULL, 0, FRAME_NOTE);
+	a = add_frame(&f, "main", "m", 0, FRAME_USER);
+	STACK(&f, key, 3, a);
+	STACK(&f, key, 5, note, a);
+	assert_int_equal(writer__write(&w, &f.report), 0);
+	text = page_of(&w);
+	assert_int_equal(times(text, "<p class=\"left\">8 samples, 62.5% [incomplete]</p>"), 1);
+	free(text);
+	fixture__free(&f);
+}
+
 static void figures_are_exact_and_names_inert(void **state)
 {
 	static const char hostile[] = "</td><script>x()</script>\"'&\xff\xe2\x80\xae\x1b]]>";
@@ -144,6 +165,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_page_is_bounded),
 		cmocka_unit_test(flame_graphs_share_the_room),
+		cmocka_unit_test(broken_stacks_are_told_beside_the_graph),
 		cmocka_unit_test(figures_are_exact_and_names_inert),
 		cmocka_unit_test(nothing_is_no_page),
 	};

@@ -150,6 +150,42 @@ static void hostile_names_are_inert(void **state)
 	fixture__free(&f);
 }
 
+/* 5 of 8 samples, of the earlier run 1 of 4. */
+static void fill_broken(struct stacks_fixture *f)
+{
+	u32 key, note, a;
+
+	fixture__make(f, 4);
+	key = add_key(f, NULL);
+	note = add_frame(f, "[incomplete]", NULL, 0, FRAME_NOTE);
+	a = add_frame(f, "main", "m", 0, FRAME_USER);
+	STACK(f, key, 3, a);
+	STACK(f, key, 5, note, a);
+	f->report.stacks->stack[0].before = 3;
+	f->report.stacks->stack[1].before = 1;
+	f->report.stacks->before = 4;
+}
+
+/* A picture is looked at without the notes of the text report. */
+static void broken_stacks_are_told(void **state)
+{
+	struct stacks_fixture f;
+	char *text;
+	size_t n;
+
+	(void)state;
+	fill_broken(&f);
+	text = flame(&f, &n);
+	assert_non_null(strstr(text, "<title>profile: CPU time, 8 samples, 62.5% [incomplete]</title>"));
+	assert_non_null(strstr(text, " during 1.50 s, lost 0, 62.5% [incomplete]; a timer"));
+	free(text);
+	f.report.stacks->compared = true;
+	text = flame(&f, &n);
+	assert_int_equal(occurrences(text, ", [incomplete] 25.0% before and 62.5% after</t"), 2);
+	free(text);
+	fixture__free(&f);
+}
+
 #define MANY 50000
 
 /* Long names, few equal ones: 50,000 stacks of about 30 frames are still a file of less than 2 MB. */
@@ -191,6 +227,7 @@ int main(void)
 		cmocka_unit_test(frames_have_their_share),
 		cmocka_unit_test(kinds_have_colours),
 		cmocka_unit_test(hostile_names_are_inert),
+		cmocka_unit_test(broken_stacks_are_told),
 		cmocka_unit_test(many_stacks_are_a_small_file),
 	};
 

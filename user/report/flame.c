@@ -16,6 +16,7 @@
 #include "report/flame.h"
 #include "report/flame_script.h"
 #include "report/imprint.h"
+#include "report/incomplete.h"
 #include "report/stack_events.h"
 #include "report/text.h"
 #include "report/tree.h"
@@ -327,6 +328,7 @@ static void put_summary(const struct picture *p)
 	put_total(p);
 	fprintf(f, " during %s, ", format_value(duration, r->duration_ns, UNIT_NS, false));
 	text_put_lost(f, &r->counters);
+	put_incomplete(f, p->stacks, 0);
 	if (p->tiny)
 		fprintf(f, ", %s tiny frames merged", format_count(number, p->tiny));
 	fputs("; ", f);
@@ -343,6 +345,7 @@ static void put_comparison(const struct picture *p)
 	fprintf(p->file, "gone, and not drawn: %s %s, %.2f%% of before",
 		format_count(number, p->gone), p->unit,
 		s->before ? 100.0 * p->gone / s->before : 0);
+	put_incomplete(p->file, s, 0);
 	if (p->tiny)
 		fprintf(p->file, "; %s tiny frames merged", format_count(number, p->tiny));
 }
@@ -362,6 +365,7 @@ static void put_title(const struct picture *p)
 	put_total(p);
 	if (p->stacks->callee_first)
 		fputs(", callers above", p->file);
+	put_incomplete(p->file, p->stacks, 0);
 	if (r->left_out_by) {
 		fprintf(p->file, ", %.1f%% left out by ",
 			r->left_out ? 100.0 * r->left_out / (r->left_out + r->chosen) : 0);
@@ -559,16 +563,18 @@ static void put_several_head(FILE *f, const char *host, const struct report *r, 
 }
 
 /* "cs: 1,204 events" above its drawing; the script makes a button of it. */
-static void put_switch(FILE *f, const struct report_event *e, u32 y)
+static void put_switch(FILE *f, const struct report_stacks *s, size_t event, u32 y)
 {
+	const struct report_event *e = &s->event[event];
 	char number[UNITS_SPACE];
 
 	fprintf(f,
-		"<g class=\"switch\"><rect x=\"%d\" y=\"%u\" width=\"260\" height=\"18\"/><text class=\"q\" x=\"%d\" y=\"%u\">",
+		"<g class=\"switch\"><rect x=\"%d\" y=\"%u\" width=\"400\" height=\"18\"/><text class=\"q\" x=\"%d\" y=\"%u\">",
 		LEFT, y, LEFT + 6, y + 13);
 	put_xml_escaped(f, e->name);
 	fprintf(f, ": %s ", format_count(number, e->total));
 	put_xml_escaped(f, e->unit);
+	put_incomplete(f, s, event);
 	fputs("</text></g>\n", f);
 }
 
@@ -589,7 +595,7 @@ static int write_several(FILE *f, const char *host, const struct report *r)
 	if (!err)
 		put_several_head(f, host, r, high);
 	for (i = 0; i < s->nevents && !err; i++) {
-		put_switch(f, &s->event[i], y);
+		put_switch(f, s, i, y);
 		fwrite(part[i].text, 1, part[i].n, f);
 		y += HEADING + part[i].high;
 	}
@@ -619,6 +625,7 @@ static int put_each(FILE *f, const struct report *r, size_t most_bytes)
 		if (!err) {
 			fputs("<h4>", f);
 			put_xml_escaped(f, one.value);
+			put_incomplete(f, one.stacks, 0);
 			fputs("</h4>\n", f);
 			err = put_flame(f, &one, most_bytes / r->stacks->nevents);
 		}

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Folded stacks: one line "key;outermost;...;innermost value" per stack, as flamegraph.pl reads
- * them. They have no place for anything else: what was lost is a warning.
+ * them. They have no place for anything else: what was lost, and how much is incomplete, is a warning.
  */
 #include "report/diag.h"
+#include "report/incomplete.h"
 #include "report/text.h"
 #include "report/tree.h"
 
@@ -15,6 +16,15 @@ static void tell_losses(const struct report *r)
 		if (r->counters.lost[i])
 			diag_warn("%s: %llu %s: %s; %llu events are here", loss_kind_name(loss_kind(i)),
 				  r->counters.lost[i], loss_name(i), text_loss_sentence(r, i), r->events);
+}
+
+/* Of several events, the first one. */
+static void tell_incomplete(const struct report *r)
+{
+	double percent = report_stacks__incomplete_percent(r->stacks, 0);
+
+	if (percent >= INCOMPLETE_TO_NOTE)
+		diag_warn("%.1f%% of these stacks are [incomplete]: their outer callers are missing", percent);
 }
 
 int write_folded(struct writer *w, const struct report *r)
@@ -30,5 +40,6 @@ int write_folded(struct writer *w, const struct report *r)
 	}
 	stack_labels__free(&labels);
 	tell_losses(r);
+	tell_incomplete(r);
 	return err;
 }

@@ -10,6 +10,7 @@
 
 #include "report/flame.h"
 #include "report/html.h"
+#include "report/incomplete.h"
 #include "report/text.h"
 #include "report/xml.h"
 
@@ -553,10 +554,24 @@ static void print_overhead(struct writer *w, const struct report *r)
  * --- stacks ------------------------------------------------------------------------------------
  */
 
+/* Several events say it in their headings. */
+static void put_completeness(FILE *f, const struct report_stacks *s)
+{
+	char number[UNITS_SPACE];
+
+	if (s->nevents || !report_stacks__incomplete(s, 0).value)
+		return;
+	fprintf(f, "<p class=\"left\">%s ", format_count(number, s->total));
+	put_xml_escaped(f, s->unit ?: "");
+	put_incomplete(f, s, 0);
+	fputs("</p>\n", f);
+}
+
 static int put_stacks(FILE *f, const struct writer *w, const struct report *r, const struct html_room *room)
 {
 	int err = 0;
 
+	put_completeness(f, r->stacks);
 	if (r->stacks->total && room->flame_bytes) {
 		fputs("<div class=\"scroll flame\">\n", f);
 		err = put_flame(f, r, room->flame_bytes);

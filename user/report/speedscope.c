@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "agg/wide.h"
+#include "report/incomplete.h"
 #include "report/json_value.h"
 #include "report/stack_values.h"
 #include "report/text.h"
@@ -76,7 +77,7 @@ static json_t *samples(struct scope_file *s, const struct stack_value *v)
 	return list;
 }
 
-/* "off-cpu, lost 3": the format has no other place for losses. */
+/* "off-cpu, lost 3, 12.5% [incomplete]": the format has no other place for these. */
 static json_t *profile_name(const struct report *r, const struct stack_value *v)
 {
 	char *text = NULL;
@@ -94,6 +95,7 @@ static json_t *profile_name(const struct report *r, const struct stack_value *v)
 		fputs(", ", f);
 		text_put_lost(f, &r->counters);
 	}
+	put_incomplete(f, r->stacks, v->event);
 	if (r->hidden)
 		fprintf(f, ", %zu more not shown", r->hidden);
 	if (!fclose(f))

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/incomplete.h"
 #include "stack/stacks.h"
 
 /* Files without debug information listed in a note. */
@@ -69,44 +70,13 @@ static size_t add_list(FILE *f, const char *title, bool others, const struct sym
 	return n != 0;
 }
 
-/* Incomplete stacks get a note from this percentage on. */
-#define INCOMPLETE_TO_NOTE 10
-
 /* Unknown ones get a note from this percentage on. */
 #define UNKNOWN_TO_NOTE 1
-
-/* The frame after the note on the kind of time, if any. */
-static const struct report_frame *outermost_of(const struct report_stacks *stacks, const struct report_stack *stack)
-{
-	const struct report_frame *f = &stacks->frame[stack->frame[0]];
-	bool is_kind = report_frame__is_off_cpu(f) || (f->kind == FRAME_NOTE && !strcmp(f->name, NOTE_ON_CPU));
-
-	return is_kind && stack->nframes > 1 ? &stacks->frame[stack->frame[1]] : f;
-}
 
 /* With several events, that of the first one. */
 static u64 total_of(const struct report_stacks *stacks)
 {
 	return stacks->nevents ? stacks->event[0].total : stacks->total;
-}
-
-/* Percentage of the report in incomplete stacks; of several events, of the first one. */
-static u32 share_incomplete(const struct report_stacks *stacks)
-{
-	u64 incomplete = 0, total = total_of(stacks);
-	size_t i;
-
-	for (i = 0; i < stacks->n; i++) {
-		const struct report_stack *stack = &stacks->stack[i];
-		const struct report_frame *outermost;
-
-		if (!stack->nframes || stack->event)
-			continue;
-		outermost = outermost_of(stacks, stack);
-		if (outermost->kind == FRAME_NOTE && !strcmp(outermost->name, "[incomplete]"))
-			incomplete += stack->value;
-	}
-	return total ? incomplete * 100.0 / total : 0;
 }
 
 static const char *separator(const struct report *r, size_t n)
@@ -143,7 +113,7 @@ static size_t put_process_notes(FILE *f, const struct stacks *s, const struct re
 
 static size_t put_notes(FILE *f, struct stacks *s, const struct report *r)
 {
-	u32 share = s->user && !s->unwind && !s->hides_callers ? share_incomplete(r->stacks) : 0;
+	u32 share = s->user && !s->unwind && !s->hides_callers ? report_stacks__incomplete_percent(r->stacks, 0) : 0;
 	size_t n = put_process_notes(f, s, r);
 
 	if (r->stacks->total == UINT64_MAX)
