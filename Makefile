@@ -463,7 +463,8 @@ ZSHDIR   ?= $(PREFIX)/share/zsh/site-functions
 compdir  := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 zshdir   := $(DESTDIR)$(ZSHDIR)
 fishdir  := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
-# For tally export (docs/export.md). The unit is neither enabled nor started; what is in SYSCONFDIR is kept.
+# For tally export and record (docs/export.md, recordings.md). Units are neither enabled nor started. What is in SYSCONFDIR
+# is kept.
 SYSCONFDIR ?= /etc
 unitdir  := $(DESTDIR)$(PREFIX)/lib/systemd/system
 alertdir := $(DESTDIR)$(PREFIX)/share/tally/export
@@ -472,6 +473,9 @@ installed_pages := $(filter-out $(plain:%=%.1),$(pages)) $(plain:%=tally-%.1)
 
 # Each names tally at the end of a line; the others that are in PATH follow there.
 complete_named = sed 's/ tally$$/& $(named)/' $(1) >$(2) && chmod 644 $(2)
+
+complete_unit = sed 's|/usr/bin/tally |$(PREFIX)/bin/tally |; s|/etc/tally/|$(SYSCONFDIR)/tally/|' \
+	packaging/$(1)/tally-$(1).service >$(unitdir)/tally-$(1).service && chmod 644 $(unitdir)/tally-$(1).service
 
 # Earlier versions put links there: those are taken away, and nothing else of such a name.
 unlink_plain = for t in $(plain); do \
@@ -488,8 +492,8 @@ install: all man
 	$(call complete_named,docs/completion.bash,$(compdir)/tally)
 	$(call complete_named,docs/completion.zsh,$(zshdir)/_tally)
 	$(call complete_named,docs/completion.fish,$(fishdir)/tally.fish)
-	sed 's|/usr/bin/tally |$(PREFIX)/bin/tally |; s|/etc/tally/|$(SYSCONFDIR)/tally/|' packaging/export/tally-export.service >$(unitdir)/tally-export.service
-	chmod 644 $(unitdir)/tally-export.service
+	$(call complete_unit,export)
+	$(call complete_unit,record)
 	install -m 644 packaging/export/alerts.yml packaging/export/dashboard.json $(alertdir)
 	test -e $(confdir)/export.conf || install -m 644 packaging/export/export.conf $(confdir)
 	for t in $(named); do ln -sfT tally $(compdir)/$$t; ln -sfT tally.fish $(fishdir)/$$t.fish; done
@@ -499,7 +503,7 @@ uninstall:
 	rm -f $(bindir)/tally $(named:%=$(bindir)/%) $(links:%=$(execdir)/%) \
 		$(installed_pages:%=$(mandir)/%) $(compdir)/tally $(named:%=$(compdir)/%) \
 		$(zshdir)/_tally $(fishdir)/tally.fish $(named:%=$(fishdir)/%.fish) \
-		$(unitdir)/tally-export.service $(alertdir)/alerts.yml $(alertdir)/dashboard.json
+		$(unitdir)/tally-export.service $(unitdir)/tally-record.service $(alertdir)/alerts.yml $(alertdir)/dashboard.json
 	@$(unlink_plain)
 	if cmp -s packaging/export/export.conf $(confdir)/export.conf; then rm $(confdir)/export.conf; fi
 	rmdir $(alertdir) $(alertdir:/export=) $(confdir) 2>/dev/null || true

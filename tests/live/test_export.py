@@ -23,6 +23,7 @@ import urllib.request
 
 import pytest
 
+import services
 import tally
 from pprof import Profile
 from tally import once, wait_until
@@ -506,11 +507,8 @@ def test_what_is_usual(tool):
     assert export.stop().code == 0
 
 
-SERVICE = FILES / "tally-export.service"
-
-
 @once
-@pytest.mark.skipif(not shutil.which("setpriv"), reason="util-linux's setpriv is not installed")
+@services.needs_setpriv
 def test_the_rights_of_the_service_are_enough(tool, ends):
     """Each usual line is measured, as with all rights, with the capabilities of the unit alone and no way to get
     others."""
@@ -518,24 +516,9 @@ def test_the_rights_of_the_service_are_enough(tool, ends):
     whole = Exporter(tool, *lines)
     expected = ups(whole.await_intervals(1))
     assert whole.tool.stop().code == 0
-    rights = (
-        re.search(r"^CapabilityBoundingSet=(.*)$", SERVICE.read_text(), re.MULTILINE)[1]
-        .replace("CAP_", "+")
-        .lower()
-        .split()
-    )
     port = free_port()
     process = subprocess.Popen(
-        [
-            "setpriv",
-            "--no-new-privs",
-            f"--bounding-set=-all,{','.join(rights)}",
-            tally.BUILD / "export",
-            "--listen",
-            str(port),
-            *lines,
-            "0.3",
-        ],
+        [*services.limited("export"), tally.BUILD / "export", "--listen", str(port), *lines, "0.3"],
         stderr=subprocess.DEVNULL,
     )
     ends.callback(tally.end_process, process)
@@ -550,22 +533,13 @@ def test_the_rights_of_the_service_are_enough(tool, ends):
         for pid in (process.pid, "self")
     )
     # A container may itself be without some of them.
-    assert has <= len(rights) and has < there and ups(scrape(port)) == expected
+    assert has <= len(services.rights("export")) and has < there and ups(scrape(port)) == expected
 
 
 @once
-@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd is not installed")
+@services.needs_systemd
 def test_the_page_has_the_exposure_of_the_service():
-    said = re.search(r"\(systemd (\d+)\) rates it ([\d.]+)", (tally.ROOT / "docs/export.md").read_text())
-    version = subprocess.run(
-        ["systemd-analyze", "--version"], capture_output=True, text=True, check=True
-    ).stdout.split()[1]
-    if version != said[1]:
-        pytest.skip(f"systemd {version} weighs otherwise")
-    rated = subprocess.run(
-        ["systemd-analyze", "security", "--offline=true", SERVICE], capture_output=True, text=True, check=False
-    )
-    assert re.search(r"exposure level for tally-export.service: ([\d.]+)", rated.stdout)[1] == said[2]
+    services.check_exposure("export", "docs/export.md")
 
 
 # --- the readers ------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ away."""
 
 import json
 import os
+import shutil
 import subprocess
 
 import pytest
@@ -125,12 +126,25 @@ def test_uninstall_leaves_nothing(installed):
     (installed / "usr/bin/other").write_text("another's")
     unit = (installed / "usr/lib/systemd/system/tally-export.service").read_text()
     assert "ExecStart=/usr/bin/tally export /etc/tally/export.conf\n" in unit
+    unit = (installed / "usr/lib/systemd/system/tally-record.service").read_text()
+    assert "ExecStart=/usr/bin/tally record -o /var/lib/tally/" in unit
     assert {path.name for path in (installed / "usr/share/tally/export").iterdir()} == {"alerts.yml", "dashboard.json"}
     assert (installed / "etc/tally/export.conf").exists()
     make("uninstall", installed)
     left = [path for path in installed.rglob("*") if not path.is_dir()]
     assert left == [installed / "usr/bin/other"]
     assert not (installed / "usr/libexec/tally").exists() and not (installed / "etc/tally").exists()
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd is not installed")
+def test_units_are_valid(installed):
+    units = sorted((installed / "usr/lib/systemd/system").iterdir())
+    assert [unit.name for unit in units] == ["tally-export.service", "tally-record.service"]
+    for unit in units:
+        assert oct(unit.stat().st_mode & 0o777) == "0o644"
+        unit.write_text(unit.read_text().replace("/usr/bin/tally ", f"{installed}/usr/bin/tally "))
+    done = subprocess.run(["systemd-analyze", "verify", "--man=no", *units], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stderr == "", done
 
 
 def test_lines_of_the_service_that_were_changed_are_kept(installed):

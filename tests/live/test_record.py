@@ -14,6 +14,7 @@ import time
 
 import pytest
 
+import services
 import tally
 from tally import once
 
@@ -697,6 +698,41 @@ def test_a_reader_that_stays(run, tmp_path):
         ended = recorder.tool.stop()
     assert log < (1 << 20) + (256 << 10), log
     assert ended.code == 0 or (ended.code == 3 and "keeps the recording open for reading" in ended.stderr), ended
+
+
+def has_intervals(path, n):
+    """The file has no tables when it has just been made."""
+    with contextlib.suppress(sqlite3.OperationalError):
+        return path.exists() and len(intervals(path)) >= n
+
+
+def measured(path):
+    """The lines that have reports of intervals."""
+    return {line for line, in query(path, "SELECT m.line FROM report r JOIN measurement m ON m.id = r.measurement")}
+
+
+@once
+@services.needs_setpriv
+def test_the_rights_of_the_service_are_enough(ends, tmp_path):
+    """The unit's command records the same lines with its capabilities alone as with all rights."""
+    found = []
+    for name, limited in (("all", []), ("unit", services.limited("record"))):
+        path = tmp_path / name
+        args = [str(path) if arg.startswith("/var/lib/tally/") else arg for arg in services.command("record")]
+        assert str(path) in args and "--size" in args
+        process = subprocess.Popen([*limited, tally.BUILD / "tally", *args, "0.3"], stderr=subprocess.DEVNULL)
+        ends.callback(tally.end_process, process)
+        tally.wait_until(lambda: has_intervals(path, 2), "no interval was written")
+        process.send_signal(signal.SIGTERM)
+        assert process.wait() == 0
+        found.append(measured(path))
+    assert found[0] == found[1] and len(found[0]) > 5, found
+
+
+@once
+@services.needs_systemd
+def test_the_page_has_the_exposure_of_the_service():
+    services.check_exposure("record", "docs/recordings.md")
 
 
 @once

@@ -115,7 +115,7 @@ def test_files(package, unpacked):
         assert path.startswith(tuple(f"{folder}/" for folder in own + shared)) or path in own
     assert set(own) <= set(paths)
     assert ask(package, "-c").split() == ["/etc/tally/export.conf"]
-    assert "/usr/lib/systemd/system/tally-export.service" in paths
+    assert {f"/usr/lib/systemd/system/tally-{name}.service" for name in ("export", "record")} <= set(paths)
     for path in unpacked.rglob("*"):
         if path.is_symlink():
             assert path.resolve() == unpacked / "usr/bin/tally" or path.parent.name in (
