@@ -271,6 +271,48 @@ def test_timestamps(run):
 
 # --- files ---------------------------------------------------------------------------------------
 
+LINE = r"\d\d:\d\d:\d\d\.\d{6} .*"
+MISSING = ("--", "cat", "/nonexistent")
+# Their lines are known; those of the others are what happens meanwhile.
+SHOWN = (("execsnoop", *MISSING), ("exitsnoop", *MISSING), ("opensnoop", *MISSING), ("trace", "-e", "openat", *MISSING),
+         ("probe", "syscalls:sys_enter_openat", "--stream", *MISSING))
+OTHERS = (*((name,) for name in ("biosnoop", "connsnoop", "filelife", "fileslower", "runqslower", "signals", "tcplife",
+                                 "tcpretrans")), ("reclaim", "--min", "0"))
+
+
+@once
+@pytest.mark.parametrize("args", (*SHOWN, *((*line, "-d", "0.1") for line in OTHERS)), ids=lambda args: args[0])
+def test_a_pipe_gets_lines_and_no_report(run, args):
+    """awk, sort and uniq would take its heading and its figures for data."""
+    name, *options = args
+    result = run(*options, tool=name)
+    if result.code == 4:
+        pytest.skip(f"this kernel cannot: {result.stderr}")
+    assert result.code == (1 if args in SHOWN else 0), result
+    assert all(re.fullmatch(LINE, line) for line in result.text.splitlines()), result
+    assert re.search(rf"^{name}: ", result.stderr, re.MULTILINE), result
+    assert re.search(r"^events [\d,]+  ", result.stderr, re.MULTILINE), result
+    assert result.text or args not in SHOWN, result
+
+
+@once
+def test_in_a_run_of_several_reports_of_others_stay(run):
+    """Lines have a report on standard error, figures are reports."""
+    result = run("opensnoop", "syscount", *MISSING, tool="run").of_command(1)
+    assert "opensnoop: " in result.stderr and "syscount: " not in result.stderr, result
+    assert "opensnoop: " not in result.text and "\nsyscount: " in result.text, result
+    result = run("opensnoop --template '{path}'", "execsnoop", *MISSING, tool="run").of_command(1)
+    assert all(re.fullmatch(f"/\\S+|{LINE}", line) for line in result.text.splitlines()), result
+
+
+@once
+def test_a_file_of_lines_has_its_report(run, directory):
+    """It is read later: by then nobody has what was on standard error."""
+    result = run("-o", directory / "lines", *MISSING, tool="opensnoop").of_command(1)
+    assert "events " not in result.stderr, result
+    assert re.search(r"^events [\d,]+  ", (directory / "lines").read_text(), re.MULTILINE)
+
+
 @once
 def test_output_file_is_private(run, directory):
     out = directory / "report"

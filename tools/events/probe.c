@@ -422,6 +422,7 @@ static int attach(struct measurement *m)
 	m->has_said = err;
 	if (!err && p->session.stream) {
 		m->watch = watch;
+		m->has_lines = true;
 		if (!p->session.callers.wanted)
 			m->watch_fd = stream__fd(p->session.stream);
 	}

@@ -390,7 +390,7 @@ struct writer {
 	char separator;         /* CSV */
 	bool milliseconds;
 	bool timestamps;
-	bool only_lines;        /* the file has lines of single events; text reports go to standard error */
+	bool only_lines;        /* the output has lines of single events; text reports go to standard error */
 	const char *more;       /* how to see rows that are left out; NULL: "--top N" */
 	/*
 	 * text for a terminal: without the kernel and, unless they are estimates, the source of the numbers; trees

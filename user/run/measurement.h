@@ -135,6 +135,7 @@ struct measurement {
 	u64 ended_ns;
 	u64 spent_ns;                   /* run time of its programs when --budget was last checked */
 	u64 began_ns, start_ns;         /* the current interval: CLOCK_MONOTONIC, CLOCK_REALTIME */
+	bool has_lines;                 /* its output is single events: run.c keeps reports out of pipes */
 	bool header;                    /* runs of several: this measurement's header has been written */
 	struct heat *heat;              /* --heat: takes the reports; NULL: they are written */
 	struct openmetrics *metrics;    /* FORMAT_OPENMETRICS: takes the reports (run/metrics.h) */

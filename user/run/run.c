@@ -443,6 +443,17 @@ static bool tells_overhead(const struct measurement *m)
 }
 
 /*
+ * Programs that read lines see no report among them. Files of -o are read later, by people, who need to know what was
+ * lost: they have it, but for --template.
+ */
+static bool has_only_lines(const struct measurement *m)
+{
+	bool piped = !m->cli->output && !m->writer->terminal.columns;
+
+	return !m->cli->explain && (m->cli->only_lines || (m->has_lines && piped));
+}
+
+/*
  * Points the writer at this measurement: in a run of several, each has its own headings, its own
  * time unit and --top, and its own name in messages.
  */
@@ -450,6 +461,7 @@ static void begin_writing(struct measurement *m)
 {
 	m->writer->of_tool = m->tool;
 	m->writer->of_command = m->cli->command_line;
+	m->writer->only_lines = has_only_lines(m);
 	if (m->run->n == 1)
 		return;
 	m->writer->header = m->header;
