@@ -128,6 +128,17 @@ def test_guessed_stacks_are_marked(ends, directory):
 
 
 @pytest.mark.everywhere
+@pytest.mark.parametrize("starts", (
+    lambda *command: ("sh", "-c", f"true && {' '.join(map(str, command))}; true"),
+    lambda *command: ("env", "NAME=value", *command),
+), ids=("sh", "env"))
+def test_programs_that_a_command_names(directory, starts):
+    """What a shell's text or an argument names is known before it runs."""
+    expected = traced(copied_loader(directory / "known"))
+    assert traced(starts(*copied_loader(directory / "new"))) == expected
+
+
+@pytest.mark.everywhere
 @pytest.mark.skipif("overlay" not in Path("/proc/filesystems").read_text(), reason="no overlay file system here")
 def test_first_stacks_on_an_overlay(directory):
     """As in a container. There the kernel finds other devices behind a mapping than stat(2) tells."""

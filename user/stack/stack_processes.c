@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "host/process.h"
 #include "report/diag.h"
+#include "types/command_programs.h"
 #include "types/program_files.h"
 
 /* A process that has exited gets no names. */
@@ -112,16 +113,29 @@ static int expect_file(void *stacks, const struct program_file *file)
 	return err ?: unwinder__work(&s->unwinder);
 }
 
-/* A short command would have ended before its files are read. */
+struct expecting {
+	struct stacks *stacks;
+	u64 end_ns;
+};
+
+static int expect_program(void *expecting, const char *path)
+{
+	struct expecting *e = expecting;
+
+	return monotonic_ns() < e->end_ns ? program_files__each(path, e->end_ns, expect_file, e->stacks) : 1;
+}
+
+/* A short command, and those that it starts, would have ended before their files are read. */
 static int expect_command(struct stacks *s, const struct measurement *m)
 {
 	char **command = m->run->cli->command;
 	u64 now = monotonic_ns();
+	struct expecting e = { s, now + FIND_FILES_NS };
 	int err;
 
 	if (!command || !(m->cli->scope.command_pid || m->cli->scope.all))
 		return 0;
-	err = program_files__each(command[0], now + FIND_FILES_NS, expect_file, s);
+	err = command_programs__each(command, expect_program, &e);
 	return err ?: unwinder__finish(&s->unwinder, now + COMMAND_START_NS);
 }
 
