@@ -16,7 +16,7 @@ import pytest
 from filing import in_namespace
 from probing import binary
 from stackcounting import losses, names, value
-from tally import BUILD, ROOT, Tool, children, once, steady, wait_until, within
+from tally import BUILD, GUEST, ROOT, Tool, children, once, steady, wait_until, within
 from test_unwind import CHAINS, DEPTH, DWARF, GETPPID, N, chains_of
 
 TRIES, RUNS = 10, 20
@@ -136,6 +136,29 @@ def test_programs_that_a_command_names(directory, starts):
     """What a shell's text or an argument names is known before it runs."""
     expected = traced(copied_loader(directory / "known"))
     assert traced(starts(*copied_loader(directory / "new"))) == expected
+
+
+@pytest.mark.everywhere
+def test_the_reason_is_told(run, directory):
+    """Where many stacks are incomplete, the report says why: of programs that a script starts, no table is known."""
+    told = 0
+    for n in range(TRIES):
+        loader, program = copied_loader(directory / str(n))
+        script = directory / f"{n}.sh"
+        script.write_text(f"{loader} {program}\n" * 3)
+        result = run("-v", "raw_syscalls:sys_enter", "-U", "--", "sh", script, tool="stackcount")
+        assert result.code == 0, result
+        total = int(re.search(r"\d+ of (\d+) with \[incomplete\] stacks", result.stderr)[1])
+        late = re.search(r"(\d+) of them in code of files whose tables were not read yet: (\S+)", result.stderr)
+        note = re.search(r"(\d+) % by \[incomplete\] stacks, as unwind tables were not read yet \((\S+?)[,)]",
+                         result.text)
+        assert bool(note) == bool(late and int(late[1]) * 10 >= total), result
+        if note:
+            assert int(note[1]) == round(100 * int(late[1]) / total) and note[2] == late[2], result
+            told += 1
+        if told == 2:
+            break
+    assert told or GUEST, "all tables were read in time"
 
 
 @pytest.mark.everywhere

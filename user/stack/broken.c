@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "report/diag.h"
+#include "report/incomplete.h"
 
 /* Modules named for each reason, those with the most events first. */
 #define TOLD_MODULES 5
+#define SAID_MODULES 3
 
 static struct broken_module *find(struct broken *b, const char *name)
 {
@@ -53,6 +55,66 @@ static const struct broken_module *next_module(const struct broken *b, enum stac
 	return best;
 }
 
+static u64 sum_of(const struct broken *b)
+{
+	u64 sum = 0;
+	u32 why;
+
+	for (why = 1; why < STACK_BREAKS; why++)
+		sum += b->value[why];
+	return sum;
+}
+
+/* Generated code has a note of its own (stack/generated.h). */
+static enum stack_break main_reason(const struct broken *b)
+{
+	enum stack_break best = STACK_WHOLE;
+	u32 why;
+
+	for (why = 1; why < STACK_BREAKS; why++)
+		if (why != STACK_GENERATED && b->value[why] > (best ? b->value[best] : 0))
+			best = why;
+	return best;
+}
+
+bool broken__is_much(const struct broken *b)
+{
+	enum stack_break why = main_reason(b);
+
+	return why && b->value[why] * (100.0 / INCOMPLETE_TO_NOTE) >= b->total;
+}
+
+static void put_names(const struct broken *b, enum stack_break why, FILE *f)
+{
+	const struct broken_module *m = NULL;
+	size_t i;
+
+	for (i = 0; i < SAID_MODULES && (m = next_module(b, why, m)); i++)
+		fprintf(f, "%s%s", i ? ", " : " (", m->name);
+	if (i)
+		fputs(m && next_module(b, why, m) ? ", ...)" : ")", f);
+}
+
+void broken__say(const struct broken *b, FILE *f)
+{
+	static const struct {
+		const char *reason, *advice;
+	} said[STACK_BREAKS] = {
+		[STACK_NO_TABLE] = { "as their code has neither unwind tables nor frame pointers",
+				     "-fno-omit-frame-pointer keeps these" },
+		[STACK_LATE_TABLE] = { "as unwind tables were not read yet",
+				       "longer runs have fewer, -p PID and programs named behind -- none" },
+		[STACK_NOT_FOLLOWED] = { "by rules that are not followed, or memory that could not be read",
+					 "-v counts them" },
+		[STACK_NO_CALLER] = { "as return addresses are not code", "-fno-omit-frame-pointer may help" },
+	};
+	enum stack_break why = main_reason(b);
+
+	fprintf(f, "%.0f %% by [incomplete] stacks, %s", 100.0 * b->value[why] / b->total, said[why].reason);
+	put_names(b, why, f);
+	fprintf(f, ": %s", said[why].advice);
+}
+
 static void tell_modules(const struct broken *b, enum stack_break why, const char *reason)
 {
 	const struct broken_module *m = NULL;
@@ -72,17 +134,15 @@ static void tell_modules(const struct broken *b, enum stack_break why, const cha
 void broken__tell(const struct broken *b)
 {
 	static const char *const reason[STACK_BREAKS] = {
-		[STACK_NO_TABLE] = "in code of files without tables, or whose tables were not read yet",
+		[STACK_NO_TABLE] = "in code of files without tables",
+		[STACK_LATE_TABLE] = "in code of files whose tables were not read yet",
 		[STACK_GENERATED] = "in generated code",
 		[STACK_NOT_FOLLOWED] = "by a rule that is not followed, or memory that could not be read",
 		[STACK_NO_CALLER] = "by a return address that is not code",
 	};
-	u64 sum = 0;
 	u32 why;
 
-	for (why = 1; why < STACK_BREAKS; why++)
-		sum += b->value[why];
-	diag_detail("%llu of %llu with [incomplete] stacks", sum, b->total);
+	diag_detail("%llu of %llu with [incomplete] stacks", sum_of(b), b->total);
 	for (why = 1; why < STACK_BREAKS; why++)
 		if (b->value[why])
 			tell_modules(b, why, reason[why]);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Why stacks of a report are [incomplete], and in whose code: counts by reason and module, for -v. */
+/* Why stacks of a report are [incomplete], and in whose code: counts by reason and module. */
 #ifndef TALLY_STACK_BROKEN_H
 #define TALLY_STACK_BROKEN_H
+
+#include <stdio.h>
 
 #include "stack/names.h"
 
@@ -20,6 +22,10 @@ struct broken {                 /* initialise to all zeros */
 
 /* Adds count events with this stack. */
 void broken__count(struct broken *b, const struct stack_path *path, u64 count);
+
+/* Many are: writes a sentence with the share, the most frequent reason and what to try. false: nothing to say. */
+bool broken__is_much(const struct broken *b);
+void broken__say(const struct broken *b, FILE *f);
 
 /* With -v: a line with the total, and one for each reason. */
 void broken__tell(const struct broken *b);

@@ -452,12 +452,20 @@ static int add_user_frames(struct stack_names *names, struct stack_path *path, c
 	return err;
 }
 
+/* Why a step was a guess. */
+static enum stack_break break_of_guess(const struct symbol *symbol)
+{
+	if (!symbol->path)
+		return STACK_GENERATED;
+	return symbol->mark && !unwinder__is_without_table(*symbol->mark) ? STACK_LATE_TABLE : STACK_NO_TABLE;
+}
+
 /* The reason, for a walk by tables. */
 static enum stack_break break_of(const struct stack *stack, const struct symbol *outermost)
 {
 	switch (stack->user_end) {
 	case STACK_GUESSED:
-		return outermost->path ? STACK_NO_TABLE : STACK_GENERATED;
+		return break_of_guess(outermost);
 	case STACK_STUCK:
 		return STACK_NOT_FOLLOWED;
 	default:
@@ -508,7 +516,7 @@ static int add_user_note(struct stack_names *names, struct stack_path *path, con
 	u32 guess = path->is_unknown ? n : wrong_guess(names, stack, symbol, n);
 
 	if (guess < n)
-		return add_incomplete(names, path, STACK_NO_TABLE, &symbol[guess]);
+		return add_incomplete(names, path, break_of_guess(&symbol[guess]), &symbol[guess]);
 	if (stack->user_end == STACK_DEEPER && n == stack->user)
 		return add_note(names, path, "[deeper]");
 	if (stack->user_end == STACK_GONE)

@@ -28,7 +28,8 @@ struct stack_names {
 /* Why a stack is [incomplete]. */
 enum stack_break {
 	STACK_WHOLE,            /* it is not; or it was walked by frame pointers only */
-	STACK_NO_TABLE,         /* code of a file without .eh_frame, or whose table was not read yet */
+	STACK_NO_TABLE,         /* code of a file without .eh_frame, or whose table could not be read */
+	STACK_LATE_TABLE,       /* code of a file whose table was read later */
 	STACK_GENERATED,        /* code that is in no file */
 	STACK_NOT_FOLLOWED,     /* a rule that is not followed, or memory that is not in RAM */
 	STACK_NO_CALLER,        /* a return address that is not code */

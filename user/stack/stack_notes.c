@@ -123,6 +123,10 @@ static size_t put_notes(FILE *f, struct stacks *s, const struct report *r)
 			"--call-graph dwarf walks through it", separator(r, n), share);
 		n++;
 	}
+	if (s->unwind && s->user && !s->hides_callers && broken__is_much(&s->broken)) {
+		fputs(separator(r, n++), f);
+		broken__say(&s->broken, f);
+	}
 	if (s->unwind && s->unwinder.tables.counts.refused) {
 		fprintf(f, "%sstacks may end as [incomplete] in code of files whose unwind tables were refused: ",
 			separator(r, n++));

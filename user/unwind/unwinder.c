@@ -224,6 +224,11 @@ bool unwinder__is_walked_by_frame_pointers(const struct unwinder *u, u32 mark, u
 	       r->ra_offset == r->fp_offset + 8;
 }
 
+bool unwinder__is_without_table(u32 mark)
+{
+	return mark == MARK_SILENT;
+}
+
 void unwinder__follow(struct unwinder *u, u32 pid)
 {
 	u->follows = true;

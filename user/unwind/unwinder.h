@@ -94,6 +94,9 @@ int unwinder__forked(struct unwinder *u, u32 pid, u32 parent);
  */
 bool unwinder__is_walked_by_frame_pointers(const struct unwinder *u, u32 mark, u64 address);
 
+/* The file has been looked at, and nothing came of it. Of others a table is there, or may come. */
+bool unwinder__is_without_table(u32 mark);
+
 /*
  * Restricts records to processes that have been seen, their children, and process pid (0: none),
  * which the run is about.
