@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """probe on tracepoints: values, filters, keys and sums against what a trigger has asked for."""
 
+import csv
 import json
 import os
 import re
@@ -90,6 +91,40 @@ def test_all_negative(tool, trigger):
     n = scaled(80)
     row = only_row(measure(tool, trigger("reads", n, -1), EXIT, "--max", "ret", "--sum", "ret"))
     assert (row["max"], row["sum"], row["count"]) == (-9, -9 * n, n)
+
+
+def text_of(tool, load, *args):
+    tracer = tool(EXIT, *args, "-p", load.pid, tool="probe")
+    load.go()
+    load.done()
+    return tracer.stop().text
+
+
+@alike
+@pytest.mark.parametrize("value", (2 ** 64 - 9, -(2 ** 63 - 9)))
+def test_text_has_all_digits_of_large_sums(tool, trigger, value):
+    n = scaled(80)
+    text = text_of(tool, trigger("reads", n, 5), "--sum", str(value), "--avg", str(value))
+    row, = (line.split() for line in text.splitlines() if line.startswith(EXIT))
+    assert row[1:] == [f"{n}", f"{n * value:,}", f"{value}.00"], text
+
+
+@alike
+@pytest.mark.parametrize("value, options", (
+    (2 ** 63 - 9, ("--hist", str(2 ** 63 - 9))),
+    (-(2 ** 63 - 9), ("--hist", f"0-{2 ** 63 - 9}", "--buckets", "1")),
+))
+def test_text_has_all_digits_of_large_averages(tool, trigger, value, options):
+    n = scaled(80)
+    text = text_of(tool, trigger("reads", n, 5), *options)
+    assert f"  avg {value}.00  " in text and f"  total {n * value:,}\n" in text, text
+
+
+def test_csv_has_all_digits_of_large_sums(tool, trigger):
+    n = scaled(80)
+    text = text_of(tool, trigger("reads", n, 5), "--csv", "--sum", str(2 ** 64 - 9))
+    row, = csv.DictReader(line for line in text.splitlines() if not line.startswith("#"))
+    assert int(row["sum"]) == n * (2 ** 64 - 9)
 
 
 BOUNDS = (

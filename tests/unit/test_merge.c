@@ -144,6 +144,7 @@ static void test_sums_with_a_sign(void **state)
 	f = sum_of(INT64_MIN, INT64_MIN, FIELD_SIGNED);
 	assert_int_equal(f.kind, FIELD_REAL);
 	assert_true(f.real == -0x1p64 && f.role == ROLE_COUNTER);
+	assert_true(field_is_wide(&f) && f.exact == -((__int128)1 << 64));
 	f = sum_of(INT64_MAX, 1, FIELD_SIGNED);
 	assert_int_equal(f.kind, FIELD_REAL);
 	assert_true(f.real == 0x1p63);

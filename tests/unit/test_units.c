@@ -227,6 +227,31 @@ static void random_values_read_back(void **state)
 	}
 }
 
+static void means(void **state)
+{
+	static const struct {
+		__int128 sum;
+		u64 count;
+		const char *text;
+	} mean[] = {
+		{ 0, 3, "0.00" }, { 1, 3, "0.33" }, { -2, 3, "-0.67" }, { 5, 2, "2.50" },
+		{ (__int128)INT64_MAX, 1, "9223372036854775807.00" },
+		{ (__int128)INT64_MIN, 1, "-9223372036854775808.00" },
+		{ (__int128)UINT64_MAX * 3 + 2, 3, "18446744073709551615.67" },
+		{ ((__int128)1 << 50) * 3 + 1, 3, "1125899906842624.33" },
+		{ ((__int128)UINT64_MAX << 32) + 0xffffffff, 1ULL << 32, "18446744073709551616.00" },
+	};
+	char text[UNITS_SPACE];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(mean); i++)
+		assert_string_equal(format_mean(text, mean[i].sum, mean[i].count), mean[i].text);
+	assert_string_equal(format_real(text, 12.345, 1), "12.3");
+	assert_string_equal(format_real(text, 0x1p53 - 1, 0), "9007199254740991");
+	assert_string_equal(format_real(text, 0x1p64, 2), "1.84467440737096e+19");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -235,6 +260,7 @@ int main(void)
 		cmocka_unit_test(sizes),
 		cmocka_unit_test(counts),
 		cmocka_unit_test(unit_names),
+		cmocka_unit_test(means),
 		cmocka_unit_test(random_values_read_back),
 	};
 

@@ -43,9 +43,12 @@ static void put_number(struct writer *w, u64 number)
 /* Enough digits to be exact; the locale is always "C". */
 static void put_real(struct writer *w, const struct field *f)
 {
-	char text[32];
+	char text[UNITS_SPACE];
 
-	snprintf(text, sizeof(text), "%.15g", f->real);
+	if (field_is_wide(f))
+		format_digits(text, f->exact);
+	else
+		snprintf(text, sizeof(text), "%.15g", f->real);
 	csv_put_text(w, text);
 }
 

@@ -46,7 +46,7 @@ static void human(char text[UNITS_SPACE], const struct field *f)
 	if (f->kind == FIELD_REAL && !isfinite(f->real))
 		strcpy(text, "-");
 	else if (f->kind == FIELD_REAL)
-		snprintf(text, UNITS_SPACE, "%.*f", f->decimals, f->real);
+		field_real_text(text, f);
 	else if (f->kind == FIELD_ID)
 		snprintf(text, UNITS_SPACE, "%llu", f->number);
 	else
@@ -425,7 +425,7 @@ static size_t figures_of(struct field out[FIGURES], const struct report *r, cons
 	out[n++] = figure(r, h, "min", h->min);
 	if (r->unit == UNIT_COUNT)
 		out[n++] = (struct field){ .name = "avg", .kind = FIELD_REAL, .decimals = 2,
-			.real = h->count ? (double)h->sum / h->count : 0 };
+			.real = h->count ? (double)h->sum / h->count : 0, .exact = h->sum, .exact_per = h->count };
 	else
 		out[n++] = figure(r, h, "avg", histogram__average(h));
 	for (i = 0; i < ARRAY_SIZE(report_percentiles) && !h->bound; i++)
@@ -434,7 +434,8 @@ static size_t figures_of(struct field out[FIGURES], const struct report *r, cons
 	out[n++] = figure(r, h, "max", h->max);
 	out[n] = figure(r, h, "total", h->sum);
 	if (h->sum > INT64_MAX || h->sum < INT64_MIN)
-		out[n] = (struct field){ .name = "total", .kind = FIELD_REAL, .real = (double)h->sum };
+		out[n] = (struct field){ .name = "total", .kind = FIELD_REAL, .real = (double)h->sum,
+					   .exact = h->sum, .exact_per = 1 };
 	return n + 1;
 }
 

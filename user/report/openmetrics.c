@@ -310,6 +310,8 @@ static double real_of(const struct field *f)
 /* Sums beyond 64 bits are reals. */
 static __int128 whole_of(const struct field *f)
 {
+	if (field_is_wide(f))
+		return f->exact;
 	if (f->kind == FIELD_REAL)
 		return fabs(f->real) < 0x1p126 ? (__int128)f->real : 0;
 	return field_is_signed(f->kind) ? (__int128)(s64)f->number : (__int128)f->number;

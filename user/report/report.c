@@ -355,6 +355,19 @@ static bool is_known(const struct field *f)
 	return f && (f->text || f->kind != FIELD_NONE);
 }
 
+const char *field_real_text(char *text, const struct field *f)
+{
+	char digits[UNITS_SPACE];
+
+	if (field_is_wide(f)) {
+		format_count(digits, f->exact < 0 ? -(unsigned __int128)f->exact : (unsigned __int128)f->exact);
+		snprintf(text, UNITS_SPACE, "%s%.60s", f->exact < 0 ? "-" : "", digits);
+		return text;
+	}
+	return f->exact_per && f->decimals == 2 ? format_mean(text, f->exact, f->exact_per) :
+						  format_real(text, f->real, f->decimals);
+}
+
 /* long double represents every 64-bit number exactly. */
 static long double real_of(const struct field *f)
 {

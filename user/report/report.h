@@ -67,6 +67,9 @@ struct field {
 	char *text;             /* NULL: the field is a number */
 	u64 number;
 	double real;
+	/* FIELD_REAL: real is the double nearest to this quotient of whole numbers; exact_per 0: of unknown ones */
+	__int128 exact;
+	u64 exact_per;
 	enum field_kind kind;
 	u8 decimals;
 	enum field_role role;
@@ -77,6 +80,15 @@ struct field {
 	bool spare;             /* a narrow terminal leaves it out before others */
 	bool no_metric;         /* OpenMetrics leaves it out: its unit differs from row to row, or its name is a key */
 };
+
+/* Whether it is a whole number that 64 bits do not hold. */
+static inline bool field_is_wide(const struct field *f)
+{
+	return f->kind == FIELD_REAL && f->exact_per == 1 && !f->decimals;
+}
+
+/* Writes a FIELD_REAL as in text output into text[UNITS_SPACE], and returns text. */
+const char *field_real_text(char *text, const struct field *f);
 
 /* The value as the nearest double. */
 static inline double field_real(const struct field *f)

@@ -48,8 +48,16 @@ static bool is_known(const struct field *f)
 	return f->text || f->kind != FIELD_NONE;
 }
 
+/* A whole number, which may be wider than 64 bits. */
+static bool is_whole(const struct field *f)
+{
+	return f->kind != FIELD_REAL || field_is_wide(f);
+}
+
 static __int128 whole_of(const struct field *f)
 {
+	if (f->kind == FIELD_REAL)
+		return f->exact;
 	return field_is_signed(f->kind) ? (__int128)(s64)f->number : (__int128)f->number;
 }
 
@@ -69,9 +77,11 @@ static bool add_whole(struct field *sum, const struct field *f)
 	return true;
 }
 
-/* A sum that 64 bits do not hold becomes real. */
+/* A sum that 64 bits do not hold becomes real, and stays exact if both are whole. */
 static void add_up(struct field *sum, const struct field *f)
 {
+	bool exact = is_whole(sum) && is_whole(f);
+	__int128 total = whole_of(sum) + whole_of(f);
 	double real = field_real(sum) + field_real(f);
 
 	if (!is_known(f))
@@ -79,8 +89,10 @@ static void add_up(struct field *sum, const struct field *f)
 	if (!is_known(sum)) {
 		*sum = *f;
 	} else if (!add_whole(sum, f)) {
-		sum->real = real;
-		sum->decimals = sum->kind == FIELD_REAL ? sum->decimals : 2;
+		sum->real = exact ? (double)total : real;
+		sum->exact = exact ? total : 0;
+		sum->exact_per = exact;
+		sum->decimals = exact ? 0 : sum->kind == FIELD_REAL ? sum->decimals : 2;
 		sum->kind = FIELD_REAL;
 	}
 }
@@ -206,7 +218,7 @@ static struct operand operand(const struct report_row *row, const char *columns)
 			return (struct operand){};
 		all.is_known &= !f->text && f->kind != FIELD_NONE;
 		all.kind = name == columns ? f->kind : all.kind;
-		all.is_whole &= f->kind != FIELD_REAL;
+		all.is_whole &= is_whole(f);
 		all.whole += whole_of(f);
 		all.real += field_real(f);
 		if (!name[len])
@@ -237,6 +249,8 @@ static void take_mean(struct field *f, const struct operand *of, const struct op
 	if (!has_unit(kind)) {
 		f->kind = FIELD_REAL;
 		f->decimals = f->decimals ?: 2;
+		f->exact = of->whole;
+		f->exact_per = of->is_whole && per->is_whole && per->whole == (u64)per->whole ? per->whole : 0;
 	} else if (of->is_whole && per->is_whole) {
 		f->kind = kind;
 		f->number = of->whole / per->whole;

@@ -62,13 +62,6 @@ static char *signed_text(u64 number, enum unit unit)
 	return asprintf(&text, "%s%s", value < 0 ? "-" : "", size) < 0 ? NULL : text;
 }
 
-static char *real_text(const struct field *f)
-{
-	char *text;
-
-	return asprintf(&text, "%.*f", f->decimals, f->real) < 0 ? NULL : text;
-}
-
 /* All digits. Allocated; NULL: no memory. */
 static char *exact_text(const struct field *f, bool micro)
 {
@@ -90,7 +83,7 @@ static char *exact_text(const struct field *f, bool micro)
 	case FIELD_SIZE:
 		return strdup(format_value(number, f->number, UNIT_BYTES, false));
 	case FIELD_REAL:
-		return real_text(f);
+		return strdup(field_real_text(number, f));
 	default:
 		return strdup(format_count(number, f->number));
 	}

@@ -168,7 +168,7 @@ static const char *format_signed(char *text, __int128 value, enum unit unit, boo
 {
 	char size[UNITS_SPACE];
 
-	format_value(size, value < 0 ? -(u64)value : (u64)value, unit, milliseconds);
+	format_value(size, value < 0 ? -(unsigned __int128)value : (unsigned __int128)value, unit, milliseconds);
 	snprintf(text, SIGNED_SPACE, "%s%s", value < 0 ? "-" : "", size);
 	return text;
 }
@@ -213,7 +213,7 @@ static void put_bound_figures(struct writer *w, const struct report *r, const st
 	fprintf(w->file, "  min %s%s", h->min_exact ? "" : ">= ",
 		format_signed(text, (s64)h->min, r->unit, w->milliseconds));
 	if (r->unit == UNIT_COUNT)
-		fprintf(w->file, "  avg %.2f", (double)h->sum / h->count);
+		fprintf(w->file, "  avg %s", format_mean(text, h->sum, h->count));
 	else
 		fprintf(w->file, "  avg %s", format_signed(text, (s64)histogram__average(h),
 							   r->unit, w->milliseconds));
@@ -229,7 +229,7 @@ static void put_average(struct writer *w, const struct report *r, const struct h
 	char text[UNITS_SPACE];
 
 	if (r->unit == UNIT_COUNT)
-		fprintf(w->file, "  avg %.2f  above 0 %.1f%%", (double)h->sum / h->count,
+		fprintf(w->file, "  avg %s  above 0 %.1f%%", format_mean(text, h->sum, h->count),
 			100.0 * (h->count - zeros) / h->count);
 	else
 		fprintf(w->file, "  avg %s",

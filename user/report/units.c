@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "report/units.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +89,31 @@ const char *format_digits(char *text, __int128 value)
 		snprintf(text, UNITS_SPACE, "%s%llu%018llu", sign, middle, low);
 	else
 		snprintf(text, UNITS_SPACE, "%s%llu", sign, low);
+	return text;
+}
+
+/* Above 2^40 a double has too few bits left for hundredths. */
+const char *format_mean(char *text, __int128 sum, u64 count)
+{
+	unsigned __int128 n = sum < 0 ? -(unsigned __int128)sum : (unsigned __int128)sum, hundredths;
+	char digits[UNITS_SPACE];
+
+	if (n / count < 1ULL << 40) {
+		snprintf(text, UNITS_SPACE, "%.2f", (double)sum / count);
+		return text;
+	}
+	hundredths = n / count * 100 + (n % count * 100 + count / 2) / count;
+	snprintf(text, UNITS_SPACE, "%s%.40s.%02llu", sum < 0 ? "-" : "", format_digits(digits, hundredths / 100),
+		 (u64)(hundredths % 100));
+	return text;
+}
+
+const char *format_real(char *text, double value, u8 decimals)
+{
+	if (fabs(value) < 0x1p53)
+		snprintf(text, UNITS_SPACE, "%.*f", decimals, value);
+	else
+		snprintf(text, UNITS_SPACE, "%.15g", value);
 	return text;
 }
 

@@ -39,6 +39,8 @@ static struct field average(const struct histogram *h, enum field_kind kind)
 		f.kind = FIELD_REAL;
 		f.decimals = 2;
 		f.real = (double)h->sum / h->count;
+		f.exact = h->sum;
+		f.exact_per = h->count;
 	}
 	return f;
 }

@@ -213,10 +213,12 @@ static struct field average(const struct results_plan *plan, const struct sum_en
 	f.kind = FIELD_REAL;
 	f.decimals = 2;
 	f.real = (long double)e->sum / e->count;
+	f.exact = e->sum;
+	f.exact_per = e->count;
 	return f;
 }
 
-/* Sums beyond 64 bits become reals, of which 53 bits are exact. */
+/* Sums beyond 64 bits become reals. */
 static struct field total(const struct results_plan *plan, __int128 sum, struct field f)
 {
 	if (wide_fits(sum, plan->is_signed)) {
@@ -225,6 +227,8 @@ static struct field total(const struct results_plan *plan, __int128 sum, struct 
 	}
 	f.kind = FIELD_REAL;
 	f.real = sum;
+	f.exact = sum;
+	f.exact_per = 1;
 	return f;
 }
 
@@ -257,6 +261,8 @@ static int add_counter(struct report_row *row, const struct results_counter *cou
 	each.number = sum / count;
 	each.real = (double)sum / count;
 	each.decimals = 2;
+	each.exact = sum;
+	each.exact_per = count;
 	return report_row__add_field(row, &all) ?: report_row__add_field(row, &each);
 }
 
