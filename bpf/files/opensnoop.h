@@ -3,6 +3,8 @@
 #ifndef TALLY_OPENSNOOP_H
 #define TALLY_OPENSNOOP_H
 
+#include "stack.h"
+
 /* The kernel's limit for paths, with their NUL (include/uapi/linux/limits.h: PATH_MAX). */
 #define OPEN_PATH_MOST 4096
 
@@ -30,6 +32,7 @@ struct open_record {
 	__u8 comm[16];
 	__u8 no_start;          /* it began before the run, or the kernel did not run it */
 	__u8 padding[3];
+	struct stack_id stack;  /* where the call was made; zero: not taken */
 	char path[OPEN_PATH_MOST + 8];  /* only length bytes are sent */
 };
 

@@ -269,3 +269,60 @@ def test_usage(run):
         assert result.code == 2 and word in result.stderr
     result = run("-n", tool="opensnoop")
     assert result.code == 0 and "on_exit at tp_btf/sys_exit" in result.text
+
+
+# --- stacks ------------------------------------------------------------------------------------------------
+
+ASKING = """
+#include <fcntl.h>
+#include <unistd.h>
+
+#define STEP __attribute__((noinline))
+
+STEP int look_up(const char *path)
+{
+	int fd = open(path, O_RDONLY);
+
+	return fd < 0 ? 0 : close(fd);
+}
+
+STEP int left(const char *path)
+{
+	return look_up(path) + 1;
+}
+
+STEP int right(const char *path)
+{
+	return look_up(path) + 2;
+}
+
+int main(void)
+{
+	return left("/etc/passwd") + right("/nonexistent/file") != 3;
+}
+"""
+
+
+@tally.once
+@pytest.mark.parametrize("parts", ((), ("-K",)), ids=("user", "both"))
+def test_who_opens(run, directory, parts):
+    """The functions of the program, of opens that succeed and that fail."""
+    (directory / "asking.c").write_text(ASKING)
+    subprocess.run(["gcc", "-O1", "-o", directory / "asking", directory / "asking.c"], check=True)
+    result = run("--json", "-o", directory / "lines", "-g", *parts, "--", directory / "asking", tool="opensnoop")
+    result.stdout = (directory / "lines").read_bytes()
+    lines, (report,) = told(result.of_command(0))
+    frames = {line["values"]["path"]: line["frames"] for line in lines}
+    for path, via in (("/etc/passwd", "left"), ("/nonexistent/file", "right")):
+        own = [frame["name"] for frame in frames[path] if frame["module"] == "asking"]
+        assert own[:3] == ["look_up", via, "main"], (path, frames[path])
+        assert any(frame["module"] == "[kernel]" for frame in frames[path]) == bool(parts)
+    assert not any(flaws(report).values()), report
+
+
+@tally.once
+@pytest.mark.parametrize("args, why", (
+    (("-U",), "goes with -g"), (("--max-depth", "3"), "goes with -g"), (("-g", "--max-depth", "0"), "from 1 to")))
+def test_wrong_options_about_stacks(run, args, why):
+    result = run(*args, "-d", "0.1", tool="opensnoop")
+    assert result.code == 2 and why in result.stderr, result

@@ -17,6 +17,7 @@
 
 #include "bpf/lib/loss.h"
 #include "bpf/lib/scope.h"
+#include "bpf/lib/stack.h"
 #include "opensnoop.skel.h"
 
 #define RECORDS 100

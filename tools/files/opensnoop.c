@@ -10,7 +10,7 @@
 #include "host/errno_name.h"
 #include "host/open_flags.h"
 #include "report/diag.h"
-#include "run/snoop.h"
+#include "stack/snoop_callers.h"
 #include "tools.h"
 
 #include "bpf/files/opensnoop.h"
@@ -39,6 +39,7 @@ struct opensnoop {
 	int only_errno;         /* 0: any */
 	u64 min_ns;
 	const char *name;       /* glob; NULL: any */
+	struct callers callers;
 	struct opensnoop_bpf *bpf;
 };
 
@@ -68,6 +69,9 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	struct opensnoop *o = state->input;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->callers;
+		return 0;
 	case KEY_FAILED:
 		o->only_failed = true;
 		return 0;
@@ -139,7 +143,7 @@ static int show_line(struct opensnoop *o, const struct open_record *r, const cha
 	fields[2].fault = r->bad_how;
 	snprintf(mode, sizeof(mode), "0%o", r->mode);
 	memcpy(comm, r->comm, sizeof(r->comm));
-	return lines__write(&o->snoop.lines, &line);
+	return snoop_callers__find(&o->snoop, &r->stack, &line) ?: lines__write(&o->snoop.lines, &line);
 }
 
 static int show(void *context, const void *record, size_t size)
@@ -192,6 +196,7 @@ static void init(void *own)
 			.least = OPEN_RECORD_LEAST,
 			.show = show,
 			.open = open_skeleton,
+			.callers = &o->callers,
 		},
 	};
 }
@@ -201,6 +206,7 @@ static void release(void *own)
 	struct opensnoop *o = own;
 
 	lines__free(&o->snoop.lines);
+	callers__free(&o->callers);
 }
 
 static const struct argp_option option_list[] = {
@@ -213,7 +219,8 @@ static const struct argp_option option_list[] = {
 };
 
 OPTION_VALUES(errno, .options = option_list, .key = KEY_ERRNO, .add = complete_errors);
-static const struct argp own_argp = { .options = option_list, .parser = parse_own };
+static const struct argp_child child_argps[] = { { &callers_argp, 0, NULL, 0 }, {} };
+static const struct argp own_argp = { .options = option_list, .parser = parse_own, .children = child_argps };
 
 static const struct tool_spec spec = {
 	.name = "opensnoop",
@@ -223,7 +230,7 @@ static const struct tool_spec spec = {
 		.own = &own_argp,
 	},
 	.own_size = sizeof(struct opensnoop), .skeleton = &opensnoop_skeleton,
-	SNOOP_HOOKS,
+	SNOOP_CALLERS_HOOKS,
 	.init = init, .free = release,
 };
 

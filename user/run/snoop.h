@@ -22,6 +22,8 @@ struct snoop_call {
 	u8 which;               /* not 0 */
 };
 
+struct callers;
+
 struct snoop {
 	const char *value;      /* subject of the lines, in reports */
 	const char *source;
@@ -43,6 +45,8 @@ struct snoop {
 	int (*open)(struct snoop *s);
 	/* May be NULL. Called before each report: waits for records in flight. */
 	void (*settle)(struct snoop *s);
+
+	struct callers *callers;        /* of the lines with -g; NULL: the tool has none (stack/snoop_callers.h) */
 
 	struct measurement *m;
 

@@ -18,11 +18,11 @@
 enum { KEY_MAX_DEPTH = 0x2100 };
 
 static const struct argp_option options[] = {
-	{ NULL, 0, NULL, 0, "Stacks of single events:", 3 },
-	{ "stacks", 'g', NULL, 0, "Where the task was: the functions and their callers", 3 },
-	{ "kernel-stacks", 'K', NULL, 0, "of -g: the kernel's part", 3 },
-	{ "user-stacks", 'U', NULL, 0, "of -g: the user's part; with -K both", 3 },
-	{ "max-depth", KEY_MAX_DEPTH, "N", 0, "of -g: the N innermost frames", 3 },
+	{ NULL, 0, NULL, 0, "Stacks of single events:", 2 },
+	{ "stacks", 'g', NULL, 0, "Where the task was: the functions and their callers", 2 },
+	{ "kernel-stacks", 'K', NULL, 0, "of -g: the kernel's part", 2 },
+	{ "user-stacks", 'U', NULL, 0, "of -g: the user's part; with -K both", 2 },
+	{ "max-depth", KEY_MAX_DEPTH, "N", 0, "of -g: the N innermost frames", 2 },
 	{},
 };
 
@@ -182,6 +182,23 @@ bool callers__take_interrupted(struct callers *c)
 
 	c->interrupted = false;
 	return was;
+}
+
+int callers__find(struct callers *c, const struct stack_id *id, bool is_last, const struct call_stack **stack)
+{
+	bool is_new;
+	u32 number;
+	int err;
+
+	*stack = NULL;
+	if (!c->wanted || !id->hash)
+		return 0;
+	err = callers__number(c, id, &number, &is_new);
+	if (!err && callers__take_interrupted(c) && !is_last)
+		err = -EINTR;
+	if (!err)
+		*stack = call_stacks__find(&c->all, number);
+	return err;
 }
 
 void callers__free(struct callers *c)

@@ -62,6 +62,12 @@ int callers__begin(struct callers *c, struct measurement *m, int fd);
  */
 int callers__number(struct callers *c, const struct stack_id *id, u32 *number, bool *is_new);
 
+/*
+ * The same for a line: *stack is NULL if none was taken. Returns 0 or a negative errno; -EINTR: a signal kept names
+ * from being found, and the record is to be shown once the signal has been taken. Not with is_last.
+ */
+int callers__find(struct callers *c, const struct stack_id *id, bool is_last, const struct call_stack **stack);
+
 /* Whether a signal has cut short the search for names since the last call: they are looked for again when asked. */
 bool callers__take_interrupted(struct callers *c);
 void callers__free(struct callers *c);

@@ -161,25 +161,8 @@ static struct field since_field(struct trace *t, const struct trace_record *r)
 	return since;
 }
 
-/*
- * A call that has not returned has no stack: number is 0. -EINTR: a signal kept names from being found; this record is
- * shown once it has been taken.
- */
-static int find_stack(struct trace *t, const struct trace_record *r, u32 *number)
-{
-	bool is_new;
-	int err;
-
-	*number = 0;
-	if (!t->callers.wanted || !r->stack.hash)
-		return 0;
-	err = callers__number(&t->callers, &r->stack, number, &is_new);
-	if (!err && callers__take_interrupted(&t->callers) && !t->lines.writer->is_last)
-		err = -EINTR;
-	return err;
-}
-
-static int write_call(struct trace *t, const struct trace_record *r, u32 stack, char *args, char *result, char *ip)
+static int write_call(struct trace *t, const struct trace_record *r, const struct call_stack *stack, char *args,
+		      char *result, char *ip)
 {
 	bool returned = r->state == TRACE_RETURNED || r->state == TRACE_ANSWERED, timed = returned && r->start_ns;
 	int error = syscall_error(r);
@@ -205,8 +188,7 @@ static int write_call(struct trace *t, const struct trace_record *r, u32 stack, 
 	struct stream_line line = line_of(t, r, comm, fields);
 
 	line.most_frames = t->callers.most_frames;
-	if (stack)
-		line.stack = call_stacks__find(&t->callers.all, stack);
+	line.stack = stack;
 	if (!t->since)
 		fields[LINE_SINCE] = fields[LINE_IP];
 	trace__call_name(call, r->slot, r->number);
@@ -217,13 +199,14 @@ static int show_call(struct trace *t, const struct trace_record *r, size_t size)
 {
 	const struct signature *s = trace__signature(t, r->slot % TRACE_SLOTS);
 	char *args = NULL, *result = NULL, *ip = NULL;
-	u32 stack;
+	const struct call_stack *stack;
 	size_t n;
 	int err;
 
 	if (t->paths.n && !trace_paths__touches(&t->paths, s, r, size))
 		return 0;
-	err = find_stack(t, r, &stack);
+	/* A call that has not returned has none. */
+	err = callers__find(&t->callers, &r->stack, t->lines.writer->is_last, &stack);
 	if (err)
 		return err;
 	err = make_text(&args, &n, t, s, r, size, false);
