@@ -211,6 +211,65 @@ def test_a_terminal_that_has_ended(run):
     assert mine == {"read-error": times} and rules["read-error"]["level"] == "notice", rules
 
 
+# Grows by a quarter of a megabyte each 50 ms, uses half of a CPU, and says for how long.
+UNSUSPECTED = """
+import mmap, sys, time
+open('/proc/self/comm', 'w').write('unsuspected')
+print(flush=True)
+sys.stdin.readline()
+kept = []
+for _ in range(80):
+    began = time.process_time()
+    end = time.monotonic() + 0.05
+    kept.append(mmap.mmap(-1, 1 << 18, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS))
+    for at in range(0, 1 << 18, mmap.PAGESIZE):
+        kept[-1][at] = 1
+    while time.process_time() - began < 0.025 and time.monotonic() < end:
+        pass
+    time.sleep(max(0, end - time.monotonic()))
+print(time.process_time(), flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_who_has_the_largest_figures(run):
+    """No rule is about a leak of 5 MiB a second or about half of a CPU: the figures have names."""
+    def trial():
+        command = [sys.executable, "-c", UNSUSPECTED]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as load:
+            load.stdout.readline()
+            tracer = tally.Tool("--json", tool="triage")
+            try:
+                tracer.ready()
+                load.stdin.write("\n")
+                load.stdin.flush()
+                used = float(load.stdout.readline())
+                found = page(tracer.stop())
+            finally:
+                tracer.close()
+                load.stdin.close()
+        check_page(found)
+        mine = {
+            rule["rule"]: each["value"] * found["duration_ns"] / 1e9
+            for rule in found["findings"] + found["looked_at"]
+            for each in rule.get("evidence", ())
+            if each["row"].get("pid") == load.pid and each["row"]["comm"] == "unsuspected"
+        }
+        # On a machine with other work others may have the largest.
+        tally.within(0.8 * (20 << 20) <= mine.get("growth", 0) <= 1.2 * (20 << 20), mine)
+        tally.within(0.7 * used <= mine.get("busy", 0) <= 1.1 * used, mine, used)
+
+    tally.steady(trial)
+
+
+@once
+def test_names_stand_beside_figures(run):
+    """In text, where nothing is wrong, too: the busiest process is one of some name and number."""
+    ran = run("-d", "1", "-v", tool="triage")
+    rows = [line for line in ran.text.splitlines() if re.match(r"(switches|cpu-hog|busy) ", line)]
+    assert ran.code == 0 and rows and all(re.search(r" schedlat +\S", row) for row in rows), ran
+
+
 def test_hostile_names_are_inert(run):
     """A process may call itself anything: no byte of it reaches the terminal, and the shell sees one word."""
     script = ("import os, signal\n"
@@ -244,7 +303,8 @@ def test_next_commands_are_command_lines(run):
 def test_text(run):
     ran = run("-d", "1", "-v", tool="triage")
     assert ran.code == 0 and ran.text.startswith("triage: 1.0 s from "), ran
-    assert re.search(r"^fine +largest +a notice from +of$", ran.text, re.MULTILINE), ran
+    assert re.search(r"^fine +largest +a notice from +of +largest of$", ran.text, re.MULTILINE), ran
+    assert not re.search(r" $", ran.text, re.MULTILINE), ran
     assert "overhead: programs " in ran.text, ran
 
 

@@ -12,6 +12,7 @@
 #include "report/terminal.h"
 #include "triage/page_html.h"
 
+#define TOOL_COLUMNS 12
 #define SENTENCE 11             /* column where sentences of findings begin */
 
 static const char *const level_names[] = {
@@ -59,13 +60,12 @@ static int put_escaped(FILE *f, char *text)
  * --- text --------------------------------------------------------------------------------------
  */
 
-static int put_key(FILE *f, const struct triage_rule *r, const struct triage_key *k, double value)
+/* Each behind a blank. */
+static int put_cells(FILE *f, const struct triage_rule *r, const struct triage_key *k)
 {
-	char text[UNITS_SPACE];
 	int err = 0;
 	size_t i;
 
-	fprintf(f, "    %16s ", triage_value(text, r, value));
 	for (i = 0; i < k->row.ncells && !err; i++) {
 		const struct field *c = &k->row.cell[i];
 
@@ -79,6 +79,16 @@ static int put_key(FILE *f, const struct triage_rule *r, const struct triage_key
 		else
 			fprintf(f, "%llu", c->number);
 	}
+	return err;
+}
+
+static int put_key(FILE *f, const struct triage_rule *r, const struct triage_key *k, double value)
+{
+	char text[UNITS_SPACE];
+	int err;
+
+	fprintf(f, "    %16s ", triage_value(text, r, value));
+	err = put_cells(f, r, k);
 	fputc('\n', f);
 	return err;
 }
@@ -118,22 +128,41 @@ static int put_finding(FILE *f, const struct terminal *t, const struct triage_fi
 	return err;
 }
 
-/* Lists the rules without a finding, with value and limit. */
-static void put_looked_at(FILE *f, const struct triage_page *p)
+/* Of a sum over all keys, also its largest part. */
+static int put_largest(FILE *f, const struct triage_finding *x)
+{
+	char value[UNITS_SPACE];
+	int err;
+
+	if (!triage_finding__names_largest(x))
+		return 0;
+	fprintf(f, "%*s", TOOL_COLUMNS - (int)strlen(x->rule->tool), "");
+	err = put_cells(f, x->rule, x->key[0]);
+	if (x->rule->whole && x->nkeys > 1)
+		fprintf(f, " (%s)", triage_value(value, x->rule, x->key_value[0]));
+	return err;
+}
+
+/* Lists the rules without a finding, with value, limit and whose the value is. */
+static int put_looked_at(FILE *f, const struct triage_page *p)
 {
 	char value[UNITS_SPACE], limit[UNITS_SPACE];
+	int err = 0;
 	size_t i;
 
-	fprintf(f, "\n%-16s %16s %16s  of\n", "fine", "largest", "a notice from");
-	for (i = 0; i < p->n; i++) {
+	fprintf(f, "\n%-16s %17s %17s  %-*s largest of\n", "fine", "largest", "a notice from", TOOL_COLUMNS, "of");
+	for (i = 0; i < p->n && !err; i++) {
 		const struct triage_finding *x = &p->finding[i];
 		const struct triage_rule *r = x->rule;
 
 		if (x->level != TRIAGE_FINE || !x->looked)
 			continue;
-		fprintf(f, "%-16s %16s %16s  %s\n", r->name, triage_value(value, r, triage_finding__judged(x)),
+		fprintf(f, "%-16s %17s %17s  %s", r->name, triage_value(value, r, triage_finding__judged(x)),
 			triage_value(limit, r, r->notice > 0 ? r->notice : x->problem), r->tool);
+		err = put_largest(f, x);
+		fputc('\n', f);
 	}
+	return err;
 }
 
 static void put_losses(FILE *f, const struct triage_page *p)
@@ -188,8 +217,8 @@ static int put_text(const struct triage_page *p, const struct terminal *t, FILE 
 	fprintf(f, "%s\n", terminal_style(t, STYLE_PLAIN));
 	for (i = 0; i < problems + notices && !err; i++)
 		err = put_finding(f, t, &p->finding[i], i + 1, p->verbose);
-	if (p->verbose || !(problems + notices))
-		put_looked_at(f, p);
+	if (!err && (p->verbose || !(problems + notices)))
+		err = put_looked_at(f, p);
 	fputc('\n', f);
 	put_absent(f, p);
 	put_losses(f, p);
@@ -259,6 +288,14 @@ static json_t *rule_of(const struct triage_finding *f)
 	json_object_set_new(o, "unit", json_string(units[r->per]));
 	json_object_set_new(o, "notice", limit_of(r->notice));
 	json_object_set_new(o, "problem", limit_of(f->problem));
+	return o;
+}
+
+static json_t *fine_of(const struct triage_finding *f)
+{
+	json_t *o = rule_of(f);
+
+	json_object_set_new(o, "evidence", evidence_of(f));
 	return o;
 }
 
@@ -347,7 +384,7 @@ static int put_json(const struct triage_page *p, FILE *f)
 	json_object_set_new(page, "duration_ns", json_integer(p->duration_ns));
 	for (i = 0; i < p->n; i++)
 		if (p->finding[i].level == TRIAGE_FINE)
-			json_array_append_new(looked, rule_of(&p->finding[i]));
+			json_array_append_new(looked, fine_of(&p->finding[i]));
 		else
 			json_array_append_new(findings, finding_of(&p->finding[i]));
 	json_object_set_new(page, "findings", findings);

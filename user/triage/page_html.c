@@ -116,6 +116,32 @@ static int put_finding(FILE *f, const struct triage_finding *x)
 	return err;
 }
 
+/* Texts of the largest key, in one cell. */
+static void put_largest(FILE *f, const struct triage_finding *x)
+{
+	const struct report_row *row;
+	size_t i, n = 0;
+
+	fputs("<td>", f);
+	if (!triage_finding__names_largest(x)) {
+		fputs("</td>", f);
+		return;
+	}
+	row = &x->key[0]->row;
+	for (i = 0; i < row->ncells; i++) {
+		const struct field *c = &row->cell[i];
+
+		if (!triage_shows_cell(x->rule, c->name) || c->kind == FIELD_NONE)
+			continue;
+		fputs(n++ ? " " : "", f);
+		if (c->text)
+			put_xml_escaped(f, c->text);
+		else
+			fprintf(f, "%llu", c->number);
+	}
+	fputs("</td>", f);
+}
+
 static void put_fine(FILE *f, const struct triage_finding *x)
 {
 	const struct triage_rule *r = x->rule;
@@ -123,7 +149,9 @@ static void put_fine(FILE *f, const struct triage_finding *x)
 	fprintf(f, "<tr><th scope=\"row\">%s</th>", r->name);
 	put_value(f, r, triage_finding__judged(x));
 	put_value(f, r, r->notice > 0 ? r->notice : x->problem);
-	fprintf(f, "<td>%s</td></tr>\n", r->tool);
+	fprintf(f, "<td>%s</td>", r->tool);
+	put_largest(f, x);
+	fputs("</tr>\n", f);
 }
 
 /* Lists the rules without a finding, with value and limit. */
@@ -138,7 +166,8 @@ static void put_looked_at(FILE *f, const struct triage_page *p, bool open)
 	fprintf(f,
 		"<details%s><summary>%zu rules found nothing</summary>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
 		"aria-label=\"rules\"><table class=\"data\"><thead><tr><th scope=\"col\">rule</th>"
-		"<th scope=\"col\" class=\"n\">largest</th><th scope=\"col\" class=\"n\">a notice from</th><th scope=\"col\">of</th></tr>"
+		"<th scope=\"col\" class=\"n\">largest</th><th scope=\"col\" class=\"n\">a notice from</th><th scope=\"col\">of</th>"
+		"<th scope=\"col\">largest of</th></tr>"
 		"</thead><tbody>\n",
 		open ? " open" : "", n);
 	for (i = 0; i < p->n; i++)

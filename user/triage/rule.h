@@ -139,6 +139,12 @@ static inline double triage_finding__judged(const struct triage_finding *f)
 	return f->rule->whole ? f->all : f->value;
 }
 
+/* Whether the largest key of a rule has a name and a figure, also where the rule finds nothing. */
+static inline bool triage_finding__names_largest(const struct triage_finding *f)
+{
+	return f->rule->by && f->nkeys && f->key_value[0] > 0;
+}
+
 /* The sentence and the next command of a finding that has keys; allocated, or NULL. Not escaped. */
 char *triage_sentence(const struct triage_finding *f);
 char *triage_next(const struct triage_finding *f);
