@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """tally diff: two runs of one load with other numbers, and exactly those are told."""
 
+import csv
+import io
 import json
 import os
 import subprocess
@@ -101,6 +103,22 @@ def test_stacks_and_flame_graph(record, tmp_path):
     assert (code, out, err) == (0, "", "")
     said = "".join(ET.fromstring(path.read_bytes()).itertext())
     assert "all\n250 events, 100.00%\nbefore: 100 events, 100.00%; +0.00 points" in said
+
+
+@once
+@pytest.mark.parametrize("name, args", (
+    ("syscount", ()), ("runqlat", ("--by", "tid")), ("stackcount", ("syscalls:sys_enter_pread64",)),
+    ("probe", ("syscalls:sys_enter_pread64", "--by", "count")), ("probe", PREAD),
+))
+def test_csv_without_rows_has_a_heading(run, record, tmp_path, name, args):
+    """That of a comparison with rows, but for keys, which no row tells."""
+    none = tmp_path / "none.json"
+    assert run(*args, "--comm", "no such", "-d", 0.01, "--json", "-o", none, tool=name).code == 0
+    many = record(name, args, ("reads", 5, 10, 7, 20))
+    (empty, *no_rows), (full, *rows) = (
+        list(csv.reader(io.StringIO(diff("--csv", path, path)[1]), strict=True)) for path in (none, many))
+    assert rows and not any(row[empty.index("before")] not in ("", "0") for row in no_rows)
+    assert set(empty) <= set(full) and {"before", "after"} <= set(empty), (empty, full)
 
 
 @once

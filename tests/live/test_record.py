@@ -3,6 +3,8 @@
 recorder dies, the disk is full or the file is damaged is the last interval and nothing else."""
 
 import contextlib
+import csv
+import io
 import json
 import os
 import random
@@ -745,3 +747,31 @@ def test_wrong_usage(run, tmp_path):
         assert ran.code == 2 and said in ran.stderr, ran
     assert run(tool="show").code == 2
     assert run("--at", "03:14", tool="triage").code == 2
+
+LOOP = (sys.executable, "-c", "import os, sys\nfor _ in range(int(sys.argv[1])): os.getppid()")
+
+
+def headings(text):
+    """The heading of a strict CSV, and how many rows are below it."""
+    heading, *rows = csv.reader(io.StringIO(text), strict=True)
+    assert heading and len(set(heading)) == len(heading) and {len(row) for row in rows} <= {len(heading)}, text
+    return heading, len(rows)
+
+
+@once
+@pytest.mark.parametrize("each", ((), ("--each",)), ids=("whole", "each"))
+def test_headings_in_csv(run, tmp_path, each):
+    """The heading is the same without rows, with one and with many."""
+    lines = ["probe syscalls:sys_enter_getppid --by tid", "timehist", "runqlat --by tid",
+             "probe 'syscalls:sys_enter_getppid h=comm'", "stackcount -U syscalls:sys_enter_getppid"]
+    seen, counts = {}, set()
+    for calls in (0, 1, 50):
+        path = tmp_path / str(calls)
+        load = ["--comm", "no such"] if not calls else ["--", *LOOP, str(calls)]
+        assert run("-o", str(path), *lines, *load, *(() if calls else ("0.05", "2")), tool="record").code == 0
+        for line in lines:
+            shown = run(str(path), line.replace("'", ""), "--csv", *each, tool="show")
+            heading, n = headings(shown.text)
+            assert shown.code == 0 and seen.setdefault(line, heading) == heading, (line, calls)
+            counts.add(min(n, 2))
+    assert counts == {0, 1, 2}

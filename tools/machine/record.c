@@ -44,6 +44,13 @@ static int take_line(void *context, const struct writer *w, const struct stream_
 	return store__add_line(rec->store, w->of_tool, w->of_command, line);
 }
 
+static int take_columns(void *context, const struct writer *w, const struct stream_line *like)
+{
+	struct recording *rec = context;
+
+	return store__add_columns(rec->store, w->of_tool, w->of_command, like);
+}
+
 static int end(void *context)
 {
 	struct recording *rec = context;
@@ -83,7 +90,7 @@ static int record_lines(struct recording *rec, struct cli *cli)
 	struct several_plan plan = {
 		.line = rec->lines.n ? rec->lines.line : triage_lines, .n = rec->lines.n ?: triage_line_count,
 		.needed = rec->lines.n ? 0 : triage_lines_needed,
-		.sink = { rec, take_report, take_line, end }, .begin = begin,
+		.sink = { rec, take_report, take_line, take_columns, end }, .begin = begin,
 	};
 	int code;
 

@@ -132,7 +132,7 @@ static int look(struct cli *cli)
 	const struct several_plan plan = {
 		.line = triage_lines, .n = triage_line_count,
 		.needed = triage_lines_needed,
-		.sink = { &l, take_report, take_line, end }, .begin = begin,
+		.sink = { &l, take_report, take_line, .end = end }, .begin = begin,
 	};
 	int code = EXIT_FAILED;
 

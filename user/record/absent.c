@@ -44,6 +44,12 @@ int store__add_line(struct store *s, const char *tool, const char *command, cons
 	return -ENOSYS;
 }
 
+int store__add_columns(struct store *s, const char *tool, const char *command, const struct stream_line *like)
+{
+	(void)s, (void)tool, (void)command, (void)like;
+	return -ENOSYS;
+}
+
 int store__end_interval(struct store *s)
 {
 	(void)s;

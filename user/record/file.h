@@ -82,6 +82,8 @@ struct store {
 	u64 start_ns, end_ns;   /* of the current interval, as far as known */
 	s64 lines_report;       /* report that holds the single events of a measurement, and its measurement */
 	s64 lines_measurement;
+	json_t *columns;        /* of single events, of the measurement whose report is next; or NULL */
+	s64 columns_measurement;
 	s64 position;           /* of the next row in its interval */
 	int failed;             /* errno: the interval cannot be written */
 	struct store_progress progress;

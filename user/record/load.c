@@ -278,7 +278,7 @@ static int load_report(struct reading *reading, sqlite3_stmt *row, struct report
 	if (!err)
 		err = load__new_stacks(r, head.json);
 	if (!err) {
-		load__use_head(r, head.json);
+		err = load__use_head(r, head.json);
 		load__counters(&r->counters, counters);
 		load__figures(r, cost, figures);
 	}

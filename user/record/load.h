@@ -22,7 +22,7 @@ bool load__flag(const json_t *o, const char *name);
 int load__head(struct store *s, s64 id, struct store_head *head);
 
 /* Fill in what the head, the counters and the figures say; texts of the report are the head's. */
-void load__use_head(struct report *r, const json_t *head);
+int load__use_head(struct report *r, const json_t *head);
 void load__counters(struct loss_counters *c, const json_t *o);
 
 /* r->duration_ns and r->cpus are known. r->overhead becomes cost, if the overhead was recorded. */

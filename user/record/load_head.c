@@ -11,26 +11,31 @@
 
 #ifdef HAVE_SQLITE
 
+static void undo_text(json_t *v)
+{
+	char *text = json_is_string(v) ? strdup(json_string_value(v)) : NULL;
+
+	if (!text)
+		return;
+	escape_undo(text);
+	json_string_set_nocheck(v, text);
+	free(text);
+}
+
 /* Unescapes the texts of a head. */
 static void undo_texts(json_t *o)
 {
 	const char *name;
 	json_t *v;
 	void *next;
+	size_t i;
 
 	json_object_foreach_safe(o, next, name, v) {
-		char *text;
-
 		if (json_is_object(v))
 			undo_texts(v);
-		if (!json_is_string(v))
-			continue;
-		text = strdup(json_string_value(v));
-		if (!text)
-			continue;
-		escape_undo(text);
-		json_string_set_nocheck(v, text);
-		free(text);
+		undo_text(v);
+		for (i = 0; i < json_array_size(v); i++)
+			undo_text(json_array_get(v, i));
 	}
 }
 
@@ -116,8 +121,24 @@ static enum unit unit_in(const json_t *o)
 	return name ? unit : UNIT_COUNT;
 }
 
-void load__use_head(struct report *r, const json_t *head)
+/* What is no list of names is damage. */
+static int load_columns(struct report_row *columns, const json_t *list)
 {
+	struct field f = {};
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < json_array_size(list) && !err; i++) {
+		f.name = json_string_value(json_array_get(list, i));
+		err = f.name ? report_row__add_field(columns, &f) : -EUCLEAN;
+	}
+	return err;
+}
+
+int load__use_head(struct report *r, const json_t *head)
+{
+	const json_t *of_lines = json_object_get(head, "columns_of_lines");
+
 	r->source = load__text(head, "source");
 	r->caveat = load__text(head, "caveat");
 	r->value = load__text(head, "value");
@@ -134,6 +155,8 @@ void load__use_head(struct report *r, const json_t *head)
 	r->has_max_keys = load__flag(head, "has_max_keys");
 	r->is_sampled = load__flag(head, "is_sampled");
 	r->is_estimate = load__flag(head, "is_estimate");
+	r->columns_of_lines = of_lines;
+	return load_columns(&r->columns, of_lines ?: json_object_get(head, "columns"));
 }
 
 void load__counters(struct loss_counters *c, const json_t *o)

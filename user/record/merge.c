@@ -452,6 +452,15 @@ static void add_totals(struct merge *m, const struct report *r)
 	to->overhead = &m->cost;
 }
 
+/* Of a report without rows, as other reports have none. */
+static int take_columns(struct report *to, const struct report *r)
+{
+	if (to->columns.ncells || !r->columns.ncells)
+		return 0;
+	to->columns_of_lines = r->columns_of_lines;
+	return copy_cells(&to->columns, r->columns.cell, r->columns.ncells);
+}
+
 /* Constants come from the last report. */
 static int take_head(struct merge *m, const struct report *r)
 {
@@ -482,7 +491,7 @@ static int take_head(struct merge *m, const struct report *r)
 	to->is_estimate = r->is_estimate;
 	to->nothing = r->nothing;
 	to->left_out_by = r->left_out_by;
-	return 0;
+	return take_columns(to, r);
 }
 
 static void drop_standing(struct merge *m)

@@ -235,6 +235,7 @@ void store__close(struct store *s)
 	for (i = 0; i < STATEMENTS; i++)
 		s->sql->finalize(s->statement[i]);
 	shapes__free(s);
+	json_decref(s->columns);
 	for (i = 0; i < s->nheads; i++) {
 		json_decref(s->head[i].json);
 		free(s->head[i].bound);

@@ -352,8 +352,29 @@ static json_t *events_of(const struct report_stacks *s)
 	return list;
 }
 
+static json_t *names_of(const struct report_row *columns)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < columns->ncells; i++)
+		json_array_append_new(list, json_of_text(columns->cell[i].name));
+	return list;
+}
+
+/* The columns of a report without rows, which no row tells. */
+static void put_columns(json_t *o, const struct report *r, json_t *of_lines)
+{
+	bool empty = !r->nrows && !r->ngroups && (!r->stacks || !r->stacks->n);
+
+	if (of_lines)
+		json_object_set(o, "columns_of_lines", of_lines);
+	else if (empty && r->columns.ncells)
+		json_object_set_new(o, "columns", names_of(&r->columns));
+}
+
 /* The part of a report that is the same in every interval. */
-static json_t *head_of(const struct report *r)
+static json_t *head_of(const struct report *r, json_t *columns_of_lines)
 {
 	json_t *o = json_object(), *stacks;
 
@@ -373,6 +394,7 @@ static json_t *head_of(const struct report *r)
 	json_put_flag(o, "has_max_keys", r->has_max_keys);
 	json_put_flag(o, "is_sampled", r->is_sampled);
 	json_put_flag(o, "is_estimate", r->is_estimate);
+	put_columns(o, r, columns_of_lines);
 	if (r->ngroups && r->group[0].hist.bound)
 		json_object_set_new(o, "bounds", bounds_of(&r->group[0].hist));
 	if (r->stacks) {
@@ -464,7 +486,7 @@ static int bind_json(struct store *s, sqlite3_stmt *statement, int index, json_t
 
 static int find_head(struct store *s, const struct report *r, s64 *id)
 {
-	json_t *o = head_of(r);
+	json_t *o = head_of(r, s->columns);
 	char *text = json_dumps(o, JSON_COMPACT);
 	int err = text ? find_or_add(s, FIND_HEAD, ADD_HEAD, bind_plain, text, id) : -ENOMEM;
 
@@ -526,6 +548,12 @@ static int add_report(struct store *s, s64 measurement, const struct report *r, 
 	return err;
 }
 
+static void forget_columns(struct store *s)
+{
+	json_decref(s->columns);
+	s->columns = NULL;
+}
+
 static int save_report(struct store *s, const struct report *r)
 {
 	const struct names names = { r->tool, r->command ?: r->tool };
@@ -535,8 +563,11 @@ static int save_report(struct store *s, const struct report *r)
 
 	if (!err)
 		err = find_measurement(s, &names, &measurement);
+	if (!err && s->columns_measurement != measurement)
+		forget_columns(s);
 	if (!err)
 		err = add_report(s, measurement, r, &id);
+	forget_columns(s);
 	for (i = 0; i < r->nrows && !err; i++)
 		err = save_row(s, measurement, id, &r->row[i]);
 	for (i = 0; i < r->ngroups && !err; i++)
@@ -620,6 +651,23 @@ static int save_line(struct store *s, const struct names *names, const struct st
 	return err ?: store__run(s, shape->add) ?: room__added(s, 0);
 }
 
+static int save_columns(struct store *s, const struct names *names, const struct stream_line *like)
+{
+	struct stream_line line = *like;
+	const char *name;
+	size_t i;
+	int err = begin_interval(s);
+
+	line.has_stack = false;         /* which is not recorded */
+	if (!err)
+		err = find_measurement(s, names, &s->columns_measurement);
+	json_decref(s->columns);
+	s->columns = json_array();
+	for (i = 0; (name = stream__column(&line, i)); i++)
+		json_array_append_new(s->columns, json_of_text(name));
+	return err;
+}
+
 /* Whether the error affects only this interval, so that the next may be written. */
 static bool is_for_now(int err)
 {
@@ -644,6 +692,13 @@ int store__add_line(struct store *s, const char *tool, const char *command, cons
 	const struct names names = { tool, command ?: tool };
 
 	return s->failed ? 0 : keep_failure(s, save_line(s, &names, line));
+}
+
+int store__add_columns(struct store *s, const char *tool, const char *command, const struct stream_line *like)
+{
+	const struct names names = { tool, command ?: tool };
+
+	return s->failed ? 0 : keep_failure(s, save_columns(s, &names, like));
 }
 
 /*

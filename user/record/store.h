@@ -65,6 +65,9 @@ int store__add_report(struct store *s, const struct report *r);
 /* command: command line of the event's measurement, as in struct report. */
 int store__add_line(struct store *s, const char *tool, const char *command, const struct stream_line *line);
 
+/* The columns of that measurement's lines, before its report of each interval: a line of any values. */
+int store__add_columns(struct store *s, const char *tool, const char *command, const struct stream_line *like);
+
 /* Commits the interval and removes intervals beyond the limits. */
 int store__end_interval(struct store *s);
 

@@ -194,22 +194,33 @@ static int put_row(struct writer *w, const struct report *r, const struct report
 	return 0;
 }
 
+/* Names of columns in recordings are of anybody. */
+static int put_name(struct writer *w, const char *name)
+{
+	const struct field f = { .text = (char *)name };
+
+	return put_field(w, &f);
+}
+
 static int write_rows(struct writer *w, const struct report *r)
 {
 	const struct report_row *columns = r->nrows ? &r->row[0] : &r->columns;
+	bool has_time = r->table && !r->columns_of_lines;
 	size_t i;
 	int err;
 
 	if (!w->header && columns->ncells) {
 		w->header = true;
-		if (r->table) {
+		if (has_time) {
 			csv_put_text(w, "start_ns");
 			next_text(w, "duration_ns");
 		}
 		for (i = 0; i < columns->ncells; i++) {
-			if (i || r->table)
+			if (i || has_time)
 				fputc(w->separator, w->file);
-			csv_put_text(w, columns->cell[i].name);
+			err = put_name(w, columns->cell[i].name);
+			if (err)
+				return err;
 		}
 		fputc('\n', w->file);
 	}

@@ -242,6 +242,7 @@ struct report {
 	 * Without groups or stacks: the cells of their keys. No cells: unknown, or not needed.
 	 */
 	struct report_row columns;
+	bool columns_of_lines;  /* these are the columns of single events, which are all there is */
 	struct report_stacks *stacks;   /* the measurement, if it has stacks; else NULL */
 	struct report_listings *listings;       /* of functions (report/listing.h); NULL: none */
 	const struct report_overhead *overhead; /* --overhead; borrowed; NULL: not requested */
@@ -375,6 +376,8 @@ struct writer_sink {
 	int (*report)(void *context, const struct report *r);
 	/* w: of_tool, of_command */
 	int (*line)(void *context, const struct writer *w, const struct stream_line *line);
+	/* The columns of lines, before the report on them; NULL: not wanted. */
+	int (*columns)(void *context, const struct writer *w, const struct stream_line *like);
 	int (*end)(void *context);
 };
 

@@ -352,22 +352,31 @@ static int csv_put_escaped(struct writer *w, const char *text, const char *more)
 	return err;
 }
 
-static int csv_header(struct writer *w, const struct stream_line *line)
+const char *stream__column(const struct stream_line *line, size_t i)
 {
 	static const char *const names[] = { "time_ns", "comm", "pid", "tid", "cpu" };
+
+	if (i < ARRAY_SIZE(names))
+		return names[i];
+	i -= ARRAY_SIZE(names);
+	if (line->event && !i--)
+		return "event";
+	if (line->has_elapsed && !i--)
+		return "elapsed_ns";
+	if (i < line->n)
+		return line->field[i].field.name;
+	return line->has_stack && i == line->n ? "stack" : NULL;
+}
+
+static int csv_header(struct writer *w, const struct stream_line *line)
+{
+	const char *name = stream__column(line, 0);
 	size_t i;
 	int err = 0;
 
-	for (i = 0; i < ARRAY_SIZE(names); i++)
-		csv_put(w, names[i], !i);
-	if (line->event)
-		csv_put(w, "event", false);
-	if (line->has_elapsed)
-		csv_put(w, "elapsed_ns", false);
-	for (i = 0; i < line->n && !err; i++)
-		err = csv_put_escaped(w, line->field[i].field.name, "");
-	if (line->has_stack)
-		csv_put(w, "stack", false);
+	csv_put(w, name, true);
+	for (i = 1; (name = stream__column(line, i)) && !err; i++)
+		err = csv_put_escaped(w, name, "");
 	fputc('\n', w->file);
 	w->header = true;
 	return err;
@@ -378,7 +387,9 @@ int stream__end_lines(struct writer *w, const struct stream_line *like)
 	struct writing writing;
 	int err;
 
-	if (w->sink || w->format != FORMAT_CSV || w->header)
+	if (w->sink)
+		return w->sink->columns ? w->sink->columns(w->sink->context, w, like) : 0;
+	if (w->format != FORMAT_CSV || w->header)
 		return 0;
 	err = writer__begin(w, &writing);
 	return err ?: writer__end(w, &writing, csv_header(w, like));

@@ -71,9 +71,12 @@ void stream_template__free(struct stream_template *t);
 int stream__write_line(struct writer *w, const struct stream_template *t,
 		       const struct stream_line *line);
 
+/* The name of the column of that index in CSV; NULL: there are no more. */
+const char *stream__column(const struct stream_line *line, size_t i);
+
 /*
- * CSV has its heading even if there are no lines: writes it, if no line has. like: a line of any values. Returns 0 or
- * -ENOMEM.
+ * CSV has its heading even if there are no lines: writes it, if no line has. like: a line of any values. A sink
+ * gets it. Returns 0 or -ENOMEM, or the sink's error.
  */
 int stream__end_lines(struct writer *w, const struct stream_line *like);
 

@@ -333,6 +333,8 @@ int diff_groups(struct report *r, const struct saved *const run[SIDES], size_t t
 		c.pair = &pairs.pair[i];
 		err = add_pair(&c);
 	}
+	if (!err)
+		err = diff_row__columns(r, &pairs, true);
 	pairs__free(&pairs);
 	return err;
 }

@@ -166,3 +166,23 @@ int diff_row__add(struct report_row *row, const struct field *before, const stru
 		err = report_row__add_field(row, &cell[i]);
 	return err;
 }
+
+int diff_row__columns(struct report *r, const struct pairs *p, bool has_unit)
+{
+	const struct report_row none = {};
+	struct report_row row;
+	int err;
+
+	if (r->nrows)
+		return 0;
+	err = diff_row__begin(&row, p->n ? &p->pair[0].key : &none);
+	if (!err)
+		err = report_row__add_text(&row, "figure", "");
+	if (!err)
+		err = diff_row__add(&row, NULL, NULL);
+	if (!err && has_unit)
+		err = report_row__add_text(&row, "unit", "");
+	if (!err)
+		err = report_row__add_text(&row, "verdict", "");
+	return report__end_columns(r, &row, err);
+}

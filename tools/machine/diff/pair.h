@@ -50,4 +50,10 @@ int diff_row__begin(struct report_row *row, const struct report_row *key);
 /* Adds the numbers before and after (NULL: missing) and the change in percent. */
 int diff_row__add(struct report_row *row, const struct field *before, const struct field *after);
 
+/*
+ * The columns of a comparison without rows: the first pair's key, if there is one, and the figures. has_unit: with a
+ * column "unit". Returns 0 or -ENOMEM.
+ */
+int diff_row__columns(struct report *r, const struct pairs *p, bool has_unit);
+
 #endif /* TALLY_DIFF_PAIR_H */

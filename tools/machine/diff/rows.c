@@ -234,6 +234,8 @@ int diff_rows(struct report *r, const struct saved *const run[SIDES], size_t top
 		else
 			err = compare(r, &pairs.pair[i]);
 	}
+	if (!err)
+		err = diff_row__columns(r, &pairs, false);
 	pairs__free(&pairs);
 	return err;
 }

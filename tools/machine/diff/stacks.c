@@ -283,7 +283,7 @@ static char *name_of(const struct comparison *c, u32 index, bool is_whole)
 	return text;
 }
 
-static int add_share(const struct comparison *c, const char *part, const struct share *s)
+static int add_named(const struct comparison *c, const char *part, const struct share *s, const char *name)
 {
 	enum field_kind kind = c->unit == UNIT_NS ? FIELD_DURATION : FIELD_NUMBER;
 	double before = percent(c, BEFORE, s->value[BEFORE]);
@@ -295,17 +295,24 @@ static int add_share(const struct comparison *c, const char *part, const struct 
 		{ .name = "before", .kind = kind, .number = s->value[BEFORE] },
 		{ .name = "after", .kind = kind, .number = s->value[AFTER] },
 	};
-	char *name = name_of(c, s->index, !strcmp(part, "stack"));
 	struct report_row row = {};
+	int err = report_row__add_text(&row, "part", part);
 	size_t i;
-	int err = name ? report_row__add_text(&row, "part", part) : -ENOMEM;
 
 	for (i = 0; i < ARRAY_SIZE(cell) && !err; i++)
 		err = report_row__add_field(&row, &cell[i]);
 	if (!err)
 		err = report_row__add_text(&row, "name", name);
-	free(name);
 	return report__end_row(c->report, &row, err);
+}
+
+static int add_share(const struct comparison *c, const char *part, const struct share *s)
+{
+	char *name = name_of(c, s->index, !strcmp(part, "stack"));
+	int err = name ? add_named(c, part, s, name) : -ENOMEM;
+
+	free(name);
+	return err;
 }
 
 /* Adds the shares that changed most. */
@@ -431,6 +438,8 @@ int diff_stacks(struct report *r, const struct saved *const run[SIDES], struct w
 		err = compare_functions(&c);
 		if (!err)
 			err = compare_stacks(&c);
+		if (!err && !r->nrows)
+			err = report__keep_columns(r, add_named(&c, "", &(struct share){}, ""));
 	}
 	free_frames(&m);
 	report_stacks__free(m.all);
