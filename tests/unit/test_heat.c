@@ -135,6 +135,38 @@ static void cells_are_exact(void **state)
 	}
 }
 
+/* The same events each second: a column of three seconds and one of 0.7 have the shade of the others. */
+static void shades_are_of_rates(void **state)
+{
+	static const u64 tenths[] = {10, 30, 7, 10};
+	struct heat *h = new_heat(NSEC_PER_SEC);
+	struct heat_grid g;
+	char *text;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(tenths); i++)
+		assert_int_equal(add(h, tenths[i] * NSEC_PER_SEC / 10, &(struct sight){1, 10 * tenths[i]}, 1), 0);
+	assert_int_equal(heat_grid__make(&g, h, 20, 40), 0);
+	for (i = 0; i < ARRAY_SIZE(tenths); i++) {
+		assert_int_equal(heat_grid__cell(&g, 0, i, 0), 10 * tenths[i]);
+		assert_int_equal(heat_grid__rate(&g, 0, i, 0), 100);
+	}
+	assert_int_equal(g.most, 100);
+	assert_true(heat_grid__is_uneven(&g));
+	heat_grid__free(&g);
+	text = drawn(h, FORMAT_TEXT);
+	assert_non_null(strstr(text, "|@@@@@@@@@@@@@@@@| 570\n"));
+	assert_non_null(strstr(text, "columns took 700 ms to 3.00 s: their shades are of events per time\n"));
+	free(text);
+	text = drawn(h, FORMAT_SVG);
+	assert_non_null(strstr(text, "300 events, 100 per 1.00 s</title>"));
+	assert_non_null(strstr(text, ">events in a cell per 1.00 s</text>"));
+	assert_non_null(strstr(text, "4 columns of 1.00 s that took 700 ms to 3.00 s"));
+	free(text);
+	heat__free(h);
+}
+
 /* Two kinds of sleep: two bands, and nothing between them. */
 static void two_modes_are_two_bands(void **state)
 {
@@ -457,7 +489,7 @@ static void the_picture(void **state)
 				     "             +'-----------+\n"
 				     "              0 s\n"));
 	assert_non_null(strstr(text, "a column is 1.00 s, the first from "));
-	assert_non_null(strstr(text, "events in a cell: . 1  : 2  - 3-4  = 5-7  "));
+	assert_non_null(strstr(text, "events in a cell per 1.00 s: . 1  : 2  - 3-4  = 5-7  "));
 	free(text);
 	h->style.utf8 = true;
 	text = drawn(h, FORMAT_TEXT);
@@ -536,6 +568,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cells_are_exact),
+		cmocka_unit_test(shades_are_of_rates),
 		cmocka_unit_test(two_modes_are_two_bands),
 		cmocka_unit_test(all_of_u64_fits),
 		cmocka_unit_test(long_runs_are_merged),

@@ -312,18 +312,47 @@ static void fill(struct heat_grid *g, size_t m)
 {
 	const struct heat_map *map = g->map[m];
 	size_t i, k;
-	u64 *cell;
 
 	for (i = 0; i < map->nslices; i++) {
 		const struct histogram *hist = &map->slice[i].hist;
 		u64 *column = g->cell +
 			      (m * g->columns + map->slice[i].span / g->per_column) * g->rows;
 
-		for (k = 0; k < hist->nbuckets; k++) {
-			cell = &column[(hist->bucket[k].index - g->first) / g->step];
-			*cell += hist->bucket[k].count;
-			if (*cell > g->most)
-				g->most = *cell;
+		for (k = 0; k < hist->nbuckets; k++)
+			column[(hist->bucket[k].index - g->first) / g->step] += hist->bucket[k].count;
+	}
+}
+
+static u64 rate_of(u64 count, u64 per_ns, u64 duration_ns)
+{
+	unsigned __int128 rate;
+
+	if (!count || !duration_ns)
+		return count;
+	rate = ((unsigned __int128)count * per_ns + duration_ns / 2) / duration_ns;
+	return rate > UINT64_MAX ? UINT64_MAX : rate ?: 1;
+}
+
+static void fill_rates(struct heat_grid *g, const struct heat *h)
+{
+	size_t m;
+	u32 c, row;
+
+	for (c = 0; c < g->columns; c++) {
+		u64 duration_ns = heat_grid__span(g, h, c).duration_ns;
+
+		if (c + 1 < g->columns && (!c || duration_ns < g->shortest_ns))
+			g->shortest_ns = duration_ns;
+		if (c + 1 < g->columns && duration_ns > g->longest_ns)
+			g->longest_ns = duration_ns;
+		for (m = 0; m < g->nmaps; m++) {
+			u64 *rate = g->rate + (m * g->columns + c) * g->rows;
+
+			for (row = 0; row < g->rows; row++) {
+				rate[row] = rate_of(heat_grid__cell(g, m, c, row), g->column_ns, duration_ns);
+				if (rate[row] > g->most)
+					g->most = rate[row];
+			}
 		}
 	}
 }
@@ -342,11 +371,14 @@ int heat_grid__make(struct heat_grid *g, const struct heat *h, u32 rows, u32 col
 		return err;
 	fit_rows(g, rows);
 	g->columns = (h->nspans + g->per_column - 1) / g->per_column;
+	g->column_ns = (h->interval_ns ?: h->span[0].duration_ns / h->per_span) * h->per_span * g->per_column;
 	g->cell = calloc((size_t)g->rows * g->columns * g->nmaps, sizeof(*g->cell));
-	if (!g->cell)
+	g->rate = calloc((size_t)g->rows * g->columns * g->nmaps, sizeof(*g->rate));
+	if (!g->cell || !g->rate)
 		return -ENOMEM;
 	for (i = 0; i < g->nmaps; i++)
 		fill(g, i);
+	fill_rates(g, h);
 	return 0;
 }
 
@@ -354,12 +386,25 @@ void heat_grid__free(struct heat_grid *g)
 {
 	free(g->map);
 	free(g->cell);
+	free(g->rate);
 	*g = (struct heat_grid){};
 }
 
 u64 heat_grid__cell(const struct heat_grid *g, size_t map, u32 column, u32 row)
 {
 	return g->cell[(map * g->columns + column) * g->rows + row];
+}
+
+u64 heat_grid__rate(const struct heat_grid *g, size_t map, u32 column, u32 row)
+{
+	return g->rate[(map * g->columns + column) * g->rows + row];
+}
+
+bool heat_grid__is_uneven(const struct heat_grid *g)
+{
+	u64 tenth = g->column_ns / 10;
+
+	return g->longest_ns > g->column_ns + tenth || (g->longest_ns && g->shortest_ns < g->column_ns - tenth);
 }
 
 u64 heat_grid__low(const struct heat_grid *g, u32 row)
@@ -405,11 +450,11 @@ void heat_shades__make(struct heat_shades *s, u64 most, u32 n)
 	}
 }
 
-int heat_shade(const struct heat_shades *s, u64 count)
+int heat_shade(const struct heat_shades *s, u64 rate)
 {
 	int i = s->n;
 
-	while (i-- && count < s->from[i])
+	while (i-- && rate < s->from[i])
 		;
 	return i;
 }

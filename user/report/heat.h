@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Heat maps: how a distribution changes over time. Time runs across, one column per interval;
- * values run up, one row per few neighbouring buckets; the shade of a cell is its number of values.
+ * values run up, one row per few neighbouring buckets; the shade of a cell is its number of values per time, since
+ * intervals may be of unequal length.
  * Columns are made from the reports of a run, not from single events, so cells add up to the
  * histogram of the whole run exactly.
  *
@@ -101,7 +102,10 @@ struct heat_grid {
 	u32 rows, columns;
 	u32 per_column;         /* spans per column */
 	u64 *cell;              /* of map m: cell[(m * columns + column) * rows + row] */
-	u64 most;               /* largest count of a cell */
+	u64 column_ns;          /* length of a column, as requested */
+	u64 *rate;              /* likewise: values per column_ns; at least 1 where there are any */
+	u64 most;               /* largest rate of a cell */
+	u64 shortest_ns, longest_ns;    /* of all columns but the last, which is shorter where the run ended */
 };
 
 /*
@@ -112,6 +116,10 @@ int heat_grid__make(struct heat_grid *g, const struct heat *h, u32 rows, u32 col
 void heat_grid__free(struct heat_grid *g);
 
 u64 heat_grid__cell(const struct heat_grid *g, size_t map, u32 column, u32 row);
+u64 heat_grid__rate(const struct heat_grid *g, size_t map, u32 column, u32 row);
+
+/* Whether columns differ by more than a tenth from the requested length. */
+bool heat_grid__is_uneven(const struct heat_grid *g);
 
 /* Smallest and largest value of a row, both inclusive, and the time span of a column. */
 u64 heat_grid__low(const struct heat_grid *g, u32 row);
@@ -119,7 +127,7 @@ u64 heat_grid__high(const struct heat_grid *g, u32 row);
 struct heat_span heat_grid__span(const struct heat_grid *g, const struct heat *h, u32 column);
 
 /*
- * Shades: about equal steps of the logarithm of the count. Shade k covers counts in [from[k],
+ * Shades: about equal steps of the logarithm of the rate. Shade k covers rates in [from[k],
  * from[k + 1]); the first begins at 1, so every value is visible.
  */
 #define HEAT_SHADES 9
@@ -131,7 +139,7 @@ struct heat_shades {
 
 /* Makes n shades, or fewer if there are fewer counts from 1 to most. */
 void heat_shades__make(struct heat_shades *s, u64 most, u32 n);
-int heat_shade(const struct heat_shades *s, u64 count);        /* -1: count is 0 */
+int heat_shade(const struct heat_shades *s, u64 rate);         /* -1: 0 */
 
 /* Maps a shade to one of that many colours, pale to strong: the strongest is always used. */
 u32 heat_shade_colour(const struct heat_shades *s, u32 shade, u32 colours);

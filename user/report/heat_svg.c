@@ -136,23 +136,27 @@ static void put_range(const struct picture *p, u32 row)
 		fprintf(p->file, "%s - %s", from, to);
 }
 
-static void put_cell(const struct picture *p, double top, u32 column, u32 row, u64 count)
+static void put_cell(const struct picture *p, double top, u32 column, u32 row, u64 count, u64 rate)
 {
 	struct heat_span span = heat_grid__span(&p->grid, p->heat, column);
 	u64 end = span.start_ns + span.duration_ns;
 	double x = x_of(p, span.start_ns), w = x_of(p, end) - x;
 	char from[UNITS_SPACE], to[UNITS_SPACE], n[UNITS_SPACE];
-	int shade = heat_shade(&p->shades, count);
+	int shade = heat_shade(&p->shades, rate);
 
 	fprintf(p->file,
 		"<rect class=\"s%u\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\"><title>",
 		heat_shade_colour(&p->shades, shade, HEAT_SHADES), x, top + y_of(p, row + 1), w,
 		p->row);
 	put_range(p, row);
-	fprintf(p->file, "\n%s - %s\n%s %s</title></rect>\n",
+	fprintf(p->file, "\n%s - %s\n%s %s",
 		span.start_ns ? format_value(from, span.start_ns, UNIT_NS, false) : "0 s",
 		format_value(to, end, UNIT_NS, false), format_count(n, count),
 		count == 1 ? "event" : "events");
+	if (rate != count)
+		fprintf(p->file, ", %s per %s", format_count(n, rate),
+			format_value(to, p->grid.column_ns, UNIT_NS, false));
+	fputs("</title></rect>\n", p->file);
 }
 
 static void put_cells(const struct picture *p, double top, size_t map)
@@ -165,7 +169,7 @@ static void put_cells(const struct picture *p, double top, size_t map)
 		for (row = 0; row < p->grid.rows; row++) {
 			count = heat_grid__cell(&p->grid, map, column, row);
 			if (count)
-				put_cell(p, top, column, row, count);
+				put_cell(p, top, column, row, count, heat_grid__rate(&p->grid, map, column, row));
 		}
 	}
 	fputs("</g>\n", p->file);
@@ -225,10 +229,13 @@ static void put_map(const struct picture *p, size_t map)
 static void put_legend(const struct picture *p)
 {
 	char from[UNITS_SPACE], to[UNITS_SPACE], text[2 * UNITS_SPACE];
-	double x = LEFT + 16 * LETTER;
+	double x;
 	u32 i;
 
-	fprintf(p->file, "<text x=\"%d\" y=\"%u\">events in a cell</text>\n", LEFT, above(p) - 14);
+	snprintf(text, sizeof(text), "events in a cell per %s",
+		 format_value(from, p->grid.column_ns, UNIT_NS, false));
+	fprintf(p->file, "<text x=\"%d\" y=\"%u\">%s</text>\n", LEFT, above(p) - 14, text);
+	x = LEFT + LETTER * strlen(text);
 	for (i = 0; i < p->shades.n; i++) {
 		u64 last = i + 1 < p->shades.n ? p->shades.from[i + 1] - 1 : p->grid.most;
 
@@ -248,7 +255,7 @@ static void put_legend(const struct picture *p)
 static void put_columns(const struct picture *p)
 {
 	u32 intervals = p->grid.per_column * p->heat->per_span;
-	char length[UNITS_SPACE];
+	char length[UNITS_SPACE], to[UNITS_SPACE];
 
 	format_value(length, p->heat->interval_ns, UNIT_NS, false);
 	if (intervals > 1)
@@ -257,6 +264,9 @@ static void put_columns(const struct picture *p)
 	else
 		fprintf(p->file, "%u column%s of %s", p->grid.columns,
 			p->grid.columns == 1 ? "" : "s", length);
+	if (heat_grid__is_uneven(&p->grid))
+		fprintf(p->file, " that took %s to %s", format_value(length, p->grid.shortest_ns, UNIT_NS, false),
+			format_value(to, p->grid.longest_ns, UNIT_NS, false));
 }
 
 static void put_summary(const struct picture *p)

@@ -124,6 +124,7 @@ static void put_row(const struct picture *p, size_t map, u32 row)
 	char text[HEAT_VALUE] = "below";
 	u64 all = 0, count;
 	u32 column, i;
+	int shade;
 
 	if (!g->map[0]->total.bound || g->first + row)
 		heat_value(text, p->heat, &g->map[0]->total, heat_grid__low(g, row),
@@ -132,9 +133,9 @@ static void put_row(const struct picture *p, size_t map, u32 row)
 	for (column = 0; column < g->columns; column++) {
 		count = heat_grid__cell(g, map, column, row);
 		all += count;
+		shade = heat_shade(&p->shades, heat_grid__rate(g, map, column, row));
 		for (i = 0; i < p->wide; i++)
-			put_cell(p->file, &p->heat->style, &p->shades,
-				 heat_shade(&p->shades, count));
+			put_cell(p->file, &p->heat->style, &p->shades, shade);
 	}
 	fputc('|', p->file);
 	if (all)
@@ -193,7 +194,7 @@ static void put_legend(const struct picture *p)
 	u64 last;
 	u32 i;
 
-	fputs("\nevents in a cell: ", p->file);
+	fprintf(p->file, "\nevents in a cell per %s: ", format_value(from, p->grid.column_ns, UNIT_NS, false));
 	for (i = 0; i < p->shades.n; i++) {
 		last = i + 1 < p->shades.n ? p->shades.from[i + 1] - 1 : p->grid.most;
 		put_cell(p->file, &p->heat->style, &p->shades, i);
@@ -210,7 +211,7 @@ static void put_times(const struct picture *p)
 	const struct heat *h = p->heat;
 	u32 intervals = p->grid.per_column * h->per_span;
 	time_t seconds = h->total.start_ns / NSEC_PER_SEC;
-	char length[UNITS_SPACE], when[32] = "";
+	char length[UNITS_SPACE], from[UNITS_SPACE], to[UNITS_SPACE], when[32] = "";
 	struct tm tm;
 
 	if (localtime_r(&seconds, &tm))
@@ -221,6 +222,10 @@ static void put_times(const struct picture *p)
 			intervals, length, when);
 	else
 		fprintf(p->file, "a column is %s, the first from %s on\n", length, when);
+	if (heat_grid__is_uneven(&p->grid))
+		fprintf(p->file, "columns took %s to %s: their shades are of events per time\n",
+			format_value(from, p->grid.shortest_ns, UNIT_NS, false),
+			format_value(to, p->grid.longest_ns, UNIT_NS, false));
 }
 
 int write_heat_text(struct writer *w, struct heat *h)
