@@ -89,8 +89,9 @@ static void strip_suffix(char *name)
 /* word: what was typed from the name on, with NULL behind it. "perf" may stand before the name. */
 static int unknown_tool(char **word)
 {
-	char **named = !strcmp(word[0], "perf") && word[1] ? word + 1 : word;
-	const struct peer *peer = peer__find(named[0], named[1]);
+	bool perf = !strcmp(word[0], "perf") && word[1];
+	char **named = perf ? word + 1 : word;
+	const struct peer *peer = perf ? peer__find_perf(named[0], named[1]) : peer__find(named[0], named[1]);
 	const char *names[64];
 	char stem[64];
 	const char *near;

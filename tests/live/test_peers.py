@@ -12,7 +12,7 @@ from tally import BUILD, once
 pytestmark = once
 
 # Tools without -n: their options are checked before --help is answered.
-NOT_MEASURING = {"list", "replay", "doctor", "run", "--version"}
+NOT_MEASURING = {"list", "replay", "diff", "doctor", "run", "--version"}
 
 
 def rows(*args):
@@ -71,7 +71,10 @@ def test_with_what_stands_behind(run, typed, said):
 @pytest.mark.parametrize("typed, said", (
     ("opensnoop-bpfcc -p 1", "no tool 'opensnoop-bpfcc'\ntally:   did you mean 'opensnoop'?\n"),
     ("tcplife.bt", "no tool 'tcplife.bt'\ntally:   did you mean 'tcplife'?\n"),
-    ("perf record -a", "no tool 'perf'\ntally:   did you mean 'record'?\n"),
+    ("perf record -a", "'perf record' (perf) is here: tally profile -d 10 -o profile.svg\n"),
+    ("perf stat ls", "no tool 'perf'\ntally:   did you mean 'stat'?\n"),
+    ("perf diff", "'perf diff' (perf) is here: tally diff BEFORE.json AFTER.json\n"),
+    ("perf bench mem", "no 'perf bench' (perf): no benchmarks of the kernel; `tally bench` has what a tracer costs\n"),
     ("perf", "no tool 'perf'\ntally:   `tally` lists the tools\n"),
     ("tcpconnect-bpfcc", "'tcpconnect' (bcc) is here: tally connsnoop\n"),
     ("perf sched latency", "'sched latency' (perf) is here: tally schedlat\n"),

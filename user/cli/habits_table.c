@@ -19,6 +19,7 @@
 #define WARN(when, text) when, VALUE_OWN, { NULL }, text
 #define SAY(text) WHEN_ANY, VALUE_NONE, { NULL }, text
 
+#define PERF_RECORD "perf's record is profile here, as in: tally profile -F 99 -g -- COMMAND"
 #define NO_LBR "there are no branch stacks; --call-graph dwarf has stacks without frame pointers"
 #define NO_MERGE "counts are not scaled or merged; nothing is to be said"
 
@@ -32,6 +33,13 @@ const struct habit habits[] = {
 	{ NULL, "--log-fd", SAY("as in -o FILE, or >&N of the shell") },
 
 	/* perf record, perf top, bcc's profile */
+	{ "record", "-F", SAY(PERF_RECORD) },
+	{ "record", "--freq", SAY(PERF_RECORD) },
+	{ "record", "-g", SAY(PERF_RECORD) },
+	{ "record", "--call-graph", SAY(PERF_RECORD) },
+	{ "record", "-e", SAY(PERF_RECORD) },
+	{ "record", "--event", SAY(PERF_RECORD) },
+	{ "record", "-c", SAY(PERF_RECORD) },
 	{ STACKS, "-o", WARN(WHEN_PERF_DATA, "the file gets text, which perf does not read; FILE.svg, .html, .json and "
 					     ".pb.gz get what their names say") },
 	{ STACKS, "-g", WHEN_CALL_GRAPH, VALUE_KEPT, { "--call-graph" }, NULL },

@@ -109,6 +109,10 @@ const struct peer peers[] = {
 	{ "nfsslower", BCC, "fileslower --fs nfs4", NULL },
 	{ "numamove", BCC, "stat -e migrate:mm_migrate_pages --by comm", NULL },
 	{ "oomkill", BCC, "reclaim --min 0", NULL },
+	{ "perf bench", PERF, NULL, "no benchmarks of the kernel; `tally bench` has what a tracer costs" },
+	{ "perf diff", PERF, "diff BEFORE.json AFTER.json", NULL },
+	{ "perf inject", PERF, NULL, "nothing is rewritten; JIT names and waits are found while measuring" },
+	{ "perf record", PERF, "profile -d 10 -o profile.svg", NULL },
 	{ "perf-stat-hist", PERF_TOOLS, "probe syscalls:sys_exit_read --hist ret", NULL },
 	{ "pidpersec", BCC, "stat -e sched:sched_process_fork 1", NULL },
 	{ "pidstat", "sysstat", "profile --by pid,comm 1", NULL },
@@ -218,4 +222,10 @@ const struct peer *peer__find_pair(const char *name, const char *second)
 const struct peer *peer__find(const char *name, const char *second)
 {
 	return peer__find_pair(name, second) ?: find(name);
+}
+
+/* Names that are also a tool or another suite's program have "perf" before them in the table. */
+const struct peer *peer__find_perf(const char *command, const char *second)
+{
+	return peer__find_pair("perf", command) ?: peer__find(command, second);
 }

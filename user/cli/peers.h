@@ -26,6 +26,9 @@ bool peer__is_about_functions(const struct peer *p);
 /* Finds a two-word name; NULL: unknown. second may be NULL. */
 const struct peer *peer__find_pair(const char *name, const char *second);
 
+/* Finds what stands behind "perf": a command of perf, or a name as by peer__find(). */
+const struct peer *peer__find_perf(const char *command, const char *second);
+
 /* Finds the pair, else name alone; NULL: unknown. */
 const struct peer *peer__find(const char *name, const char *second);
 
