@@ -312,6 +312,8 @@ static void objects(void)
 static void answers(void)
 {
 	int memory = syscall(SYS_memfd_create, "a", 2), pipe_fds[2], shared, message, queue, semaphores, n;
+	const uint64_t pages[2] = { P(space), 0x1000 };
+	const int targets[2] = { 0, -5 };
 	uint64_t queue_attributes[8] = { 0, 3, 20, 0 }, nodes[16] = {};
 	socklen_t size = sizeof(n);
 	uint32_t owner[2] = { 1, 1 };
@@ -368,7 +370,8 @@ static void answers(void)
 	CALL("semctl(N, 1, GETVAL) = 5", SYS_semctl, semaphores, 1, 12, 7);
 	CALL("semctl(N, 0, IPC_RMID) = 0", SYS_semctl, semaphores, 0, 0, 7);
 	CALL("mq_unlink(\"tally-decoded\") = -1 ENOENT (No such file or directory)", SYS_mq_unlink, P("tally-decoded"));
-	queue = CALL("mq_open(\"tally-decoded\", O_RDWR|O_CREAT, 0600, ADDRESS) = N", SYS_mq_open, P("tally-decoded"),
+	queue = CALL("mq_open(\"tally-decoded\", O_RDWR|O_CREAT, 0600, {mq_flags=0, mq_maxmsg=3, "
+		     "mq_msgsize=20, mq_curmsgs=0}) = N", SYS_mq_open, P("tally-decoded"),
 		     O_RDWR | O_CREAT, 0600, P(queue_attributes));
 	CALL("mq_unlink(\"tally-decoded\") = 0", SYS_mq_unlink, P("tally-decoded"));
 	CALL("mq_timedsend(N, \"abc\", 3, 9, NULL) = 0", SYS_mq_timedsend, queue, P("abc"), 3, 9, 0);
@@ -376,6 +379,9 @@ static void answers(void)
 	     queue, 0, P(queue_attributes));
 	CALL("mq_timedreceive(N, \"abc\", 4096, [9], NULL) = 3", SYS_mq_timedreceive, queue, P(space), sizeof(space),
 	     P(&n), 0);
+	CALL("move_pages(0, 2, ADDRESS, NULL, [0, -EFAULT], 0) = 0", SYS_move_pages, 0, 2, P(pages), 0, P(nodes), 0);
+	CALL("move_pages(0, 2, ADDRESS, [0, -5], ADDRESS, MPOL_MF_MOVE|0x10) = -1 EINVAL (Invalid argument)",
+	     SYS_move_pages, 0, 2, P(pages), P(targets), P(nodes), 0x12);
 	CALL("get_mempolicy([0], [], 1024, NULL, 0) = 0", SYS_get_mempolicy, P(&n), P(nodes), 1024, 0, 0);
 }
 

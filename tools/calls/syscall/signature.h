@@ -88,6 +88,8 @@
 #define CPU_SET_OUT { .kind = ARG_CPU_SET, .length = TRACE_RESULT, .out = FETCH_IF_SUCCEEDED }
 #define ARRAY(type, len)                                                                           \
 	{ .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = (len), .array = 1 }
+#define ARRAY_TOLD(type, len)                                                                      \
+	{ .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = (len), .out = FETCH_IF_SUCCEEDED, .array = 1 }
 #define ARRAY_OUT(type)                                                                            \
 	{ .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = TRACE_RESULT, .out = 1, .array = 1 }
 

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "host/errno_name.h"
 #include "host/open_flags.h"
 #include "calls/syscall/constants.h"
 #include "calls/syscall/decode.h"
@@ -202,6 +203,34 @@ static void put_itimer(FILE *f, const void *data, bool microseconds)
 	fputc('}', f);
 }
 
+/* move_pages(2): the node of a page, or why it has none. */
+static void put_page_status(FILE *f, int node)
+{
+	const char *error = node < 0 && node > -4096 ? errno_name(-node) : NULL;
+
+	if (error)
+		fprintf(f, "-%s", error);
+	else
+		fprintf(f, "%d", node);
+}
+
+static void put_int(FILE *f, enum struct_layout layout, int value)
+{
+	switch (layout) {
+	case STRUCT_WAIT_STATUS:
+		put_wait_status(f, value);
+		break;
+	case STRUCT_PAGE_STATUS:
+		put_page_status(f, value);
+		break;
+	case STRUCT_NODE:
+		fprintf(f, "%d", value);
+		break;
+	default:
+		fprintf(f, "%u", (u32)value);
+	}
+}
+
 static void put_stat(FILE *f, const struct stat *st)
 {
 	fputs("{st_mode=", f);
@@ -271,9 +300,6 @@ void struct__put(FILE *f, enum struct_layout layout, const void *data)
 	case STRUCT_SIGACTION:
 		put_sigaction(f, data);
 		break;
-	case STRUCT_WAIT_STATUS:
-		put_wait_status(f, i[0]);
-		break;
 	case STRUCT_EPOLL_EVENT:
 		put_epoll_event(f, data);
 		break;
@@ -284,7 +310,10 @@ void struct__put(FILE *f, enum struct_layout layout, const void *data)
 		put_open_how(f, data);
 		break;
 	case STRUCT_ID:
-		fprintf(f, "%u", (u32)i[0]);
+	case STRUCT_NODE:
+	case STRUCT_PAGE_STATUS:
+	case STRUCT_WAIT_STATUS:
+		put_int(f, layout, i[0]);
 		break;
 	case STRUCT_RUSAGE:
 		rusage__put(f, data);

@@ -189,6 +189,7 @@ static const struct signature signatures[] = {
 	GIVES(POINTER, shmat, INT, PTR, NAMED(attach_flags)),
 	CALL(get_mempolicy, OUT(INT), NODES_OUT(2), LONG, PTR, LNAMED(policy_flags)),
 	CALL(set_mempolicy, NAMED(memory_policies), NODES(2), LONG),
+	CALL(move_pages, INT, SIZE, PTR, ARRAY(NODE, 1), ARRAY_TOLD(PAGE_STATUS, 1), NAMED(mbind_flags)),
 	CALL(migrate_pages, INT, SIZE, NODES(1), NODES(1)),
 	CALL(pkey_mprotect, PTR, SIZE, LNAMED(protections), INT),
 	CALL(pkey_alloc, HEX, LNAMED(key_rights)),
@@ -372,7 +373,7 @@ static const struct signature signatures[] = {
 	CALL(msgsnd, INT, IN(IPC_MESSAGE), SIZE, NAMED(ipc_flags)),
 	CALL(msgrcv, INT, OUT(IPC_MESSAGE), SIZE, LONG, NAMED(ipc_flags)),
 	BY(1, msgctl, INT, NAMED(msg_commands), PTR),
-	OPENS(mq_open, STR, OPEN_FLAGS, CREATE_MODE, PTR),
+	OPENS(mq_open, STR, OPEN_FLAGS, CREATE_MODE, IN(MQ_ATTR)),
 	CALL(mq_unlink, STR),
 	NATIVE(mq_timedsend, FD, BUF(2), SIZE, UINT, IN(TIMESPEC)),
 	NATIVE(mq_timedreceive, FD, BUF_OUT, SIZE, OUT(INT), IN(TIMESPEC)),
@@ -421,6 +422,7 @@ static const u8 sizes[STRUCT_OF_MEMBERS] = {
 	[STRUCT_EPOLL_EVENT] = 16,
 #endif
 	[STRUCT_CLONE_ARGS] = 88, [STRUCT_OPEN_HOW] = 24, [STRUCT_ID] = 4, [STRUCT_RUSAGE] = 32,
+	[STRUCT_NODE] = 4, [STRUCT_PAGE_STATUS] = 4,
 	[STRUCT_TMS] = 32, [STRUCT_SYSINFO] = 112, [STRUCT_UTSNAME] = 130, [STRUCT_STATFS] = 120,
 	[STRUCT_CAP_HEADER] = 8, [STRUCT_CAPS] = 24, [STRUCT_SCHED_ATTR] = 48, [STRUCT_FLOCK] = 32,
 	[STRUCT_SIGINFO] = 32, [STRUCT_SIGEVENT] = 24, [STRUCT_SIGSTACK] = 24,
@@ -432,7 +434,8 @@ static bool is_alike(enum struct_layout layout)
 	return layout == STRUCT_INT || layout == STRUCT_FD_PAIR || layout == STRUCT_STATX ||
 	       layout == STRUCT_WAIT_STATUS || layout == STRUCT_POLLFD || layout == STRUCT_SIGSET ||
 	       layout == STRUCT_CLONE_ARGS || layout == STRUCT_OPEN_HOW ||
-	       layout == STRUCT_EPOLL_EVENT || layout == STRUCT_ID || layout == STRUCT_UTSNAME ||
+	       layout == STRUCT_EPOLL_EVENT || layout == STRUCT_ID || layout == STRUCT_NODE ||
+	       layout == STRUCT_PAGE_STATUS || layout == STRUCT_UTSNAME ||
 	       layout == STRUCT_CAP_HEADER || layout == STRUCT_CAPS || layout == STRUCT_SCHED_ATTR ||
 	       (layout >= STRUCT_OF_MEMBERS && layouts__find(layout)->alike);
 }

@@ -83,6 +83,8 @@ enum struct_layout {
 	STRUCT_EPOLL_EVENT,
 	STRUCT_CLONE_ARGS,
 	STRUCT_OPEN_HOW,
+	STRUCT_NODE,            /* 0: as in a list */
+	STRUCT_PAGE_STATUS,     /* the same, or -EFAULT */
 	STRUCT_ID,              /* 3 */
 	STRUCT_RUSAGE,
 	STRUCT_TMS,
