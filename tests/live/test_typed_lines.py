@@ -94,3 +94,26 @@ def test_most_lines_of_peers_run():
     """Of 100 lines at least 95 mean something here."""
     peers = re.findall("^[a-z].* (->|=>|>>) ", FILE.read_text().split("# --- abbreviations")[0], re.M)
     assert peers.count("=>") <= len(peers) / 20, (peers.count("=>"), len(peers))
+
+
+@pytest.mark.parametrize("bccs, here", (
+    ('do_sys_openat2 "%s", arg2', ["do_sys_openat2 +0($arg2):string"]),
+    ('vfs_read (arg3 > 20000) "read %d bytes of %%", arg3', ["vfs_read $arg3", "--filter", "$arg3 > 20000"]),
+    ('c:malloc "size = %d", arg1', ["-x", "libc", "malloc $arg1"]),
+    ('r:c:open (retval < 0) "%d", retval', ["-x", "libc", "open%return $retval", "--filter", "$retval < 0"]),
+    ('p:c:open (arg2 == 1) "%s %lx", arg1@user, arg2',
+     ["-x", "libc", "open +0($arg1):ustring $arg2", "--filter", "$arg2 == 1"]),
+    ('t:sched:sched_switch "%s", args->prev_comm', ["sched:sched_switch prev_comm"]),
+    ('hello "%d", world', None), ('c:x\'y "%d", arg1', None), ('f "%d", arg1, arg2', None), ("hello", None),
+))
+def test_probes_of_bccs_trace(run, bccs, here):
+    """They are answered with a line of probe, which it takes."""
+    result = run(bccs, tool="trace")
+    assert result.code == 2, result
+    if here is None:
+        assert "is not an interval" in result.stderr, result
+        return
+    line = result.stderr.strip().partition("is here: tally probe ")[2]
+    assert shlex.split(line) == here, result
+    taken = run("-n", *here, tool="probe")
+    assert taken.code in (0, 4) or "no event" in taken.stderr, taken

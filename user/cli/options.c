@@ -6,11 +6,23 @@
 #include <string.h>
 
 #include "base/numbers.h"
+#include "cli/bcc_probe.h"
 #include "cli/habits.h"
 #include "cli/option_groups.h"
 #include "cli/option_table.h"
 #include "cli/prescan.h"
 #include "report/diag.h"
+
+/* Whether it was a probe of bcc's trace: then it is answered. */
+static bool is_bcc_probe(const char *arg)
+{
+	char *line = strcmp(program_invocation_short_name, "trace") ? NULL : bcc_probe__here(arg);
+
+	if (line)
+		diag_error("a probe, as bcc's trace takes them, is here: %s", line);
+	free(line);
+	return line;
+}
 
 /* [interval [count]] */
 static int parse_positional(struct cli *cli, const struct cli_spec *spec, unsigned int i,
@@ -37,6 +49,8 @@ static int parse_positional(struct cli *cli, const struct cli_spec *spec, unsign
 		diag_error("unexpected argument '%s' after the interval and the count", arg);
 		return EINVAL;
 	}
+	if (!i && is_bcc_probe(arg))
+		return EINVAL;
 	diag_error("'%s' is not %s", arg, i ? "a count of reports" : "an interval in seconds");
 	if (!i && spec->groups & CLI_EVENTS)
 		diag_hint("an event stands behind -e, as in: %s -e %s",

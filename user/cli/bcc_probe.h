@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Probes as bcc's trace takes them, in the words of probe here:
+ *
+ *   do_sys_openat2 "%s", arg2@user          tally probe 'do_sys_openat2 +0($arg2):ustring'
+ *   r:c:open (retval < 0) "%d", retval      tally probe -x libc 'open%return $retval' --filter '$retval < 0'
+ */
+#ifndef TALLY_CLI_BCC_PROBE_H
+#define TALLY_CLI_BCC_PROBE_H
+
+#include "base/types.h"
+
+/* Allocated. NULL: it is no such probe, has something that has no word here, or there is no memory. */
+char *bcc_probe__here(const char *text);
+
+#endif /* TALLY_CLI_BCC_PROBE_H */
