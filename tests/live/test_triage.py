@@ -121,6 +121,43 @@ def test_crashes(run):
     assert sum(each["value"] for each in mine) == 7, rule
 
 
+KILLER = """
+import os, signal, subprocess, sys
+open('/proc/self/comm', 'w').write('killer')
+children = [subprocess.Popen(['sleep', '60']) for _ in range(5)]
+print(flush=True)
+sys.stdin.readline()
+for child, number in zip(children, [signal.SIGTERM] * 3 + [signal.SIGKILL] * 2):
+    child.send_signal(number)
+    child.wait()
+print(flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_who_ends_others(run):
+    """Each signal is counted where it is sent. What the children have done is no finding."""
+    with subprocess.Popen(
+        [sys.executable, "-c", KILLER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as load:
+        load.stdout.readline()
+        tracer = tally.Tool("--json", tool="triage")
+        try:
+            tracer.ready()
+            load.stdin.write("\n")
+            load.stdin.flush()
+            load.stdout.readline()
+            found = page(tracer.stop())
+        finally:
+            tracer.close()
+            load.stdin.close()
+    rule = check_page(found)["killed"]
+    mine = {each["row"]["signal"]: (each["value"], each["row"]["comm"]) for each in rule["evidence"]
+            if each["row"]["sender_pid"] == load.pid and each["row"]["sender_comm"] == "killer"}
+    assert mine == {"SIGTERM": (3, "sleep"), "SIGKILL": (2, "sleep")} and rule["level"] == "notice", rule
+    assert re.fullmatch(r"\S+ \(pid \d+\) sends SIG(TERM|KILL) to .*, (once|[\d,]+ times)", rule["sentence"]), rule
+
+
 def test_refused_connections(run):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -292,7 +329,7 @@ def test_next_commands_are_command_lines(run):
     text = (ROOT / "tools/machine/triage/rules.c").read_text()
     lines = re.findall(r'\.next = "([^"]+)"', text)
     assert len(lines) >= 20
-    values = {"comm": "sh", "pid": str(os.getpid()), "syscall": "read", "cgroup": "/"}
+    values = {"comm": "sh", "pid": str(os.getpid()), "syscall": "read", "cgroup": "/", "signal": "SIGTERM"}
     for line in sorted(set(lines)):
         words = line.format(**values).split()
         ran = run(*words[1:], "-n", tool=words[0])

@@ -36,6 +36,10 @@ struct signals {
 	struct signals_bpf *bpf;
 };
 
+/* People and their tools send these: few, compared with SIGCHLD, SIGALRM and those of runtimes. */
+#define BIT(number) (1ULL << ((number) - 1))
+#define RARE (BIT(SIGHUP) | BIT(SIGINT) | BIT(SIGQUIT) | BIT(SIGKILL) | BIT(SIGTERM) | BIT(SIGSTOP))
+
 static error_t parse_signals(struct signals *s, const char *arg)
 {
 	char *list = strdup(arg), *rest = list, *name;
@@ -49,9 +53,10 @@ static error_t parse_signals(struct signals *s, const char *arg)
 			free(list);
 			return EINVAL;
 		}
-		s->only |= 1ULL << (number - 1);
+		s->only |= BIT(number);
 	}
 	free(list);
+	s->snoop.rare = !(s->only & ~RARE);
 	return 0;
 }
 

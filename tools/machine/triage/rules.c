@@ -12,6 +12,7 @@ const char *const triage_lines[] = {
 	/* Busy servers feel a hook at each system call, so there is none for the whole time where calls are many. */
 	"syscount --by syscall,errno,comm --slices",
 	"exitsnoop",
+	"signals --signal TERM,KILL",
 	"connsnoop --failed --tcp",
 	"faults --by pid",
 	"reclaim --by comm",
@@ -476,6 +477,19 @@ const struct triage_rule triage_rules[] = {
 		.why = "twice what a disk that turns takes: a queue in front of it, a limit (io.max), or a fault",
 		.sentence = "disk {disk} takes {value} on average for {count} requests",
 		.next = "biotop",
+	},
+	{
+		/* Services are restarted, and time runs out: that is worth a word, and no problem. */
+		.name = "killed",
+		.tool = "signals",
+		.where = { { "code", "SI_USER|SI_QUEUE|SI_TKILL" }, { "result", "delivered" } },
+		.by = "sender_comm|signal|comm",
+		.per = TRIAGE_COUNT,
+		.notice = 1,
+		.weight = 30,
+		.why = "whoever looks for a process that is gone wants to know who ended it",
+		.sentence = "{sender_comm} (pid {sender_pid}) sends {signal} to {comm}, {times}",
+		.next = "signals --signal {signal} --comm {comm}",
 	},
 	{
 		.name = "cpu-waits",
