@@ -17,14 +17,14 @@ struct seen {
 	u64 n;
 };
 
-static int look(void *arg, u64 start, u64 end, const char *name, size_t len)
+static int look(void *arg, const struct go_function *f)
 {
 	struct seen *seen = arg;
-	const u8 *at = (const u8 *)name;
+	const u8 *at = (const u8 *)f->name;
 
-	require(start != end && len);
-	require(at >= seen->table->bytes && at + len < seen->table->bytes + seen->table->size);
-	require(!memchr(name, 0, len) && !name[len]);
+	require(f->start != f->end && f->len && f->kind <= GO_FOREIGN);
+	require(at >= seen->table->bytes && at + f->len < seen->table->bytes + seen->table->size);
+	require(!memchr(f->name, 0, f->len) && !f->name[f->len]);
 	require(++seen->n <= seen->table->n);
 	return 0;
 }

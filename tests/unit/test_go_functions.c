@@ -10,8 +10,10 @@
 static const struct function {
 	u32 start;
 	const char *name;
+	enum go_kind kind;
 } functions[] = {
-	{ 0x00, "main.main" }, { 0x20, "main.(*shape).spin" }, { 0x40, "runtime.goexit" }, { 0xc0, "go.x[...]" },
+	{ 0x00, "main.main", GO_COMPILED }, { 0x20, "main.(*shape).spin", GO_COMPILED },
+	{ 0x40, "runtime.goexit", GO_ASSEMBLY }, { 0xc0, "x_cgo_init", GO_FOREIGN },
 };
 
 #define FUNCTIONS ARRAY_SIZE(functions)
@@ -35,7 +37,7 @@ static void put_at(struct made *m, size_t at, u64 value, u32 bytes)
 static void make_table(struct made *m, u32 magic, u32 word, bool is_narrow, bool is_first)
 {
 	size_t header = 8 + 8 * word, names = is_first ? 0 : header, name = header, list, at, i;
-	u32 width = is_narrow ? 4 : word;
+	u32 width = is_narrow ? 4 : word, flags = magic == 0xfffffff0 ? 37 : 41;
 	u64 base = is_narrow ? 0 : TEXT;
 
 	*m = (struct made){};
@@ -65,7 +67,11 @@ static void make_table(struct made *m, u32 magic, u32 word, bool is_narrow, bool
 		memcpy(m->byte + name, functions[i].name, strlen(functions[i].name) + 1);
 		name += strlen(functions[i].name) + 1;
 		m->n = m->n < name ? name : m->n;
-		at += width + 4;
+		if (is_narrow) {
+			put_at(m, at + 20, functions[i].kind == GO_FOREIGN ? 0 : 77, 4);
+			put_at(m, at + flags, functions[i].kind == GO_ASSEMBLY ? 5 : 1, 1);
+		}
+		at += is_narrow ? flags + 1 : width + 4;
 	}
 	put_at(m, list + 2 * FUNCTIONS * width, base + END, width);
 }
@@ -80,20 +86,23 @@ static const struct {
 
 struct found {
 	size_t n;
+	size_t kinds;           /* those whose kind is told */
 	size_t i;               /* functions[] below it were seen */
 };
 
-static int check_one(void *arg, u64 start, u64 end, const char *name, size_t len)
+static int check_one(void *arg, const struct go_function *f)
 {
 	struct found *found = arg;
 
-	while (found->i < FUNCTIONS && start != TEXT + functions[found->i].start)
+	while (found->i < FUNCTIONS && f->start != TEXT + functions[found->i].start)
 		found->i++;
 	assert_true(found->i < FUNCTIONS);
-	assert_int_equal(len, strlen(functions[found->i].name));
-	assert_memory_equal(name, functions[found->i].name, len);
+	assert_int_equal(f->len, strlen(functions[found->i].name));
+	assert_memory_equal(f->name, functions[found->i].name, f->len);
+	assert_true(f->kind == GO_UNKNOWN || f->kind == functions[found->i].kind);
+	found->kinds += f->kind != GO_UNKNOWN;
 	found->i++;
-	assert_int_equal(end, TEXT + (found->i < FUNCTIONS ? functions[found->i].start : END));
+	assert_int_equal(f->end, TEXT + (found->i < FUNCTIONS ? functions[found->i].start : END));
 	found->n++;
 	return 0;
 }
@@ -114,11 +123,12 @@ static void every_layout(void **state)
 		assert_int_equal(t.text_at, layouts[i].is_narrow ? 8 + 2 * layouts[i].word : 0);
 		assert_int_equal(go_table__each(&t, check_one, &found), 0);
 		assert_int_equal(found.n, FUNCTIONS);
+		assert_int_equal(found.kinds, layouts[i].is_narrow ? FUNCTIONS : 0);
 	}
 }
 
-/* Whatever is missing at the end: fewer names, none that is wrong. The memory is as long as the table, for sanitizers.
- */
+/* Whatever is missing at the end: fewer names or kinds, none that is wrong. The memory is as long as the table, for
+ * sanitizers. */
 static void cut(void **state)
 {
 	size_t i, n;
@@ -137,15 +147,15 @@ static void cut(void **state)
 			memcpy(part, m.byte, n);
 			if (!go_table__open(&t, part, n))
 				go_table__each(&t, check_one, &found);
-			assert_true(found.n < FUNCTIONS);
+			assert_true(found.n < FUNCTIONS || (layouts[i].is_narrow && found.kinds < FUNCTIONS));
 			free(part);
 		}
 	}
 }
 
-static int stop(void *arg, u64 start, u64 end, const char *name, size_t len)
+static int stop(void *arg, const struct go_function *f)
 {
-	(void)start, (void)end, (void)name, (void)len;
+	(void)f;
 	return --*(int *)arg ? 0 : -ENOMEM;
 }
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/confined.h"
-#include "sym/go_functions.h"
+#include "sym/go_file.h"
 #include "types/extents.h"
 
 #define MAX_SEGMENTS 1024
@@ -192,93 +192,32 @@ static const struct code *code_at(const struct reading *r, u64 address)
 	return NULL;
 }
 
-static int keep_go(void *arg, u64 start, u64 end, const char *name, size_t len)
+static int keep_go(void *arg, const struct go_function *g)
 {
 	struct reading *r = arg;
-	const struct code *code = code_at(r, start);
-	struct symbol_candidate c = { .start = start, .size = end - start, .rank = SYMBOL_RANK_LOCAL };
+	const struct code *code = code_at(r, g->start);
+	struct symbol_candidate c = { .start = g->start, .size = g->end - g->start, .rank = SYMBOL_RANK_LOCAL };
 
 	if (!code)
 		return 0;
-	if (c.size > code->end - start)
-		c.size = code->end - start;
+	if (c.size > code->end - g->start)
+		c.size = code->end - g->start;
 	c.limit = code->end;
-	if (len >= r->names) {
+	if (g->len >= r->names) {
 		r->dropped++;
 		return 0;
 	}
-	r->names -= len + 1;
-	return symbol_list__add(&r->list, &c, name, len);
-}
-
-/* The value that a relocation writes to an address when the program is loaded; 0: none does. */
-static u64 relocated(const struct elf_file *f, u64 address)
-{
-	u32 relative = f->header.e_machine == EM_AARCH64 ? R_AARCH64_RELATIVE : R_X86_64_RELATIVE;
-	GElf_Shdr header;
-	Elf_Data *data;
-	GElf_Rela rela;
-	size_t i;
-
-	if (elf_file__section(f, ".rela.dyn", &header, &data) && elf_file__section(f, ".rela", &header, &data))
-		return 0;
-	for (i = 0; i < data->d_size / sizeof(Elf64_Rela) && i < INT32_MAX; i++)
-		if (gelf_getrela(data, i, &rela) && rela.r_offset == address && GELF_R_TYPE(rela.r_info) == relative)
-			return rela.r_addend;
-	return 0;
-}
-
-struct entry_search {
-	u64 address;
-	bool is_go;
-};
-
-/* Programs that Go has linked itself begin in the runtime: at _rt0_amd64_linux. */
-static int look_for_entry(void *arg, u64 start, u64 end, const char *name, size_t len)
-{
-	struct entry_search *search = arg;
-
-	(void)end;
-	if (start == search->address)
-		search->is_go = len > 5 && !memcmp(name, "_rt0_", 5);
-	return start >= search->address;
-}
-
-/*
- * Where the functions are, if the table does not say: at the begin of .text, unless other code precedes them there.
- * The program's entry shows whether they are there.
- */
-static u64 guess_text(const struct elf_file *f, struct go_table *t)
-{
-	struct entry_search search = { .address = f->header.e_entry };
-	GElf_Shdr header;
-	Elf_Data *data;
-
-	if (elf_file__section(f, ".text", &header, &data))
-		return 0;
-	t->text = header.sh_addr;
-	go_table__each(t, look_for_entry, &search);
-	return search.is_go ? t->text : 0;
+	r->names -= g->len + 1;
+	return symbol_list__add(&r->list, &c, g->name, g->len);
 }
 
 static int read_go(struct reading *r, const struct elf_file *f)
 {
-	static const char *const sections[] = { ".gopclntab", ".data.rel.ro.gopclntab" };
-	GElf_Shdr header;
 	struct go_table t;
-	Elf_Data *data;
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(sections); i++)
-		if (!elf_file__section(f, sections[i], &header, &data))
-			break;
-	if (i == ARRAY_SIZE(sections) || go_table__open(&t, data->d_buf, data->d_size))
+	if (go_table__of_file(&t, f))
 		return 0;
-	if (t.text_at && !t.text)
-		t.text = relocated(f, header.sh_addr + t.text_at) ?: guess_text(f, &t);
-	if (t.text_at && !t.text)
-		return 0;
-	r->names += 4 * (u64)data->d_size;
+	r->names += 4 * (u64)t.size;
 	return go_table__each(&t, keep_go, r);
 }
 

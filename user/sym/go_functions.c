@@ -11,19 +11,32 @@
 
 enum { GO_1_2 = 12, GO_1_16 = 116, GO_1_18 = 118 };
 
+enum { MAGIC_1_2 = 0xfffffffb, MAGIC_1_16 = 0xfffffffa, MAGIC_1_18 = 0xfffffff0, MAGIC_1_20 = 0xfffffff1 };
+
+/* In descriptions since 1.18 (struct _func of runtime/runtime2.go); those since 1.20 have a line before the flags. */
+enum { FILES_AT = 20, FLAGS_AT_1_18 = 37, FLAGS_AT_1_20 = 41 };
+
+/* funcFlag_ASM, since 1.17 (internal/abi/symtab.go). */
+#define FLAG_ASSEMBLY 4
+
 static u32 version_of(u32 magic)
 {
 	switch (magic) {
-	case 0xfffffffb:
+	case MAGIC_1_2:
 		return GO_1_2;
-	case 0xfffffffa:
+	case MAGIC_1_16:
 		return GO_1_16;
-	case 0xfffffff0:        /* 1.18, 1.19 */
-	case 0xfffffff1:        /* since 1.20 */
+	case MAGIC_1_18:        /* 1.18, 1.19 */
+	case MAGIC_1_20:
 		return GO_1_18;
 	default:
 		return 0;
 	}
+}
+
+static u32 flags_at(u32 magic)
+{
+	return magic == MAGIC_1_18 ? FLAGS_AT_1_18 : magic == MAGIC_1_20 ? FLAGS_AT_1_20 : 0;
 }
 
 /* The number of that many bytes at an offset; false: it is not in the table. */
@@ -68,9 +81,11 @@ static u32 width(const struct go_table *t)
 int go_table__open(struct go_table *t, const void *bytes, size_t size)
 {
 	struct cursor c = cursor__of(bytes, size);
-	u32 zeroes, step;
+	u32 magic = cursor__take(&c, 4), zeroes, step;
 
-	*t = (struct go_table){ .bytes = bytes, .size = size, .version = version_of(cursor__take(&c, 4)) };
+	*t = (struct go_table){
+		.bytes = bytes, .size = size, .version = version_of(magic), .flags_at = flags_at(magic),
+	};
 	zeroes = cursor__take(&c, 2);
 	step = cursor__take(&c, 1);
 	t->word = cursor__take(&c, 1);
@@ -105,18 +120,30 @@ static bool find_name(const struct go_table *t, u64 description, const char **na
 	return *len;
 }
 
+/* A function of Go, or of its assembler, has source files. */
+static enum go_kind kind_of(const struct go_table *t, u64 description)
+{
+	u64 at = t->entries + description, files, flags;
+
+	if (!t->flags_at || !read_at(t, at + FILES_AT, 4, &files) || !read_at(t, at + t->flags_at, 1, &flags))
+		return GO_UNKNOWN;
+	return !files ? GO_FOREIGN : flags & FLAG_ASSEMBLY ? GO_ASSEMBLY : GO_COMPILED;
+}
+
 static int visit_one(const struct go_table *t, u64 i, go_visit visit, void *arg)
 {
 	u64 at = t->entries + i * 2 * width(t), start, end, description;
-	const char *name;
-	size_t len;
+	struct go_function f;
 
 	if (!read_at(t, at, width(t), &start) || !read_at(t, at + width(t), width(t), &description) ||
 	    !read_at(t, at + 2 * width(t), width(t), &end) || end <= start)
 		return 0;
-	if (!find_name(t, description, &name, &len))
+	if (!find_name(t, description, &f.name, &f.len))
 		return 0;
-	return visit(arg, t->text + start, t->text + end, name, len);
+	f.start = t->text + start;
+	f.end = t->text + end;
+	f.kind = kind_of(t, description);
+	return visit(arg, &f);
 }
 
 int go_table__each(const struct go_table *t, go_visit visit, void *arg)

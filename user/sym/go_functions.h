@@ -18,13 +18,30 @@ struct go_table {
 	u64 text;               /* the address that places are relative to, since 1.18; 0: not in the table */
 	u64 text_at;            /* where in the table that is: a relocation may replace it; 0: nowhere */
 	u64 names, entries;     /* where these parts begin */
+	u32 flags_at;           /* where a function's description has its flags; 0: nowhere */
+};
+
+/* Of what a function was made. */
+enum go_kind {
+	GO_UNKNOWN,             /* of tables before 1.18: not told */
+	GO_COMPILED,            /* Go */
+	GO_ASSEMBLY,            /* assembly of a Go package */
+	GO_FOREIGN,             /* another language: the linker of Go knows nothing but its place */
+};
+
+/* From start to end; the name has len bytes and is not terminated. */
+struct go_function {
+	u64 start, end;
+	const char *name;
+	size_t len;
+	enum go_kind kind;
 };
 
 /* Returns 0, or -EBADMSG: no such table, or damaged. The bytes must outlive *t. */
 int go_table__open(struct go_table *t, const void *bytes, size_t size);
 
-/* A function from start to end; the name has len bytes and is not terminated. Another result than 0 ends the walk. */
-typedef int (*go_visit)(void *arg, u64 start, u64 end, const char *name, size_t len);
+/* Another result than 0 ends the walk. */
+typedef int (*go_visit)(void *arg, const struct go_function *function);
 
 /* Visits the functions by address; those that are damaged are left out. Returns 0 or what visit() did. */
 int go_table__each(const struct go_table *t, go_visit visit, void *arg);
