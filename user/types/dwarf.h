@@ -175,13 +175,14 @@ struct dwarf_variable {
 	enum dwarf_kind kind;
 	u32 size;               /* bytes; 0: unknown */
 	bool is_parameter;
+	bool is_result;         /* of Go: a result, which is declared among the parameters (is_parameter is set) */
 	bool is_string;         /* a pointer to, or an array of, char */
 	u64 type_entry;         /* for dwarf_types__add(); 0: none */
 	/* At the queried address: */
 	enum dwarf_where where;
 	u32 reg;                /* DWARF register number (x86-64: 0 rax 1 rdx 2 rcx 3 rbx ...) */
 	s64 offset;
-	/* For a parameter, at the entry of an out-of-line function: */
+	/* For a parameter, at the entry of an out-of-line function; of Go only for the first result: */
 	enum dwarf_passed passed;
 	u32 slot, nslots;       /* 0 to 5: argument register; from 6 on: stack words */
 	/* In the whole copy of the function: */
@@ -194,7 +195,7 @@ struct dwarf_variable {
 struct dwarf_variables {
 	struct dwarf_variable *variable;        /* parameters, then from inner to outer blocks */
 	size_t n;
-	struct dwarf_variable result;   /* the function's result: type and passed; type NULL: inlined */
+	struct dwarf_variable result;   /* the function's (first) result: type and passed; type NULL: inlined */
 };
 
 /*

@@ -93,6 +93,21 @@ static bool frame_address(struct dwarf *d, u64 pc, u32 *reg, s64 *offset)
 	return found;
 }
 
+/*
+ * A location. Go writes expressions of DWARF 4 in a form of DWARF 3, which libdw does not take for one: with less than
+ * 128 bytes both begin with the same byte, the length.
+ */
+static bool location_of(Dwarf_Die *die, int name, Dwarf_Attribute *attr)
+{
+	Dwarf_Block block;
+
+	if (!dwarf_attr_integrate(die, name, attr))
+		return false;
+	if (attr->form == DW_FORM_block1 && !dwarf_formblock(attr, &block) && block.length < 0x80)
+		attr->form = DW_FORM_exprloc;
+	return true;
+}
+
 /* The base of DW_OP_fbreg in the function that contains the code. */
 static bool frame_base(struct dwarf *d, Dwarf_Die *holder, u64 pc, u32 *reg, s64 *offset,
 		       bool *is_cfa)
@@ -103,7 +118,7 @@ static bool frame_base(struct dwarf *d, Dwarf_Die *holder, u64 pc, u32 *reg, s64
 
 	*is_cfa = false;
 	*offset = 0;
-	if (!dwarf_attr_integrate(holder, DW_AT_frame_base, &attr) ||
+	if (!location_of(holder, DW_AT_frame_base, &attr) ||
 	    dwarf_getlocation_addr(&attr, pc, &ops, &n, 1) != 1 || n != 1)
 		return false;
 	*is_cfa = ops->atom == DW_OP_call_frame_cfa;
@@ -148,7 +163,7 @@ struct view {
 	struct dwarf_ranges ranges;     /* of the function */
 	struct dwarf_lines lines;       /* its lines in this copy */
 	u64 pc, entry, body;
-	bool is_c;
+	bool is_c, is_go;
 };
 
 static struct location locate(const struct view *v, Dwarf_Attribute *attr, const Dwarf_Op *op,
@@ -170,6 +185,9 @@ static struct location locate(const struct view *v, Dwarf_Attribute *attr, const
 	} else if ((n == 1 || value) && is_register_offset(op, &l.reg, &l.offset)) {
 		l.where = value ? DWARF_VALUE : DWARF_MEMORY;
 		l.in_frame = !value;
+	} else if (n == 1 && op->atom == DW_OP_call_frame_cfa) {
+		if (frame_address(v->d, pc, &l.reg, &l.offset))
+			l.where = DWARF_MEMORY;
 	} else if (op->atom == DW_OP_fbreg) {
 		s64 offset = op->number;
 
@@ -331,7 +349,7 @@ static int set_location(const struct view *view, struct dwarf_variable *v, Dwarf
 	Dwarf_Sword value;
 	int err = 0;
 
-	if (dwarf_attr_integrate(die, DW_AT_location, &attr)) {
+	if (location_of(die, DW_AT_location, &attr)) {
 		err = read_locations(view, v, &attr);
 	} else if (dwarf_attr_integrate(die, DW_AT_const_value, &attr) &&
 		   !dwarf_formsdata(&attr, &value)) {
@@ -373,6 +391,7 @@ static int add_variable(struct dwarf_variables *found, const struct view *view, 
 		.is_parameter = dwarf_tag(die) == DW_TAG_formal_parameter,
 		.name = strdup(name),
 	};
+	v->is_result = view->is_go && v->is_parameter && dwarf_go__is_result(die);
 	if (!v->name)
 		return -ENOMEM;
 	found->n++;
@@ -458,6 +477,7 @@ static int prepare(struct view *v, Dwarf_Die *unit)
 	int line, err;
 
 	v->is_c = is_c(unit);
+	v->is_go = dwarf_srclang(unit) == DW_LANG_Go;
 	err = dwarf_ranges__of(&v->ranges, v->d, v->function);
 	if (!err)
 		err = dwarf_die__entry(v->d, v->function, &v->entry);
@@ -487,7 +507,9 @@ static int find_all(struct dwarf_variables *found, struct view *v, struct dwarf_
 	for (i = path->n; i-- > function && !err;)
 		err = add_children(found, v, &path->die[i]);
 	parameters_first(found);
-	if (!err && dwarf_tag(v->function) == DW_TAG_subprogram) {
+	if (!err && v->is_go && dwarf_tag(v->function) == DW_TAG_subprogram) {
+		err = dwarf_go__result(&found->result, v->d, v->function);
+	} else if (!err && dwarf_tag(v->function) == DW_TAG_subprogram) {
 		err = dwarf_variable__set_type(&found->result, v->d, v->function, v->is_c);
 		dwarf_abi__pass(found, v->d, v->function);
 	}

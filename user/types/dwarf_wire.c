@@ -152,6 +152,7 @@ static void take_variable(struct unwire *u, struct dwarf_variable *v)
 
 	unwire__get(u, v, sizeof(*v));
 	settle(&v->is_parameter);
+	settle(&v->is_result);
 	settle(&v->is_string);
 	v->name = unwire__text(u);
 	v->type = unwire__text(u);

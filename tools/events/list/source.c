@@ -236,7 +236,7 @@ static void add_variable(struct table *t, const char *probe, const char *inlined
 
 	table__text(t, "probe", probe);
 	table__address(t, "address", address);
-	table__text(t, "kind", v->is_parameter ? "parameter" : "variable");
+	table__text(t, "kind", v->is_result ? "result" : v->is_parameter ? "parameter" : "variable");
 	table__text(t, "type", v->type);
 	table__text(t, "name", v->name);
 	if (v->size)
