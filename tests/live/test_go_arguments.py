@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Arguments and results of Go functions."""
+"""Arguments and results of Go functions: by number, by name, and refused where their place is not known."""
+import json
 import os
 import shutil
 import subprocess
 
 import pytest
 
+from probing import counts_by, nothing_lost
 from tally import needs_dwarf, once
 
 pytestmark = [once, pytest.mark.exact, pytest.mark.skipif(not shutil.which("go"), reason="there is no go")]
@@ -149,8 +151,121 @@ def programs(tmp_path_factory):
     return get
 
 
+@pytest.fixture
+def look(run, programs, tmp_path):
+    """{the values of keys: events}, of all calls that a program makes of a function."""
+    def look(how, event, *keys, option=None):
+        program, saved = programs(how), tmp_path / "report.json"
+        keyed = ",".join(f"k{i}={key}" for i, key in enumerate(keys))
+        ran = run("-x", program, event, "--by", keyed, *([option] if option else []), "--json", "-o", saved, "--",
+                  program, tool="probe")
+        assert ran.code == 0, ran
+        report = json.loads(saved.read_text())
+        assert nothing_lost(report)
+        names = [f"k{i}" for i in range(len(keys))]
+        if option:
+            return {tuple(group["key"][name] for name in names): group["count"] for group in report["groups"]}
+        return {key if isinstance(key, tuple) else (key,): n for key, n in counts_by(report, *names).items()}
+
+    return look
+
+
+@pytest.fixture
+def refused(run, programs):
+    def refused(how, event, key):
+        ran = run("-x", programs(how), event, "--by", key, "--", programs(how), tool="probe")
+        assert ran.code != 0 and not ran.stdout, ran
+        return ran.stderr
+
+    return refused
+
+
+def of_calls(*values):
+    """{a call's values: 1}"""
+    return {tuple(value(i) for value in values): 1 for i in range(CALLS)}
+
+
+def whole(i):
+    return i
+
+
+@pytest.mark.parametrize("how", (*IN_REGISTERS, "with C"))
+def test_by_number(look, how):
+    assert look(how, "main.add", "(s64)$arg1", "(s64)$arg2") == of_calls(lambda i: 1000 + i, lambda i: -i)
+
+
+@pytest.mark.parametrize("how", (*IN_REGISTERS, "with C"))
+def test_results(look, how):
+    assert look(how, "main.add%return", "$retval") == {(1000,): CALLS}
+
+
+@pytest.mark.parametrize("how", IN_REGISTERS)
+def test_words(look, refused, how):
+    """A receiver is the first one, a string two, a float none; those beyond the registers are on the stack."""
+    registers = 16 if os.uname().machine == "aarch64" else 9
+    assert look(how, "main.mixed", "(s8)$arg1", "$arg3", "(u32)$arg4") == {(-5, 6, 4000000): 1}
+    assert look(how, "main.*point*.sum", "(s64)$arg2") == of_calls(whole)
+    keys = "(s64)$arg1", f"(s64)$arg{registers}", "$stack1"
+    assert look(how, "main.many", *keys) == {(1, registers, registers + 1): CALLS}
+    assert f"first {registers} words" in refused(how, "main.many", f"$arg{registers + 1}")
+    assert look(how, "main.grow", "(s64)$arg1") == of_calls(whole)
+
+
+@needs_dwarf
+@pytest.mark.parametrize("how", KNOWS_NAMES)
+def test_by_name(look, refused, how):
+    assert look(how, "main.add", "a", "b", "$arg2") == of_calls(lambda i: 1000 + i, lambda i: -i, lambda i: -i)
+    assert look(how, "main.unused", "b") == of_calls(whole)
+    assert look(how, "main.small", "a", "b", "$arg1", "$arg2") == \
+        of_calls(lambda i: -i, lambda i: 1, lambda i: -i, lambda i: 1)
+    assert look(how, "main.mixed", "a", "b", "$arg1", "$arg4", "p->x", "p->y") == \
+        {(-5, 4000000, -5, 4000000, 3, 4): 1}
+    assert "$arg1, $arg2" in refused(how, "main.mixed", "s")
+    assert "a register that programs cannot see" in refused(how, "main.half", "f")
+
+
+@needs_dwarf
+@pytest.mark.parametrize("how", ("optimised", "pie"))
+def test_by_name_on_the_stack(look, how):
+    assert look(how, "main.many", "a", "q", "r") == of_calls(lambda i: 1, lambda i: 17, whole)
+
+
+@needs_dwarf
+@pytest.mark.parametrize("how", KNOWS_NAMES)
+def test_results_and_arguments(look, refused, how):
+    assert look(how, "main.add%return", "$arg1", "b", "$retval") == \
+        of_calls(lambda i: 1000 + i, lambda i: -i, lambda i: 1000)
+    assert look(how, "main.named", "n", "$retval", option="--latency") == of_calls(whole, lambda i: i + 1)
+    assert look(how, "main.small%return", "$retval") == of_calls(lambda i: -i)
+    assert look(how, "main.fails%return", "$retval != 0") == {(0,): CALLS // 2, (1,): CALLS // 2}
+    assert "returns nothing" in refused(how, "main.unused%return", "$retval")
+    assert "floating-point" in refused(how, "main.half%return", "$retval")
+    assert "is no number" in refused(how, "main.pair%return", "$retval")
+    assert "it is a result" in refused(how, "main.named", "sum")
+
+
+@pytest.mark.parametrize("how", ("optimised", "without names"))
+def test_assembly_takes_them_on_the_stack(look, refused, how):
+    assert "on the stack" in refused(how, "main.double.abi0", "$arg1")
+    assert "on the stack" in refused(how, "main.double.abi0%return", "$retval")
+    assert look(how, "main.double.abi0", "$stack1") == of_calls(whole)
+
+
+@needs_dwarf
+def test_c_in_a_go_program(look):
+    assert look("with C", "step", "$arg1", "$arg2") == of_calls(whole, lambda i: 5)
+    assert look("with C", "step%return", "$retval", "i") == of_calls(lambda i: i + 5, whole)
+
+
 @needs_dwarf
 def test_results_are_listed_as_such(run, programs):
     shown = run("-x", programs("optimised"), "--vars", "main.add", "--json", tool="list").report
     kinds = {row["name"]: row["kind"] for row in shown["rows"]}
     assert kinds["a"] == kinds["b"] == "parameter" and sorted(kinds.values())[-1] == "result"
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="it is no program of this machine")
+@pytest.mark.parametrize("event, key", (("main.add", "$arg1"), ("main.add%return", "$retval")))
+def test_32_bit(refused, event, key):
+    """ABI0, too."""
+    assert "on the stack" in refused("32 bits", event, key)

@@ -9,6 +9,7 @@
 #include "base/confined.h"
 #include "base/opener.h"
 #include "base/wire.h"
+#include "sym/go_file.h"
 
 /*
  * --- in the process without rights -------------------------------------------------------------
@@ -106,6 +107,74 @@ static bool keeps_goroutine(const struct elf_file *f)
 	return false;
 }
 
+struct go_reading {
+	const struct elf_file *file;
+	struct go_range *range;
+	size_t n, room;
+	bool on_stack;          /* programs built with GOEXPERIMENT=noregabi */
+};
+
+/* src/cmd/compile/abi-internal.md */
+static enum code_convention convention_of(const struct go_reading *r, enum go_kind kind)
+{
+	bool is_64_bit = r->file->header.e_machine == EM_X86_64 || r->file->header.e_machine == EM_AARCH64;
+
+	if (!is_64_bit || r->on_stack)
+		return CODE_GO_STACK;
+	return kind == GO_COMPILED ? CODE_GO : kind == GO_ASSEMBLY ? CODE_GO_ASSEMBLY : CODE_GO_UNKNOWN;
+}
+
+static int add_go_range(struct go_reading *r, u64 start, u64 end, enum code_convention convention)
+{
+	struct go_range *last = r->n ? &r->range[r->n - 1] : NULL, *larger;
+
+	if (last && last->end == start && last->convention == convention) {
+		last->end = end;
+		return 0;
+	}
+	if (r->n == r->room) {
+		larger = reallocarray(r->range, 2 * r->room + 64, sizeof(*larger));
+		if (!larger)
+			return -ENOMEM;
+		r->range = larger;
+		r->room = 2 * r->room + 64;
+	}
+	r->range[r->n++] = (struct go_range){ start, end, convention };
+	return 0;
+}
+
+static int keep_go(void *arg, const struct go_function *g)
+{
+	struct go_reading *r = arg;
+
+	return g->kind == GO_FOREIGN ? 0 : add_go_range(r, g->start, g->end, convention_of(r, g->kind));
+}
+
+static bool is_built_without_registers(const struct elf_file *f)
+{
+	GElf_Shdr header;
+	Elf_Data *data;
+
+	return !elf_file__section(f, ".go.buildinfo", &header, &data) &&
+	       memmem(data->d_buf, data->d_size, "noregabi", strlen("noregabi"));
+}
+
+static int put_go(struct wire *w, const struct elf_file *f)
+{
+	struct go_reading r = { .file = f, .on_stack = is_built_without_registers(f) };
+	struct go_table t;
+	int err = go_table__of_file(&t, f);
+
+	if (err == -EBADMSG)
+		err = add_go_range(&r, 0, UINT64_MAX, CODE_GO_UNKNOWN);
+	else if (err != -ENOENT)
+		err = go_table__each(&t, keep_go, &r);
+	else
+		err = 0;
+	wire__array(w, r.range, r.n, sizeof(*r.range));
+	return err;
+}
+
 /* confined_work: the file is 0. */
 static void tell(struct answer *to, void *arg)
 {
@@ -123,6 +192,7 @@ static void tell(struct answer *to, void *arg)
 		wire__number(&w, is_c_library(&f));
 		wire__number(&w, is_go(&f));
 		wire__number(&w, keeps_goroutine(&f));
+		to->err = put_go(&w, &f);
 	}
 	if (w.err)
 		to->err = w.err;
@@ -166,6 +236,8 @@ static int take(struct code_file *f, const void *answer, size_t size)
 	f->is_c_library = unwire__number(&u);
 	f->is_go = unwire__number(&u);
 	f->keeps_goroutine = unwire__number(&u);
+	f->go = unwire__array(&u, &n, sizeof(*f->go));
+	f->ngo = n;
 	return u.err;
 }
 
@@ -195,6 +267,17 @@ void code_file__close(struct code_file *f)
 	close(f->fd);
 	free(f->segment);
 	free(f->plt);
+	free(f->go);
+}
+
+enum code_convention code_file__convention(const struct code_file *f, u64 address)
+{
+	size_t i;
+
+	for (i = 0; i < f->ngo; i++)
+		if (address >= f->go[i].start && address < f->go[i].end)
+			return f->go[i].convention < CODE_GO_UNKNOWN ? f->go[i].convention : CODE_GO_UNKNOWN;
+	return CODE_C;
 }
 
 bool code_file__in_plt(const struct code_file *f, u64 address)

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "base/types.h"
+#include "event/convention.h"
 #include "types/elf_file.h"
 
 struct code_file {
@@ -25,6 +26,12 @@ struct code_file {
 	bool is_c_library;              /* by its name: a C library, or one of its allocators' replacements */
 	bool is_go;
 	bool keeps_goroutine;           /* a register has the goroutine (struct g) wherever code of Go runs */
+	/* Functions of Go and of its assembler: neighbours that are alike are one. */
+	struct go_range {
+		u64 start, end;
+		u64 convention;         /* enum code_convention, or anything: the file's word */
+	} *go;
+	size_t ngo;
 };
 
 /*
@@ -36,6 +43,9 @@ void code_file__close(struct code_file *f);
 
 /* Is the address in a PLT section? */
 bool code_file__in_plt(const struct code_file *f, u64 address);
+
+/* Of the function at an address. */
+enum code_convention code_file__convention(const struct code_file *f, u64 address);
 
 /*
  * Reads bytes by address. Returns their number, or -ENODATA if no (executable) segment holds all of

@@ -42,6 +42,7 @@
 
 #include "base/complaint.h"
 #include "base/types.h"
+#include "event/convention.h"
 #include "types/tracefs.h"
 
 enum event_type {
@@ -143,6 +144,7 @@ struct event_site {
 	u32 return_bytes;               /* is_return: bytes that a return pops from the stack */
 	bool is_32_bit;                 /* in a 32-bit program: arguments are on the stack, 4 bytes each */
 	bool has_goroutine;             /* in code of Go: a register has the goroutine that runs it */
+	enum code_convention convention;        /* of the function */
 	char *path;                     /* of the binary */
 	char *symbol;                   /* the mangled symbol if name is a C++ or Rust name; else NULL */
 	u64 file_offset;                /* of the instruction, in the file */

@@ -352,6 +352,11 @@ bool user_code__keeps_goroutine(const struct user_code *c)
 	return c->file.keeps_goroutine;
 }
 
+enum code_convention user_code__convention(const struct user_code *c, u64 address)
+{
+	return code_file__convention(&c->file, address);
+}
+
 bool user_code__is_c_library(const struct user_code *c)
 {
 	return c->file.is_c_library;

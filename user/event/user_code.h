@@ -11,6 +11,7 @@
 #define TALLY_EVENT_USER_CODE_H
 
 #include "base/types.h"
+#include "event/convention.h"
 
 struct user_code;
 
@@ -71,6 +72,8 @@ bool user_code__is_go(const struct user_code *code);
 
 /* Code of Go, in which a register has the goroutine: machine_goroutine() in jit/registers.h. */
 bool user_code__keeps_goroutine(const struct user_code *code);
+
+enum code_convention user_code__convention(const struct user_code *code, u64 address);
 
 /* A C library, or a replacement of its allocator. */
 bool user_code__is_c_library(const struct user_code *code);

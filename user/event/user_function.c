@@ -122,6 +122,26 @@ static bool has_site(const struct resolver *r, u64 file_offset, u64 function)
 	return false;
 }
 
+/* The linker of Go names what is called by the old ABI, which has no register of the goroutine, so. */
+static bool is_named_abi0(const char *name)
+{
+	size_t n = strcspn(name, "%+"), suffix = strlen(".abi0");
+
+	return n > suffix && !strncmp(name + n - suffix, ".abi0", suffix);
+}
+
+static void set_convention(struct resolver *r, struct event_site *site, const char *name)
+{
+	bool is_old = is_named_abi0(name);
+
+	if (!code_of(r))
+		return;
+	site->has_goroutine = !is_old && user_code__keeps_goroutine(r->code);
+	site->convention = user_code__convention(r->code, site->function);
+	if ((site->convention == CODE_GO || site->convention == CODE_GO_ASSEMBLY) && is_old)
+		site->convention = CODE_GO_STACK;
+}
+
 /*
  * Adds a site unless one exists at that address. address is the instruction's, function that of the
  * first instruction of its function. If to is not NULL, *to is the new site, or NULL.
@@ -149,8 +169,7 @@ static int add_site(struct resolver *r, const char *name, u64 address, u64 offse
 	site->function = function;
 	site->is_return = f->is_return;
 	site->is_32_bit = r->is_32_bit;
-	/* The linker of Go names what is called by the old ABI, which has no such register, so. */
-	site->has_goroutine = !ends_with(name, ".abi0") && code_of(r) && user_code__keeps_goroutine(r->code);
+	set_convention(r, site, name);
 	site->path = strdup(r->path);
 	if (to)
 		*to = site;

@@ -73,10 +73,13 @@ static int load_argument(struct compiler *f, u32 n)
 		load_argument_slot(f, n);
 		return 0;
 	}
-	if (!f->place->is_32_bit && machine_argument(&r, n, &on_stack)) {
+	if (f->place->is_go ? machine_go_argument(&r, n) :
+			      !f->place->is_32_bit && machine_argument(&r, n, &on_stack)) {
 		load_register(f, &r);
 		return 0;
 	}
+	if (f->place->is_go)
+		return -EINVAL;
 	r = machine_stack_pointer();
 	load_register(f, &r);
 	if (f->place->is_32_bit)
@@ -469,6 +472,30 @@ static struct operand operand_bits(u32 size)
 	return o;
 }
 
+/* Is there such an argument, before its function has returned? */
+static int check_argument(struct compiler *f, const struct expr *e, u64 n)
+{
+	const struct place *p = f->place;
+	struct machine_register r;
+	u32 words = 0;
+
+	if (p->no_arguments) {
+		compiler__refuse(f, e, p->no_arguments);
+		return complain_hint(f->c, -EINVAL, "words of the stack are named $stack1, $stack2, ..., and registers "
+				     "as in %%sp");
+	}
+	while (p->is_go && machine_go_argument(&r, words))
+		words++;
+	if (p->is_go && n > words) {
+		complain(f->c, 0, e->at, e->len, "a function of Go has the first %u words of its arguments in "
+			 "registers, and no more", words);
+		return complain_hint(f->c, -EINVAL, "$stack1 is the first word of those on the stack");
+	}
+	if (p->context == PLACE_ARGUMENTS && n > p->nslots)
+		return complain(f->c, -EINVAL, e->at, e->len, "%s has %u arguments", p->event, p->nslots);
+	return 0;
+}
+
 static int argument(struct compiler *f, const struct expr *e, u64 n, struct operand *o)
 {
 	const struct place *p = f->place;
@@ -496,9 +523,9 @@ static int argument(struct compiler *f, const struct expr *e, u64 n, struct oper
 				     *list ? "it has " : "a function's are known where it begins",
 				     list);
 	}
-	if (p->context == PLACE_ARGUMENTS && n > p->nslots)
-		return complain(f->c, -EINVAL, e->at, e->len, "%s has %u arguments", p->event,
-				p->nslots);
+	err = p->is_return ? 0 : check_argument(f, e, n);
+	if (err)
+		return err;
 	if (p->is_return)
 		load_saved(f, v);
 	else if ((err = load_argument(f, n - 1)))

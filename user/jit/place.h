@@ -60,6 +60,8 @@ struct place {
 	bool is_shared;                 /* is_exit: calls of other functions also end here */
 	u32 return_bytes;               /* is_return, not is_exit: bytes that the return popped from the stack */
 	bool is_32_bit;                 /* 32-bit program: arguments are on the stack, 4 bytes each */
+	bool is_go;                     /* arguments are in Go's registers */
+	const char *no_arguments;       /* why none is known by number, a sentence; NULL: they are */
 	bool has_goroutine;             /* calls are told apart by goroutine, not by thread */
 	bool is_inside;                 /* inside a function, not at its entry */
 	bool is_end;                    /* $elapsed is available */

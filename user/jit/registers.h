@@ -28,6 +28,12 @@ bool machine_register__dwarf(const struct machine_register *r, u32 *number);
  */
 bool machine_argument(struct machine_register *r, u32 n, s64 *stack_offset);
 
+/*
+ * Word n (from 0) of the arguments of a function of Go, false if it is in no register: others are on the stack
+ * (src/cmd/compile/abi-internal.md in Go's sources).
+ */
+bool machine_go_argument(struct machine_register *r, u32 n);
+
 /* The register with the return address at a function's entry; false: it is on top of the stack. */
 bool machine_link(struct machine_register *r);
 

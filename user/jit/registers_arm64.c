@@ -15,7 +15,7 @@
 #define AT(REG) offsetof(struct user_regs_struct, REG)
 
 /* DWARF for the Arm 64-bit architecture: x0 to x30, sp, pc. */
-enum { FP = 29, LR = 30, GENERAL = 31, SP = 31, PC = 32, NUMBERS };
+enum { GO_ARGUMENTS = 16, FP = 29, LR = 30, GENERAL = 31, SP = 31, PC = 32, NUMBERS };
 
 static struct machine_register whole(u32 number)
 {
@@ -90,6 +90,14 @@ bool machine_argument(struct machine_register *r, u32 n, s64 *stack_offset)
 	}
 	*stack_offset = 8 * (s64)(n - ARCH_ARGUMENT_REGISTERS);
 	return false;
+}
+
+bool machine_go_argument(struct machine_register *r, u32 n)
+{
+	if (n >= GO_ARGUMENTS)
+		return false;
+	*r = whole(n);
+	return true;
 }
 
 bool machine_link(struct machine_register *r)

@@ -29,7 +29,7 @@ static const struct {
 	{"ip", "ipl", NULL, AT(rip)},
 };
 
-enum { RAX, RDX, RCX, RBX, RSI, RDI, RBP, RSP, R8, R9, R14 = 14, RIP = 16 };
+enum { RAX, RDX, RCX, RBX, RSI, RDI, RBP, RSP, R8, R9, R10, R11, R14 = 14, RIP = 16 };
 
 static struct machine_register whole(u32 number)
 {
@@ -109,6 +109,16 @@ bool machine_argument(struct machine_register *r, u32 n, s64 *stack_offset)
 	}
 	*stack_offset = 8 * (s64)(n - ARRAY_SIZE(order) + 1);
 	return false;
+}
+
+bool machine_go_argument(struct machine_register *r, u32 n)
+{
+	static const u8 order[] = { RAX, RBX, RCX, RDI, RSI, R8, R9, R10, R11 };
+
+	if (n >= ARRAY_SIZE(order))
+		return false;
+	*r = whole(order[n]);
+	return true;
 }
 
 bool machine_link(struct machine_register *r)

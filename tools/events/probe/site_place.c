@@ -312,6 +312,32 @@ static bool is_passed_otherwise(const struct dwarf_variables *found)
 	return false;
 }
 
+/* The number of the argument that is in this register when a function of Go begins. */
+static bool is_go_argument(u32 reg, u32 *number)
+{
+	struct machine_register said, passed;
+
+	if (!machine_register__by_dwarf(&said, reg))
+		return false;
+	for (*number = 0; machine_go_argument(&passed, *number); ++*number)
+		if (passed.offset == said.offset)
+			return true;
+	return false;
+}
+
+/* Where a function of Go begins: registers have numbers, too, and results no values yet. */
+static void settle_go(struct place_variable *add, const struct dwarf_variable *v)
+{
+	if (v->is_result) {
+		add->where = AT_NOWHERE;
+		add->why = (char *)"it is a result, and the first one is $retval when the function has returned";
+	} else if (add->where == AT_NOWHERE && v->is_parameter && v->where == DWARF_COMPLEX) {
+		add->why = (char *)"it takes several words; $arg1, $arg2, ... are those of all arguments in registers";
+	} else if (add->where == AT_REGISTER && v->is_parameter && is_go_argument(v->reg, &add->number)) {
+		add->where = AT_ARGUMENT;
+	}
+}
+
 /* Adds a variable at the location given by the compiler. */
 static int add_variable(struct place *p, const struct dwarf_variable *v, struct knowledge *k,
 			bool by_convention, u64 address)
@@ -335,11 +361,13 @@ static int add_variable(struct place *p, const struct dwarf_variable *v, struct 
 		add.where = AT_NOWHERE;
 		add.why = (char *)(v->where == DWARF_NOWHERE ? where_live(v, why, sizeof(why)) :
 				   "it is in pieces there, or has to be computed");
-		return place__add(p, &add);
+	} else {
+		add.where = wheres[v->where];
+		if (add.where == AT_STATIC)
+			add.offset = v->offset - (s64)address;
 	}
-	add.where = wheres[v->where];
-	if (add.where == AT_STATIC)
-		add.offset = v->offset - (s64)address;
+	if (p->is_go)
+		settle_go(&add, v);
 	return place__add(p, &add);
 }
 
@@ -398,6 +426,8 @@ static void set_result(struct place *p, const struct dwarf_variable *result, str
 		p->result = type_of(result, k);
 	else if (result->passed == DWARF_PASSED_NOWHERE)
 		p->no_result = "this function returns nothing";
+	else if (result->passed == DWARF_PASSED_REGISTERS && p->is_go)
+		p->has_result = p->guessed_result = true;
 	else if (result->passed == DWARF_PASSED_VECTOR)
 		p->no_result = "the result is in a register of floating-point numbers";
 	else
@@ -424,6 +454,31 @@ static void limit_to_32_bits(struct place *p)
 	p->no_result = "the result has 64 bits, which a 32-bit program returns in two registers";
 }
 
+/* Where a function of Go has its arguments and its result. */
+static void set_convention(struct place *p, const struct event_site *site, bool at_entry)
+{
+	switch (site->convention) {
+	case CODE_C:
+		return;
+	case CODE_GO:
+		p->is_go = at_entry || p->is_return;
+		return;
+	case CODE_GO_STACK:
+		p->no_arguments = "this function of Go takes its arguments on the stack";
+		p->no_result = "this function of Go leaves its results on the stack";
+		break;
+	case CODE_GO_ASSEMBLY:
+		p->no_arguments = "where it is depends on the source of this function, which is assembly of Go";
+		p->no_result = p->no_arguments;
+		break;
+	case CODE_GO_UNKNOWN:
+		p->no_arguments = "where it is depends on the version of Go, and is known for 1.18 and later";
+		p->no_result = p->no_arguments;
+		break;
+	}
+	p->has_result = false;
+}
+
 static int user_function(struct place *p, const struct event_site *site, struct knowledge *k)
 {
 	bool at_entry = !site->offset && !site->is_inlined;
@@ -434,6 +489,7 @@ static int user_function(struct place *p, const struct event_site *site, struct 
 	size_t i;
 
 	p->has_result = p->guessed_result = p->is_return;
+	set_convention(p, site, at_entry);
 	p->own_arguments = !at_entry;
 	p->unread = k->want_dwarf ? k->unread : NULL;
 	if (!d || variables_at(&found, d, site)) {
@@ -441,11 +497,11 @@ static int user_function(struct place *p, const struct event_site *site, struct 
 			limit_to_32_bits(p);
 		return 0;
 	}
-	by_convention = at_entry && !is_passed_otherwise(&found);
+	by_convention = at_entry && site->convention == CODE_C && !is_passed_otherwise(&found);
 	for (i = 0; i < found.n && !err; i++)
 		if (!place__find(p, found.variable[i].name))
 			err = add_variable(p, &found.variable[i], k, by_convention, site->address);
-	if (p->is_return && found.result.type)
+	if (p->has_result && found.result.type)
 		set_result(p, &found.result, k);
 	dwarf_variables__free(&found);
 	if (p->is_32_bit)
