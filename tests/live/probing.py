@@ -2,6 +2,7 @@
 """What the tests of probe share: its reports, checked for their form, and its streams."""
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -164,6 +165,17 @@ def counts_by(report, *names):
 def binary(name):
     """The path of a trigger program."""
     return BUILD / "triggers" / name
+
+
+def build_go(place, *flags, with_c=False, machine=None):
+    """A program of the Go sources in a folder, with what is compiled kept beside it."""
+    path = place / "program"
+    if not (place / "go.mod").exists():
+        (place / "go.mod").write_text("module program\n\ngo 1.18\n")
+    subprocess.run(["go", "build", *flags, "-o", path], check=True, cwd=place, capture_output=True,
+                   env={**os.environ, "GOFLAGS": "-mod=mod", "CGO_ENABLED": str(int(with_c)),
+                        "GOCACHE": str(place.parent / "cache"), **({"GOARCH": machine} if machine else {})})
+    return path
 
 
 def compile_trigger(directory, source, *flags, name="compiled", compiler="gcc"):

@@ -3,11 +3,10 @@
 import json
 import os
 import shutil
-import subprocess
 
 import pytest
 
-from probing import counts_by, nothing_lost
+from probing import build_go, counts_by, nothing_lost
 from tally import needs_dwarf, once
 
 pytestmark = [once, pytest.mark.exact, pytest.mark.skipif(not shutil.which("go"), reason="there is no go")]
@@ -127,15 +126,11 @@ IN_REGISTERS = (*KNOWS_NAMES, "without names")
 
 def build(place, how):
     with_c = how == "with C"
-    (place / "go.mod").write_text("module program\n\ngo 1.18\n")
     (place / "main.go").write_text((WITH_C if with_c else MAIN).replace("CALLS", str(CALLS)))
     if not with_c:
         for machine, text in ASSEMBLY.items():
             (place / f"double_{machine}.s").write_text(text)
-    subprocess.run(["go", "build", *HOW[how], "-o", place / "program"], check=True, cwd=place, capture_output=True,
-                   env={**os.environ, "GOFLAGS": "-mod=mod", "CGO_ENABLED": str(int(with_c)),
-                        "GOCACHE": str(place.parent / "cache"), **({"GOARCH": "386"} if how == "32 bits" else {})})
-    return place / "program"
+    return build_go(place, *HOW[how], with_c=with_c, machine="386" if how == "32 bits" else None)
 
 
 @pytest.fixture(scope="module")
