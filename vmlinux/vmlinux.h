@@ -693,6 +693,14 @@ struct bpf_iter__task {
 	struct task_struct *task;
 };
 
+/* 5.9, kernel/bpf/map_iter.c */
+struct bpf_iter__bpf_map_elem {
+	struct bpf_iter_meta *meta;
+	struct bpf_map *map;
+	void *key;
+	void *value;
+};
+
 struct bpf_iter__task_file {
 	struct bpf_iter_meta *meta;
 	struct task_struct *task;

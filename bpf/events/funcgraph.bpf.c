@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Function calls by call path: their number, their duration, and their duration without traced callees. The subject
- * is the calling thread.
+ * is the calling thread; for Go, the goroutine.
  *
  * Each thread has a stack of its current calls. A call is identified by the position of its return address: the stack
  * pointer at its entry, to which it returns at its end. Stacks grow downwards, so a frame with a lower stack pointer
  * than a call that begins or ends was left without a return: by an exception, or longjmp(). Two frames with the same
  * stack pointer are a function and the one that it tail-called.
+ *
+ * A goroutine goes on in other threads, and its stack moves, but not the distance of a frame from the stack's upper
+ * end (copystack() in Go's runtime/stack.go), which stands for the stack pointer. C code of the program, whose stack
+ * pointer is outside of that stack, belongs to the thread.
  *
  * A thread's several stacks are ordered: the kernel stack comes after the user stack, and interrupt stacks after
  * both.
@@ -27,6 +31,9 @@
 /* Deeper calls are not asked for; calls deeper than FUNCGRAPH_DEPTH are lost. */
 const volatile u32 depth_most = FUNCGRAPH_DEPTH;
 
+/* Functions of Go are traced. */
+const volatile bool by_goroutine = false;
+
 /* CLOCK_MONOTONIC, set by the loader: calls count from began_ns until ended_ns. 0: not yet. */
 u64 began_ns = 0;
 u64 ended_ns = 0;
@@ -38,7 +45,7 @@ enum frame_flags {
 };
 
 struct frame {
-	u64 order;              /* order_of() its stack pointer: callers have larger values than callees */
+	u64 order;              /* order_of() its stack pointer: callers have smaller values than callees */
 	u64 path;
 	u64 began_ns;
 	u64 children_ns;        /* total time of completed callees */
@@ -65,6 +72,32 @@ struct call_frames {
 TASK_STATE(frames, struct call_frames)
 
 static const struct call_frames no_frames = {};
+
+/* A program that a process runs, from its exec on. */
+struct image {
+	u64 started_ns, execs;
+};
+
+struct goroutine {
+	u64 g;
+	struct image image;
+};
+
+/* Those of goroutines, while there are any. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);         /* set by the loader */
+	__type(key, struct goroutine);
+	__type(value, struct call_frames);
+} goroutines SEC(".maps");
+
+/* When programs with goroutines have ended; 0: not yet. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);         /* set by the loader */
+	__type(key, struct image);
+	__type(value, u64);
+} images SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -96,6 +129,33 @@ static __always_inline u64 order_of(u64 sp)
 	if (sp >> 63)
 		of = sp - stack_base() < STACK_BYTES ? STACK_OF_TASK : STACK_OF_INTERRUPT;
 	return of << ORDER_BITS | (~sp & ((1ULL << ORDER_BITS) - 1));
+}
+
+static __always_inline u64 goroutine_of(struct pt_regs *ctx)
+{
+	return *(u64 *)((void *)ctx + GOROUTINE_AT);
+}
+
+static __always_inline void image_of(struct image *image, struct task_struct *t)
+{
+	image->started_ns = BPF_CORE_READ(t, group_leader, start_time);
+	image->execs = BPF_CORE_READ(t, self_exec_id);
+}
+
+/*
+ * The goroutine g that has the stack pointer, and the order of that. Since Go 1.4 struct g begins with
+ * struct stack { lo, hi uintptr } (runtime/runtime2.go).
+ */
+static __always_inline bool find_goroutine(struct goroutine *key, u64 *order, u64 g, u64 sp)
+{
+	u64 limit[2];
+
+	if (!by_goroutine || bpf_probe_read_user(limit, sizeof(limit), (void *)g) || sp < limit[0] || sp > limit[1])
+		return false;
+	key->g = g;
+	image_of(&key->image, calling_task());
+	*order = limit[1] - sp;
+	return true;
 }
 
 /* Was the frame left without a return, given that a call of that order begins or ends? */
@@ -304,9 +364,13 @@ static __always_inline void mark_ended(struct call_frames *s, u64 order, u32 fun
 	}
 }
 
-/* A call ends that has no frame. */
-static __always_inline void count_without_frame(const struct call_frames *s, u64 order)
+/* A call ends that has no frame. A goroutine may be as old as its process. */
+static __always_inline void count_without_frame(const struct call_frames *s, u64 order, bool is_go)
 {
+	struct task_struct *t = calling_task();
+
+	if (is_go)
+		t = BPF_CORE_READ(t, group_leader);
 	if (!armed)
 		return;
 	if (!scope_now(NULL))
@@ -315,7 +379,7 @@ static __always_inline void count_without_frame(const struct call_frames *s, u64
 		count_filtered();
 	else if (s && s->depth >= FUNCGRAPH_DEPTH)
 		count_lost(LOSS_TOO_DEEP);
-	else if (is_older_than(calling_task(), *(volatile u64 *)&began_ns) && (!s || ~order > s->outermost))
+	else if (is_older_than(t, *(volatile u64 *)&began_ns) && (!s || ~order > s->outermost))
 		count_begun_before();
 	else
 		count_lost(LOSS_UNMATCHED);
@@ -338,11 +402,46 @@ static __always_inline void pop_all(struct call_frames *s, u64 order, u64 now)
 	}
 }
 
+/*
+ * Frames of the goroutine that has made a system call, or was interrupted, for a function of the kernel; NULL: it is
+ * in no traced call, or it is none.
+ */
+static __always_inline struct call_frames *frames_of_interrupted(struct goroutine *key, u64 kernel_sp)
+{
+	const void *regs;
+	u64 g = 0, sp = 0, order;
+
+	if (!by_goroutine || !(kernel_sp >> 63))
+		return NULL;
+	regs = current_user_regs();
+	if (bpf_probe_read_kernel(&g, sizeof(g), regs + GOROUTINE_AT) ||
+	    bpf_probe_read_kernel(&sp, sizeof(sp), regs + __builtin_offsetof(struct saved_regs, sp)) ||
+	    !find_goroutine(key, &order, g, sp))
+		return NULL;
+	return bpf_map_lookup_elem(&goroutines, key);
+}
+
 /* --- entries and ends --------------------------------------------------------------------------- */
 
-static __noinline int enter(u64 sp, u32 slot)
+/* Frames of a goroutine that has none. */
+static __noinline struct call_frames *make_goroutine(const struct goroutine *key)
+{
+	const struct image image = key->image;
+	u64 not_ended = 0;
+	long err;
+
+	if (!bpf_map_lookup_elem(&images, &image))
+		bpf_map_update_elem(&images, &image, &not_ended, BPF_NOEXIST);
+	err = bpf_map_update_elem(&goroutines, key, &no_frames, BPF_NOEXIST);
+	if (err)
+		count_failed_update(err);
+	return bpf_map_lookup_elem(&goroutines, key);
+}
+
+static __noinline int enter(u64 sp, u64 g, u32 slot)
 {
 	struct call_frames *s;
+	struct goroutine key;
 	u64 order;
 
 	if (*(volatile u64 *)&ended_ns)
@@ -351,24 +450,32 @@ static __noinline int enter(u64 sp, u32 slot)
 		count_filtered();
 		return 0;
 	}
-	s = frames_get(calling_task(), (struct call_frames *)&no_frames);
-	if (!s) {
-		count_lost(LOSS_NO_STORAGE);
-		return 0;
+	if (slot & FUNCGRAPH_IS_GO && find_goroutine(&key, &order, g, sp)) {
+		s = bpf_map_lookup_elem(&goroutines, &key) ?: make_goroutine(&key);
+		if (!s)
+			return 0;
+	} else {
+		order = order_of(sp);
+		s = frames_of_interrupted(&key, sp);
+		if (!s)
+			s = frames_get(calling_task(), (struct call_frames *)&no_frames);
+		if (!s) {
+			count_lost(LOSS_NO_STORAGE);
+			return 0;
+		}
 	}
 	if (s->busy) {
 		count_lost(LOSS_NO_BUFFER);
 		return 0;
 	}
 	*(volatile u32 *)&s->busy = 1;
-	order = order_of(sp);
 	drop_left(s, order, slot & FUNCGRAPH_FUNCTION);
 	push(s, order, slot, !scope_now(NULL));
 	*(volatile u32 *)&s->busy = 0;
 	return 0;
 }
 
-static __noinline int leave_frame(struct call_frames *s, u64 order, u32 slot, u64 now)
+static __noinline int leave_frame(struct call_frames *s, u64 order, u32 slot, u64 now, bool is_go)
 {
 	u32 function = slot & FUNCGRAPH_FUNCTION;
 	struct frame *f;
@@ -381,32 +488,46 @@ static __noinline int leave_frame(struct call_frames *s, u64 order, u32 slot, u6
 	else if (f && f->order == order)
 		mark_ended(s, order, function);
 	else if (!(slot & FUNCGRAPH_IS_SHARED))
-		count_without_frame(s, order);
+		count_without_frame(s, order, is_go);
 	if (*(volatile u64 *)&s->is_new)
 		make_callers(s);
 	return 0;
 }
 
-static __noinline int leave(u64 sp, u32 slot)
+static __noinline int leave(u64 sp, u64 g, u32 slot)
 {
 	u64 now = bpf_ktime_get_ns(), order;
 	struct call_frames *s;
+	struct goroutine key;
+	bool is_go;
 
-	if (*(volatile u64 *)&ended_ns || !scope_for_life(NULL))
+	if (*(volatile u64 *)&ended_ns)
 		return 0;
-	s = frames_find(calling_task());
-	order = order_of(sp - (slot >> FUNCGRAPH_POPPED_SHIFT));
+	is_go = slot & FUNCGRAPH_IS_GO && find_goroutine(&key, &order, g, sp);
+	/* A goroutine's call that began in the scope ends, in whatever thread. */
+	if (!is_go && !scope_for_life(NULL))
+		return 0;
+	if (is_go) {
+		s = bpf_map_lookup_elem(&goroutines, &key);
+	} else {
+		s = frames_of_interrupted(&key, sp);
+		if (!s)
+			s = frames_find(calling_task());
+		order = order_of(sp - (slot >> FUNCGRAPH_POPPED_SHIFT & FUNCGRAPH_POPPED));
+	}
 	if (!s) {
-		if (!(slot & FUNCGRAPH_IS_SHARED))
-			count_without_frame(NULL, order);
+		if (!(slot & FUNCGRAPH_IS_SHARED) && (!is_go || scope_for_life(NULL)))
+			count_without_frame(NULL, order, is_go);
 		return 0;
 	}
 	/* A call that interrupted a program here began during the interruption too, and has been counted. */
 	if (s->busy)
 		return 0;
 	*(volatile u32 *)&s->busy = 1;
-	leave_frame(s, order, slot, now);
+	leave_frame(s, order, slot, now, is_go);
 	*(volatile u32 *)&s->busy = 0;
+	if (is_go && !s->depth)
+		bpf_map_delete_elem(&goroutines, &key);
 	return 0;
 }
 
@@ -414,29 +535,47 @@ static __noinline int leave(u64 sp, u32 slot)
 SEC("kprobe")
 int UNPREEMPTED(PREEMPT_FUNCTION, on_entry, struct pt_regs *, ctx)
 {
-	enter(stack_pointer(ctx), event_slot());
+	enter(stack_pointer(ctx), goroutine_of(ctx), event_slot());
 	return KEEP_EVENT;
 }
 
 SEC("kprobe")
 int UNPREEMPTED(PREEMPT_FUNCTION, on_entries, struct pt_regs *, ctx)
 {
-	enter(stack_pointer(ctx), event_cookie(ctx));
+	enter(stack_pointer(ctx), goroutine_of(ctx), event_cookie(ctx));
 	return 0;
 }
 
 SEC("kprobe")
 int UNPREEMPTED(PREEMPT_FUNCTION, on_end, struct pt_regs *, ctx)
 {
-	leave(stack_pointer(ctx), event_slot());
+	leave(stack_pointer(ctx), goroutine_of(ctx), event_slot());
 	return KEEP_EVENT;
 }
 
 SEC("kprobe")
 int UNPREEMPTED(PREEMPT_FUNCTION, on_ends, struct pt_regs *, ctx)
 {
-	leave(stack_pointer(ctx), event_cookie(ctx));
+	leave(stack_pointer(ctx), goroutine_of(ctx), event_cookie(ctx));
 	return 0;
+}
+
+/* runtime.goexit1(): the goroutine ends, perhaps in calls, which runtime.Goexit() left. Others may get its struct g. */
+SEC("kprobe")
+int UNPREEMPTED(PREEMPT_FUNCTION, on_goroutine_end, struct pt_regs *, ctx)
+{
+	struct call_frames *s;
+	struct goroutine key;
+	u64 order;
+
+	if (*(volatile u64 *)&ended_ns || !find_goroutine(&key, &order, goroutine_of(ctx), stack_pointer(ctx)))
+		return KEEP_EVENT;
+	s = bpf_map_lookup_elem(&goroutines, &key);
+	if (!s)
+		return KEEP_EVENT;
+	drop_left(s, 0, NO_FUNCTION);
+	bpf_map_delete_elem(&goroutines, &key);
+	return KEEP_EVENT;
 }
 
 /* --- calls that go on --------------------------------------------------------------------------- */
@@ -472,6 +611,20 @@ static __noinline int add_open_frames(struct call_frames *s, u64 now, bool user_
 	return 0;
 }
 
+/* The program that has been run by an image has ended. execs: how many it has run since. */
+static __always_inline void end_image(struct task_struct *t, u32 execs)
+{
+	u64 now = bpf_ktime_get_ns();
+	struct image image;
+
+	if (!by_goroutine)
+		return;
+	image_of(&image, t);
+	image.execs -= execs;
+	if (bpf_map_lookup_elem(&images, &image))
+		bpf_map_update_elem(&images, &image, &now, BPF_EXIST);
+}
+
 SEC("tp_btf/sched_process_exit")
 int UNPREEMPTED_PROG(on_thread_exit, struct task_struct *t)
 {
@@ -479,6 +632,8 @@ int UNPREEMPTED_PROG(on_thread_exit, struct task_struct *t)
 
 	if (*(volatile u64 *)&ended_ns)
 		return 0;
+	if (!BPF_CORE_READ(t, signal, live.counter))
+		end_image(t, 0);
 	s = frames_find(t);
 	if (!s || !s->depth)
 		return 0;
@@ -497,6 +652,7 @@ int UNPREEMPTED_PROG(on_thread_exec, struct task_struct *t)
 
 	if (*(volatile u64 *)&ended_ns)
 		return 0;
+	end_image(t, 1);
 	s = frames_find(t);
 	if (!s)
 		return 0;
@@ -521,6 +677,27 @@ int show_open(struct bpf_iter__task *ctx)
 	s = frames_find(t);
 	if (s && s->depth)
 		add_open_frames(s, now, false);
+	return 0;
+}
+
+/* Likewise, for goroutines. */
+SEC("iter/bpf_map_elem")
+int show_open_goroutines(struct bpf_iter__bpf_map_elem *ctx)
+{
+	u64 now = *(volatile u64 *)&ended_ns, *ended;
+	const struct goroutine *from = ctx->key;
+	struct call_frames *s;
+	struct goroutine key;
+	struct image image;
+
+	if (!from || !now)
+		return 0;
+	key = *from;
+	image = key.image;
+	s = bpf_map_lookup_elem(&goroutines, &key);
+	ended = bpf_map_lookup_elem(&images, &image);
+	if (s && s->depth)
+		add_open_frames(s, ended && *ended ? *ended : now, ended && *ended);
 	return 0;
 }
 

@@ -6,14 +6,18 @@
 /*
  * The site that a program runs at. At an entry: the function's number, and whether its calls may end in a jump to
  * another traced function. At an end: the function's number, whether calls of other functions end there as well, and
- * how many bytes have been popped off the stack by then.
+ * how many bytes have been popped off the stack by then. At both: is it code of Go?
  */
 #define FUNCGRAPH_FUNCTION 0x00003fffU
 #define FUNCGRAPH_JUMPS 0x00004000U
 #define FUNCGRAPH_IS_SHARED 0x00008000U
 #define FUNCGRAPH_POPPED_SHIFT 16
+#define FUNCGRAPH_POPPED 0xffU
+#define FUNCGRAPH_IS_GO 0x01000000U
 
 #define FUNCGRAPH_DEPTH 64      /* nested calls kept per task; a power of two */
+
+#define FUNCGRAPH_GOROUTINES 8192       /* that are in traced calls at once: 21 MiB */
 
 /* A call path: the function and the path that called it; 0: none. An element belongs to one CPU. */
 struct funcgraph_key {

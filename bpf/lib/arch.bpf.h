@@ -12,6 +12,7 @@
  *   instruction_pointer(regs), stack_pointer(regs), call_argument(regs, n), return_value(regs)
  *                                      from the context of a kprobe or uprobe program: position, one of the first
  *                                      three arguments of a user function, and its result
+ *   GOROUTINE_AT                       where struct saved_regs has the goroutine (struct g) in code of Go
  *   is_32_bit(regs)                    do the registers belong to a 32-bit program?
  *   SIGNAL_FP, SIGNAL_BASE, SIGNAL_LINK, SIGNAL_SP, SIGNAL_IP
  *                                      where the kernel keeps registers for a signal handler's return, from the stack

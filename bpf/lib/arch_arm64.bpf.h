@@ -79,6 +79,8 @@ static __always_inline u64 stack_pointer(struct pt_regs *regs)
 	return SAVED(regs)->sp;
 }
 
+#define GOROUTINE_AT __builtin_offsetof(struct saved_regs, x[28])
+
 static __always_inline u64 call_argument(struct pt_regs *regs, u32 n)
 {
 	return n == 0 ? SAVED(regs)->x[0] : n == 1 ? SAVED(regs)->x[1] : SAVED(regs)->x[2];

@@ -102,6 +102,8 @@ struct saved_regs {
 	u64 ip, cs, flags, sp, ss;
 };
 
+#define GOROUTINE_AT __builtin_offsetof(struct saved_regs, r14)
+
 /* arch/x86/include/asm/segment.h */
 #define CS_RING 3
 #define CS_USER_32 0x23

@@ -50,6 +50,12 @@ struct funcgraph {
 	struct funcgraph_bpf *bpf;
 	struct report_frame *frame;     /* one for each function */
 	char **module;                  /* one for each function */
+	struct {
+		struct events events;
+		struct event_sites sites;
+		struct attachments attachments;
+		u32 *slot;
+	} end;                          /* of goroutines */
 	struct paths paths;
 	struct loss_counters losses_before;
 	char source[512], nothing[640];
@@ -215,8 +221,73 @@ static void number_sites(struct funcgraph *s)
 
 		if (site->is_shared || !site->is_exit)
 			begin->slot[function] |= FUNCGRAPH_JUMPS;
-		end->slot[i] |= popped << FUNCGRAPH_POPPED_SHIFT | (site->is_shared ? FUNCGRAPH_IS_SHARED : 0);
+		end->slot[i] |= popped << FUNCGRAPH_POPPED_SHIFT | (site->is_shared ? FUNCGRAPH_IS_SHARED : 0) |
+				(site->has_goroutine ? FUNCGRAPH_IS_GO : 0);
 	}
+	for (i = 0; i < begin->sites.n; i++)
+		begin->slot[i] |= begin->sites.site[i].has_goroutine ? FUNCGRAPH_IS_GO : 0;
+}
+
+/*
+ * --- the ends of goroutines --------------------------------------------------------------------
+ */
+
+static struct attach_programs end_programs(const struct funcgraph *s)
+{
+	return (struct attach_programs){
+		.probe = s->bpf->progs.on_goroutine_end, .probes = s->bpf->progs.on_goroutine_end,
+	};
+}
+
+/* The function that goroutines of a program end in: it is traced once. */
+static int add_goroutine_end(struct funcgraph *s, const char *path)
+{
+	const struct event_context ctx = { .binary = path };
+	struct complaint c = {};
+	size_t i;
+
+	for (i = 0; i < s->end.events.n; i++)
+		if (!strcmp(s->end.events.event[i].binary, path))
+			return 0;
+	return events__parse(&s->end.events, &ctx, "runtime.goexit1", &c);
+}
+
+/* Programs whose goroutines' ends cannot be seen are traced without. */
+static int plan_goroutine_ends(struct funcgraph *s)
+{
+	const struct event_sites *begins = &s->plan.side[PROBE_BEGIN].sites;
+	const struct attach_programs programs = end_programs(s);
+	const struct event_context ctx = {};
+	struct complaint c = {};
+	size_t i, which;
+	int err = 0;
+
+	for (i = 0; i < begins->n && !err; i++)
+		if (begins->site[i].has_goroutine)
+			err = add_goroutine_end(s, begins->site[i].path);
+	if (!err)
+		err = events__resolve(&s->end.sites, &s->end.events, &ctx, &c, &which);
+	if (err == -ENOMEM)
+		return err;
+	s->end.slot = calloc(s->end.sites.n ?: 1, sizeof(*s->end.slot));
+	return s->end.slot ? attach__plan(&s->end.attachments, &s->end.sites, NULL, &programs) : -ENOMEM;
+}
+
+static int attach_goroutine_ends(struct funcgraph *s)
+{
+	const struct attach_programs programs = end_programs(s);
+	struct complaint c = {};
+	size_t which;
+	int err = attach__sites(&s->end.attachments, &s->end.sites, s->end.slot, &programs, &c, &which);
+
+	if (err)
+		diag_complaint(NULL, "runtime.goexit1", &c);
+	return err;
+}
+
+static bool by_goroutine(const struct funcgraph *s)
+{
+	return probe_plan__is_by_goroutine(&s->plan);
 }
 
 /*
@@ -245,7 +316,8 @@ static int make_plan(struct funcgraph *s)
 	if (err)
 		return err;
 	number_sites(s);
-	return name_functions(s);
+	err = by_goroutine(s) ? plan_goroutine_ends(s) : 0;
+	return err ?: name_functions(s);
 }
 
 /* Only copies of these templates are loaded and attached. */
@@ -253,6 +325,7 @@ static void keep_templates(const struct funcgraph *s)
 {
 	struct bpf_program *templates[] = {
 		s->bpf->progs.on_entry, s->bpf->progs.on_entries, s->bpf->progs.on_end, s->bpf->progs.on_ends,
+		s->bpf->progs.on_goroutine_end,
 	};
 	size_t i;
 
@@ -273,6 +346,11 @@ static int size_maps(struct funcgraph *s, struct measurement *m)
 		err = bpf_map__set_max_entries(s->bpf->maps.frames_hash, tasks > MOST_TASKS ? tasks : MOST_TASKS);
 	}
 	s->bpf->rodata->depth_most = s->max_depth ?: FUNCGRAPH_DEPTH;
+	s->bpf->rodata->by_goroutine = by_goroutine(s);
+	bpf_program__set_autoload(s->bpf->progs.show_open_goroutines, by_goroutine(s));
+	if (!err && by_goroutine(s))
+		err = bpf_map__set_max_entries(s->bpf->maps.goroutines, FUNCGRAPH_GOROUTINES) ?:
+			      bpf_map__set_max_entries(s->bpf->maps.images, FUNCGRAPH_GOROUTINES);
 	return err ?: map__set_room_for_writers(s->bpf->maps.paths, host, s->max_paths ?: CLI_DEFAULT_MAX_KEYS);
 }
 
@@ -327,7 +405,9 @@ static int attach(struct measurement *m)
 		err = measurement__attach_programs(m);
 	if (err)
 		return err;
-	err = probe_plan__attach(&s->plan);
+	err = by_goroutine(s) ? attach_goroutine_ends(s) : 0;
+	if (!err)
+		err = probe_plan__attach(&s->plan);
 	m->has_said = err;
 	return err;
 }
@@ -501,6 +581,8 @@ static int read_interval(struct funcgraph *s, struct report *r)
 		err = elements__await_programs();
 	if (!err && s->bpf->bss->ended_ns)
 		err = tasks__visit(s->bpf->progs.show_open);
+	if (!err && s->bpf->bss->ended_ns && by_goroutine(s))
+		err = elements__visit(s->bpf->progs.show_open_goroutines, bpf_map__fd(s->bpf->maps.goroutines));
 	if (!err)
 		err = loss__since(&r->counters, &s->losses_before, bpf_map__fd(s->bpf->maps.losses),
 				  s->bpf->obj);
@@ -553,6 +635,10 @@ static void release(void *own)
 	struct funcgraph *s = own;
 	size_t i;
 
+	attach__release(&s->end.attachments);
+	event_sites__free(&s->end.sites);
+	events__free(&s->end.events);
+	free(s->end.slot);
 	for (i = 0; s->module && i < s->plan.side[PROBE_BEGIN].sites.n; i++)
 		free(s->module[i]);
 	free(s->module);

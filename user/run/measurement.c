@@ -135,9 +135,9 @@ int measurement__complain(const struct measurement *m, const char *what, int err
 	return err == -EPERM ? err : -EOPNOTSUPP;
 }
 
-int tasks__visit(struct bpf_program *prog)
+static int visit(struct bpf_program *prog, const struct bpf_iter_attach_opts *opts)
 {
-	struct bpf_link *link = bpf_program__attach_iter(prog, NULL);
+	struct bpf_link *link = bpf_program__attach_iter(prog, opts);
 	char byte;
 	int fd;
 
@@ -151,6 +151,19 @@ int tasks__visit(struct bpf_program *prog)
 	}
 	bpf_link__destroy(link);
 	return fd < 0 ? fd : 0;
+}
+
+int tasks__visit(struct bpf_program *prog)
+{
+	return visit(prog, NULL);
+}
+
+int elements__visit(struct bpf_program *prog, int map_fd)
+{
+	union bpf_iter_link_info info = { .map.map_fd = map_fd };
+
+	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &info, .link_info_len = sizeof(info));
+	return visit(prog, &opts);
 }
 
 static bool is_iterator(const struct bpf_program *prog)
