@@ -16,7 +16,7 @@
 #include "preempt.bpf.h"
 #include "ring.bpf.h"
 #include "scope.bpf.h"
-#include "stack.bpf.h"
+#include "callers.bpf.h"
 #include "task_state.bpf.h"
 #include "trace.h"
 #include "writer.bpf.h"
@@ -27,8 +27,6 @@
 const volatile u64 min_ns = 0;
 const volatile bool failed_only = false;
 const volatile bool succeeded_only = false;
-
-const volatile u32 take = 0;            /* enum stack_flags: parts of stacks */
 
 /* The tracer's child, shown from its exec on. 0: there is no command. */
 const volatile u32 command = 0;
@@ -198,17 +196,6 @@ static __always_inline void fill(struct trace_record *r, struct pt_regs *regs, u
 	r->value[TRACE_ONE] = 1;
 }
 
-/* Where the call is made; of an exec that succeeded, where the new program begins. */
-static __noinline int take_stack(void *ctx, struct stack_id *id)
-{
-	u32 flaw = stack_take(id, ctx, take);
-
-	if (id->tgid)
-		stack_see();
-	stack_count_flaw(flaw);
-	return 0;
-}
-
 /* The entry of the call's command, if it has one. */
 static __always_inline struct trace_call *as_commanded(struct trace_record *r, struct trace_call *call)
 {
@@ -261,7 +248,7 @@ int UNPREEMPTED_PROG(call_enter, struct pt_regs *regs, long number)
 	s->active = !call->no_return;
 	if (call->no_return && asks_no_result() && !min_ns) {
 		if (take)
-			take_stack(ctx, &s->r.stack);
+			stack_count_flaw(callers_take(ctx, &s->r.stack));
 		emit(&s->r, TRACE_NO_RETURN);
 	}
 	return 0;
@@ -319,7 +306,7 @@ static __always_inline int answered_exit(void *ctx, struct trace_state *s, struc
 	s->r.value[TRACE_RESULT] = result;
 	fetch_at_end(s, as_commanded(&s->r, call));
 	if (take)
-		take_stack(ctx, &s->r.stack);
+		stack_count_flaw(callers_take(ctx, &s->r.stack));
 	emit(&s->r, TRACE_ANSWERED);
 	return 0;
 }
@@ -358,7 +345,7 @@ int UNPREEMPTED_PROG(call_exit, struct pt_regs *regs, long result)
 	s->r.value[TRACE_RESULT] = result;
 	fetch_at_end(s, as_commanded(&s->r, call));
 	if (take)
-		take_stack(ctx, &s->r.stack);
+		stack_count_flaw(callers_take(ctx, &s->r.stack));
 	emit(&s->r, TRACE_RETURNED);
 	return 0;
 }

@@ -7,19 +7,18 @@
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
 #include "call.bpf.h"
+#include "callers.bpf.h"
 #include "loss.bpf.h"
 #include "opensnoop.h"
 #include "preempt.bpf.h"
 #include "ring.bpf.h"
 #include "scope.bpf.h"
-#include "stack.bpf.h"
 #include "task_state.bpf.h"
 
 const volatile bool timed = false;      /* on_enter is attached */
 const volatile bool only_failed = false;
 const volatile int only_errno = 0;      /* 0: any */
 const volatile u64 min_ns = 0;
-const volatile u32 take = 0;            /* enum stack_flags: parts of stacks */
 
 /* include/uapi/linux/openat2.h */
 struct open_how_text {
@@ -165,16 +164,6 @@ int UNPREEMPTED_PROG(on_enter, struct pt_regs *regs, long nr)
 	return 0;
 }
 
-static __noinline int take_stack(void *ctx, struct stack_id *id)
-{
-	u32 flaw = stack_take(id, ctx, take);
-
-	if (id->tgid)
-		stack_see();
-	stack_count_flaw(flaw);
-	return 0;
-}
-
 /* The task's next open may end without an entry. */
 static __always_inline int forget_open(void)
 {
@@ -218,7 +207,7 @@ int UNPREEMPTED_PROG(on_exit, struct pt_regs *regs, long ret)
 	path = take_arguments(r, &c);
 	r->stack = (struct stack_id){};
 	if (take)
-		take_stack(ctx, &r->stack);
+		stack_count_flaw(callers_take(ctx, &r->stack));
 	send(r, path);
 	return 0;
 }

@@ -11,10 +11,10 @@
  * kept.
  */
 #include "compat.bpf.h"
+#include "callers.bpf.h"
 #include "loss.bpf.h"
 #include "scope.bpf.h"
 #include "slice.bpf.h"
-#include "stack.bpf.h"
 #include "switches.bpf.h"
 #include "wait.bpf.h"
 
@@ -23,7 +23,6 @@ const volatile u32 keep_worst = 0;      /* records per CPU; 0: stream */
 const volatile u32 worst_by = SWITCHES_BY_WAIT;
 /* Waits are timed by bpf_ktime_get_ns() (wait.bpf.h), and so are absences. */
 const volatile bool by_timestamps = false;
-const volatile u32 take = 0;            /* enum stack_flags: parts of stacks */
 
 /* For a task on a CPU: how it came there; for others: when it left. */
 struct stay {
@@ -60,18 +59,6 @@ static __always_inline u64 clock_of_switch(struct task_struct *prev, struct task
 	if (by_timestamps)
 		return bpf_ktime_get_ns();
 	return run_queue_clock(is_idle(next) ? prev : next);
-}
-
-/* --- stacks ------------------------------------------------------------------------------------ */
-
-/* The stack of the leaving task, in the program of its switch. */
-static __noinline int take_stack(void *ctx, struct stack_id *id)
-{
-	u32 flaw = stack_take(id, ctx, take);
-
-	if (id->tgid)
-		stack_see();
-	return flaw;
 }
 
 /* --- the worst --------------------------------------------------------------------------------- */
@@ -155,7 +142,7 @@ static __always_inline void keep(void *ctx, const struct switches_record *r, con
 	if (!w)
 		return;
 	if (take)
-		stack_count_flaw(take_stack(ctx, &stack));
+		stack_count_flaw(callers_take(ctx, &stack));
 	w = sink(w, value);
 	w->value = value;
 	w->before = (struct switches_task){};
@@ -210,7 +197,7 @@ static __always_inline void show_with_stack(void *ctx, struct task_struct *prev,
 	u64 now = bpf_ktime_get_ns();
 	struct switches_stacked *s;
 	struct stack_id stack;
-	u32 flaw = take_stack(ctx, &stack);
+	u32 flaw = callers_take(ctx, &stack);
 
 	s = ring_reserve(struct switches_stacked);
 	if (!s)
@@ -265,7 +252,7 @@ static __always_inline void take_before(void *ctx, struct stay *st)
 	r.run_ns = SWITCHES_UNKNOWN - 1;
 	if (!replaced_by(value_of(&r)))
 		return;
-	stack_count_flaw(take_stack(ctx, &st->before_stack));
+	stack_count_flaw(callers_take(ctx, &st->before_stack));
 	st->known |= STAY_BEFORE_STACK;
 }
 
