@@ -30,6 +30,9 @@
 /* include/linux/sched.h: a runnable task, running or waiting for a CPU. */
 #define TASK_RUNNING 0
 
+/* signal_struct.flags: the whole process ends (include/linux/sched/signal.h). */
+#define SIGNAL_GROUP_EXIT 0x4
+
 /*
  * The state of a task. 5.14 renamed task_struct.state to __state and made it an unsigned int
  * (commit 2f064a59a11f).

@@ -28,8 +28,6 @@
 #include "task_key.bpf.h"
 #include "task_state.bpf.h"
 
-#define SIGNAL_GROUP_EXIT 0x4                   /* include/linux/sched/signal.h */
-
 const volatile u32 take = STACK_USER;           /* enum stack_flags */
 
 struct {

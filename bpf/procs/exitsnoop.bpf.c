@@ -16,7 +16,6 @@ const volatile bool threads = false;    /* each thread, instead of processes */
 const volatile bool failed_only = false;
 
 #define TASK_DEAD 0x80                  /* include/linux/sched.h */
-#define SIGNAL_GROUP_EXIT 0x4           /* include/linux/sched/signal.h */
 
 /* Number of ends recorded, and of those sent: the loader waits for the rest. */
 u64 taken_down = 0;
