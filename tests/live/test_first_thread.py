@@ -8,9 +8,10 @@ import subprocess
 
 import pytest
 
+from first_thread import Lasting
 from snooping import exact, nothing_lost
 from stackcounting import value
-from tally import once, steady, within, wait_until
+from tally import once, state, steady, wait_until, within
 
 pytestmark = once
 
@@ -59,11 +60,6 @@ def program(tmp_path):
     source = tmp_path / "launcher.c"
     subprocess.run(["gcc", "-O2", "-fno-omit-frame-pointer", "-pthread", "-o", path, source], check=True)
     return path
-
-
-def state(pid):
-    with open(f"/proc/{pid}/stat") as file:
-        return file.read().rpartition(")")[2].split()[0]
 
 
 @pytest.fixture
@@ -122,65 +118,19 @@ def test_a_function_of_its_library_in_a_chroot(run, program, tmp_path):
     assert not os.path.exists(f"/proc/{process.pid}")
 
 
-LASTING = """
-#include <pthread.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-static int first[2];
-
-static void *run(void *arg)
-{
-	char c;
-	int i;
-
-	while (read(0, &c, 1) == 1) {
-		for (i = 0; i < 10 && c == 'c'; i++)
-			syscall(SYS_getppid);
-		if (write(c == 'c' ? 1 : first[1], &c, 1) != 1)
-			break;
-	}
-	_exit(0);
-	return arg;
-}
-
-int main(void)
-{
-	pthread_t thread;
-	char c;
-
-	if (pipe(first) || pthread_create(&thread, NULL, run, NULL) || read(first[0], &c, 1) != 1)
-		return 1;
-	syscall(SYS_exit, 0);
-	return 0;
-}
-"""
-
-
 @exact
 def test_the_last_counts(ends, tool, directory):
     """The other threads end in the last interval: their stacks are those of earlier intervals."""
-    (directory / "lasting.c").write_text(LASTING)
-    subprocess.run(["gcc", "-O2", "-pthread", "-o", "lasting", "lasting.c"], cwd=directory, check=True)
-    process = subprocess.Popen([directory / "lasting"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
-    ends.callback(process.wait)
-    ends.callback(process.kill)
-
-    def calls():
-        process.stdin.write(b"c")
-        assert process.stdout.read(1) == b"c"
-
+    lasting = Lasting(ends, directory, "syscall(SYS_getppid)")
     # The run goes on after its end.
-    tracer = tool("--json", "-U", "syscalls:sys_enter_getppid", "-p", f"{process.pid},{os.getpid()}", "-I", "300ms",
+    tracer = tool("--json", "-U", "syscalls:sys_enter_getppid", "-p", f"{lasting.pid},{os.getpid()}", "-I", "300ms",
                   tool="stackcount")
-    calls()
+    lasting.work()
     tracer.await_lines(2)
-    process.stdin.write(b"e")
-    wait_until(lambda: state(process.pid) == "Z", "the end of the first thread")
+    lasting.end_the_first()
     tracer.await_lines(2)
-    calls()
-    process.stdin.close()
-    process.wait()
+    lasting.work()
+    lasting.end()
     reports = tracer.stop().reports
     nothing_lost(*reports)
     assert sum(value(report["stacks"]) for report in reports) == 20, reports

@@ -16,6 +16,7 @@ import pytest
 
 import tally
 from filing import after
+from first_thread import Lasting
 from probing import binary
 
 N = 30
@@ -77,69 +78,20 @@ def test_each_function(memleak, trigger):
     assert report["begun_before"] == earlier == N
 
 
-FIRST_THREAD_ENDS = """
-#include <pthread.h>
-#include <stdlib.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-static int first[2];
-static void *volatile kept[64];
-
-static void *run(void *arg)
-{
-	int i, n = 0;
-	char c;
-
-	while (read(0, &c, 1) == 1) {
-		for (i = 0; i < 10 && c == 'a'; i++)
-			kept[n++ % 64] = malloc(100);
-		if (write(c == 'a' ? 1 : first[1], &c, 1) != 1)
-			break;
-	}
-	_exit(0);
-	return arg;
-}
-
-int main(void)
-{
-	pthread_t thread;
-	char c;
-
-	if (pipe(first) || pthread_create(&thread, NULL, run, NULL) || read(first[0], &c, 1) != 1)
-		return 1;
-	syscall(SYS_exit, 0);
-	return 0;
-}
-"""
-
 # uprobe.multi for one process.
 PICKS_PROCESSES = tally.KERNEL >= (6, 10)
 
 
 @pytest.mark.parametrize("when", ("before", pytest.param("in-the-run", marks=pytest.mark.everywhere)))
 def test_the_first_thread_has_ended(memleak, ends, directory, when):
-    (directory / "first.c").write_text(FIRST_THREAD_ENDS)
-    subprocess.run(["gcc", "-O2", "-pthread", "-o", "first", "first.c"], cwd=directory, check=True)
-    process = subprocess.Popen([directory / "first"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
-    ends.callback(process.wait)
-    ends.callback(process.kill)
-
-    def allocate():
-        process.stdin.write(b"a")
-        assert process.stdout.read(1) == b"a"
-
-    def end_the_first():
-        process.stdin.write(b"e")
-        tally.wait_until(lambda: tally.state(process.pid) == "Z", "the end of the first thread")
-
+    lasting = Lasting(ends, directory, "kept[n++ % 64] = malloc(100)")
     if when == "before":
-        end_the_first()
-    tracer = memleak("-p", process.pid)
-    allocate()
+        lasting.end_the_first()
+    tracer = memleak("-p", lasting.pid)
+    lasting.work()
     if when == "in-the-run":
-        end_the_first()
-        allocate()
+        lasting.end_the_first()
+        lasting.work()
     report = intact(tracer.stop().report)
     n = 10 if when == "before" else 20
     if n == 20 and not PICKS_PROCESSES:
