@@ -61,6 +61,25 @@ def check_page(found):
     return {rule["rule"]: rule for rule in found["findings"]}
 
 
+def beside(script, *args):
+    """What triage finds while a program works, between the two lines that it prints, its pid, and its last line."""
+    command = [sys.executable, "-c", script, *map(str, args)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as load:
+        load.stdout.readline()
+        tracer = tally.Tool("--json", tool="triage")
+        try:
+            tracer.ready()
+            load.stdin.write("\n")
+            load.stdin.flush()
+            last = load.stdout.readline()
+            found = page(tracer.stop())
+        finally:
+            tracer.close()
+            load.stdin.close()
+    check_page(found)
+    return found, load.pid, last
+
+
 def look(run, seconds=3):
     return page(run("--json", "-d", str(seconds), tool="triage"))
 
@@ -135,25 +154,12 @@ sys.stdin.readline()
 """
 
 
-def test_who_ends_others(run):
-    """Each signal is counted where it is sent. What the children have done is no finding."""
-    with subprocess.Popen(
-        [sys.executable, "-c", KILLER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as load:
-        load.stdout.readline()
-        tracer = tally.Tool("--json", tool="triage")
-        try:
-            tracer.ready()
-            load.stdin.write("\n")
-            load.stdin.flush()
-            load.stdout.readline()
-            found = page(tracer.stop())
-        finally:
-            tracer.close()
-            load.stdin.close()
+def test_who_ends_others():
+    """Each signal counts for its sender, and the ends of the children are no finding."""
+    found, pid, _ = beside(KILLER)
     rule = check_page(found)["killed"]
     mine = {each["row"]["signal"]: (each["value"], each["row"]["comm"]) for each in rule["evidence"]
-            if each["row"]["sender_pid"] == load.pid and each["row"]["sender_comm"] == "killer"}
+            if each["row"]["sender_pid"] == pid and each["row"]["sender_comm"] == "killer"}
     assert mine == {"SIGTERM": (3, "sleep"), "SIGKILL": (2, "sleep")} and rule["level"] == "notice", rule
     assert re.fullmatch(r"\S+ \(pid \d+\) sends SIG(TERM|KILL) to .*, (once|[\d,]+ times)", rule["sentence"]), rule
 
@@ -188,22 +194,10 @@ sys.stdin.readline()
 """
 
 
-def test_files_that_are_not_there(run):
+def test_files_that_are_not_there():
     """The rate is that of exactly so many calls, if it is no estimate; the sentence says who, and what to type."""
     calls = 20000
-    command = [sys.executable, "-c", SEEKER, str(calls)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as load:
-        load.stdout.readline()
-        tracer = tally.Tool("--json", tool="triage")
-        try:
-            tracer.ready()
-            load.stdin.write("\n")
-            load.stdin.flush()
-            load.stdout.readline()
-            found = page(tracer.stop())
-        finally:
-            tracer.close()
-            load.stdin.close()
+    found, _, _ = beside(SEEKER, calls)
     rule = check_page(found).get("not-found")
     if tally.GUEST and not rule:
         pytest.skip("an emulated machine was too slow for a rate that is worth a word")
@@ -220,7 +214,7 @@ def test_files_that_are_not_there(run):
 
 
 @once
-def test_a_terminal_that_has_ended(run):
+def test_a_terminal_that_has_ended():
     """Whoever reads it gets EIO, as of a broken disk: worth a word, and no problem."""
     times = 200
     script = (
@@ -229,20 +223,7 @@ def test_a_terminal_that_has_ended(run):
         "    with contextlib.suppress(OSError):\n        os.read(ends[0], 1)\n    os.close(ends[0])\nprint(flush=True)\n"
         "sys.stdin.readline()\n"
     )
-    with subprocess.Popen(
-        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as load:
-        load.stdout.readline()
-        tracer = tally.Tool("--json", tool="triage")
-        try:
-            tracer.ready()
-            load.stdin.write("\n")
-            load.stdin.flush()
-            load.stdout.readline()
-            rules = check_page(page(tracer.stop()))
-        finally:
-            tracer.close()
-            load.stdin.close()
+    rules = check_page(beside(script)[0])
     mine = {name: each["value"] for name in ("read-error", "io-error") if name in rules
             for each in rules[name]["evidence"] if each["row"]["comm"] == "terminals"}
     assert mine == {"read-error": times} and rules["read-error"]["level"] == "notice", rules
@@ -269,28 +250,16 @@ sys.stdin.readline()
 """
 
 
-def test_who_has_the_largest_figures(run):
+def test_who_has_the_largest_figures():
     """No rule is about a leak of 5 MiB a second or about half of a CPU: the figures have names."""
     def trial():
-        command = [sys.executable, "-c", UNSUSPECTED]
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as load:
-            load.stdout.readline()
-            tracer = tally.Tool("--json", tool="triage")
-            try:
-                tracer.ready()
-                load.stdin.write("\n")
-                load.stdin.flush()
-                used = float(load.stdout.readline())
-                found = page(tracer.stop())
-            finally:
-                tracer.close()
-                load.stdin.close()
-        check_page(found)
+        found, pid, used = beside(UNSUSPECTED)
+        used = float(used)
         mine = {
             rule["rule"]: each["value"] * found["duration_ns"] / 1e9
             for rule in found["findings"] + found["looked_at"]
             for each in rule.get("evidence", ())
-            if each["row"].get("pid") == load.pid and each["row"]["comm"] == "unsuspected"
+            if each["row"].get("pid") == pid and each["row"]["comm"] == "unsuspected"
         }
         # On a machine with other work others may have the largest.
         tally.within(0.8 * (20 << 20) <= mine.get("growth", 0) <= 1.2 * (20 << 20), mine)
