@@ -83,4 +83,20 @@ static inline void add_stack(struct stacks_fixture *f, u32 key, const u32 *frame
 #define STACK(f, key, value, ...) \
 	add_stack(f, key, (const u32[]){ __VA_ARGS__ }, ARRAY_SIZE(((const u32[]){ __VA_ARGS__ })), value)
 
+/* 5 of 8 samples are incomplete; of a comparison's first run, 1 of 4. */
+static inline void fixture__make_broken(struct stacks_fixture *f)
+{
+	u32 key, note, a;
+
+	fixture__make(f, 4);
+	key = add_key(f, NULL);
+	note = add_frame(f, "[incomplete]", NULL, 0, FRAME_NOTE);
+	a = add_frame(f, "main", "m", 0, FRAME_USER);
+	STACK(f, key, 3, a);
+	STACK(f, key, 5, note, a);
+	f->report.stacks->stack[0].before = 3;
+	f->report.stacks->stack[1].before = 1;
+	f->report.stacks->before = 4;
+}
+
 #endif /* TALLY_TESTS_STACK_FIXTURE_H */

@@ -106,16 +106,10 @@ static void broken_stacks_are_told_beside_the_graph(void **state)
 {
 	struct writer w = { .format = FORMAT_HTML };
 	struct stacks_fixture f;
-	u32 key, note, a;
 	char *text;
 
 	(void)state;
-	fixture__make(&f, 4);
-	key = add_key(&f, NULL);
-	note = add_frame(&f, "[incomplete]", NULL, 0, FRAME_NOTE);
-	a = add_frame(&f, "main", "m", 0, FRAME_USER);
-	STACK(&f, key, 3, a);
-	STACK(&f, key, 5, note, a);
+	fixture__make_broken(&f);
 	assert_int_equal(writer__write(&w, &f.report), 0);
 	text = page_of(&w);
 	assert_int_equal(times(text, "<p class=\"left\">8 samples, 62.5% [incomplete]</p>"), 1);

@@ -299,16 +299,10 @@ static void broken_stacks_in_speedscope(void **state)
 {
 	struct stacks_fixture f;
 	const json_t *profile;
-	u32 key, note, a;
 	json_t *file;
 
 	(void)state;
-	fixture__make(&f, 4);
-	key = add_key(&f, NULL);
-	note = add_frame(&f, "[incomplete]", NULL, 0, FRAME_NOTE);
-	a = add_frame(&f, "main", "m", 0, FRAME_USER);
-	STACK(&f, key, 3, a);
-	STACK(&f, key, 5, note, a);
+	fixture__make_broken(&f);
 	file = as_speedscope(&f);
 	profile = json_array_get(json_object_get(file, "profiles"), 0);
 	assert_string_equal(json_string_value(json_object_get(profile, "name")), "samples, 62.5% [incomplete]");

@@ -150,22 +150,6 @@ static void hostile_names_are_inert(void **state)
 	fixture__free(&f);
 }
 
-/* 5 of 8 samples, of the earlier run 1 of 4. */
-static void fill_broken(struct stacks_fixture *f)
-{
-	u32 key, note, a;
-
-	fixture__make(f, 4);
-	key = add_key(f, NULL);
-	note = add_frame(f, "[incomplete]", NULL, 0, FRAME_NOTE);
-	a = add_frame(f, "main", "m", 0, FRAME_USER);
-	STACK(f, key, 3, a);
-	STACK(f, key, 5, note, a);
-	f->report.stacks->stack[0].before = 3;
-	f->report.stacks->stack[1].before = 1;
-	f->report.stacks->before = 4;
-}
-
 /* A picture is looked at without the notes of the text report. */
 static void broken_stacks_are_told(void **state)
 {
@@ -174,7 +158,7 @@ static void broken_stacks_are_told(void **state)
 	size_t n;
 
 	(void)state;
-	fill_broken(&f);
+	fixture__make_broken(&f);
 	text = flame(&f, &n);
 	assert_non_null(strstr(text, "<title>profile: CPU time, 8 samples, 62.5% [incomplete]</title>"));
 	assert_non_null(strstr(text, " during 1.50 s, lost 0, 62.5% [incomplete]; a timer"));
