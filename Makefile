@@ -463,8 +463,8 @@ ZSHDIR   ?= $(PREFIX)/share/zsh/site-functions
 compdir  := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 zshdir   := $(DESTDIR)$(ZSHDIR)
 fishdir  := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
-# For tally export and record (docs/export.md, recordings.md). Units are neither enabled nor started. What is in SYSCONFDIR
-# is kept.
+# For tally export and record (docs/export.md, recordings.md). Units are neither enabled nor started. Files in
+# SYSCONFDIR are kept.
 SYSCONFDIR ?= /etc
 unitdir  := $(DESTDIR)$(PREFIX)/lib/systemd/system
 alertdir := $(DESTDIR)$(PREFIX)/share/tally/export

@@ -83,7 +83,7 @@ struct goroutine {
 	struct image image;
 };
 
-/* Those of goroutines, while there are any. */
+/* The frames of each goroutine that is in a traced call. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);         /* set by the loader */
@@ -91,7 +91,7 @@ struct {
 	__type(value, struct call_frames);
 } goroutines SEC(".maps");
 
-/* When programs with goroutines have ended; 0: not yet. */
+/* When programs with goroutines ended; 0: not yet. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);         /* set by the loader */

@@ -33,7 +33,7 @@ def rights(name):
 
 
 def limited(name):
-    """What runs a command with the capabilities of the unit, and no way to get others."""
+    """The beginning of a command line that runs a command with the capabilities of the unit and no others."""
     return ["setpriv", "--no-new-privs", f"--bounding-set=-all,{','.join(rights(name))}"]
 
 

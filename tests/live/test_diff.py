@@ -111,7 +111,7 @@ def test_stacks_and_flame_graph(record, tmp_path):
     ("probe", ("syscalls:sys_enter_pread64", "--by", "count")), ("probe", PREAD),
 ))
 def test_csv_without_rows_has_a_heading(run, record, tmp_path, name, args):
-    """That of a comparison with rows, but for keys, which no row tells."""
+    """The heading of a comparison with rows, without the keys, which no row tells."""
     none = tmp_path / "none.json"
     assert run(*args, "--comm", "no such", "-d", 0.01, "--json", "-o", none, tool=name).code == 0
     many = record(name, args, ("reads", 5, 10, 7, 20))

@@ -93,7 +93,7 @@ func each(goroutines int, work func(i int)) {
 	all.Wait()
 }
 """
-# What is called in each: the linker drops the rest.
+# Each program calls these functions, or the linker would drop them.
 CALLED = {
     "outer": ("outer", "left", "right", "grow", "leaf"), "right": ("right", "grow", "leaf"),
     "quits": ("quits", "leaf"), "waits": ("waits", "leaf"),
@@ -231,7 +231,7 @@ def test_goroutines_that_end_with_the_process(graph):
 
 
 def test_goroutines_that_end_with_an_exec(graph):
-    """Those of the new program have the same addresses."""
+    """Goroutines of the new program have the same addresses as those of the old one."""
     report, rows = graph(EXEC)
     assert calls(rows) == {**times(GOROUTINES, {"waits": 0, "waits;leaf": 1}), **times(GOROUTINES, RIGHT)}
     assert rows["main.waits"]["unfinished"] == GOROUTINES and not any(flaws(report).values())
@@ -275,7 +275,7 @@ def test_calls_that_began_before_the_run(tool, programs):
 
 @needs_kprobes
 def test_functions_of_the_kernel(run, programs):
-    """Those that a goroutine is in are below its calls."""
+    """Functions of the kernel are below the calls of the goroutine that is in them."""
     program = programs(ASKS)
     functions = f"{program}:main.asks,{program}:main.leaf"
     _, rows = graph_of(run(functions, GETPPID, "--json", "--", program, tool="funcgraph"))

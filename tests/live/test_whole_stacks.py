@@ -133,7 +133,7 @@ def test_guessed_stacks_are_marked(ends, directory):
     lambda *command: ("env", "NAME=value", *command),
 ), ids=("sh", "env"))
 def test_programs_that_a_command_names(directory, starts):
-    """What a shell's text or an argument names is known before it runs."""
+    """Programs that an argument or the text of a shell names are known before they run."""
     expected = traced(copied_loader(directory / "known"))
     assert traced(starts(*copied_loader(directory / "new"))) == expected
 

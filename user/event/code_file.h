@@ -44,7 +44,7 @@ void code_file__close(struct code_file *f);
 /* Is the address in a PLT section? */
 bool code_file__in_plt(const struct code_file *f, u64 address);
 
-/* Of the function at an address. */
+/* The convention of the function at an address. */
 enum code_convention code_file__convention(const struct code_file *f, u64 address);
 
 /*

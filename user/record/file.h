@@ -11,9 +11,9 @@
 #include "record/sqlite.h"
 #include "record/store.h"
 
-/* Prepared statements. */
 #define LOG_PAGE_BYTES 4096             /* of SQLite, unless it was built otherwise */
 
+/* Prepared statements. */
 enum store_statement {
 	BEGIN, COMMIT, ROLLBACK,
 	ADD_INTERVAL, END_INTERVAL, ADD_MEASUREMENT, FIND_MEASUREMENT, ADD_HEAD, FIND_HEAD, ADD_REPORT,

@@ -121,7 +121,7 @@ static enum unit unit_in(const json_t *o)
 	return name ? unit : UNIT_COUNT;
 }
 
-/* What is no list of names is damage. */
+/* Anything but a list of names is damage. */
 static int load_columns(struct report_row *columns, const json_t *list)
 {
 	struct field f = {};

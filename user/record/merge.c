@@ -452,7 +452,7 @@ static void add_totals(struct merge *m, const struct report *r)
 	to->overhead = &m->cost;
 }
 
-/* Of a report without rows, as other reports have none. */
+/* Only reports without rows have columns. */
 static int take_columns(struct report *to, const struct report *r)
 {
 	if (to->columns.ncells || !r->columns.ncells)

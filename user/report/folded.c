@@ -18,7 +18,7 @@ static void tell_losses(const struct report *r)
 				  r->counters.lost[i], loss_name(i), text_loss_sentence(r, i), r->events);
 }
 
-/* Of several events, the first one. */
+/* With several events the stacks are those of the first one. */
 static void tell_incomplete(const struct report *r)
 {
 	double percent = report_stacks__incomplete_percent(r->stacks, 0);

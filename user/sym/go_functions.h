@@ -21,7 +21,7 @@ struct go_table {
 	u32 flags_at;           /* where a function's description has its flags; 0: nowhere */
 };
 
-/* Of what a function was made. */
+/* The language that a function was written in. */
 enum go_kind {
 	GO_UNKNOWN,             /* of tables before 1.18: not told */
 	GO_COMPILED,            /* Go */

@@ -128,7 +128,7 @@ static int put_finding(FILE *f, const struct terminal *t, const struct triage_fi
 	return err;
 }
 
-/* Of a sum over all keys, also its largest part. */
+/* Also the largest part of a sum over all keys. */
 static int put_largest(FILE *f, const struct triage_finding *x)
 {
 	char value[UNITS_SPACE];

@@ -8,7 +8,7 @@
 #include "base/program_path.h"
 #include "base/types.h"
 
-/* What ends a word of a shell, and what may stand before the name of a program: $(cmd, "cmd, VAR=cmd. */
+/* Letters that end a word of a shell, or stand before the name of a program: $(cmd, "cmd, VAR=cmd. */
 #define BETWEEN " \t\n;|&(){}<>'\"`$="
 
 struct search {

@@ -164,7 +164,7 @@ int dwarf_variable__set_type(struct dwarf_variable *v, struct dwarf *d, Dwarf_Di
 /* Sets passed and slot for the parameters and the result of an out-of-line function. */
 void dwarf_abi__pass(struct dwarf_variables *found, struct dwarf *d, Dwarf_Die *function);
 
-/* Of Go: is a parameter in truth a result? Sets type and passed of the first result. Returns 0 or -ENOMEM. */
+/* In Go: is a parameter in truth a result? Sets type and passed of the first result. Returns 0 or -ENOMEM. */
 bool dwarf_go__is_result(Dwarf_Die *parameter);
 int dwarf_go__result(struct dwarf_variable *out, struct dwarf *d, Dwarf_Die *function);
 

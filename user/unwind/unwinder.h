@@ -94,7 +94,7 @@ int unwinder__forked(struct unwinder *u, u32 pid, u32 parent);
  */
 bool unwinder__is_walked_by_frame_pointers(const struct unwinder *u, u32 mark, u64 address);
 
-/* The file has been looked at, and nothing came of it. Of others a table is there, or may come. */
+/* The file has been read and has no table. Other files have one, or may get one. */
 bool unwinder__is_without_table(u32 mark);
 
 /*
