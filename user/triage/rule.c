@@ -120,6 +120,11 @@ static bool holds(const struct triage_condition *c, const struct report_row *row
 		return text && triage_word_is_in(text, c->is);
 	if (c->is_not)
 		return text && !triage_word_is_in(text, c->is_not);
+	if (c->differs_from) {
+		const struct field *other = cell(row, c->differs_from);
+
+		return text && other && other->text && strcmp(text, other->text);
+	}
 	return number_of(f) >= c->least;
 }
 

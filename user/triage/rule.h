@@ -24,14 +24,15 @@ enum triage_per {
 };
 
 /*
- * Selects rows: the cell is one of the texts, or is known and none of the texts, or is a number of
- * at least least.
+ * Selects rows: the cell is one of the texts, or is known and none of the texts, or has another text than a second
+ * cell, or is a number of at least least.
  */
 struct triage_condition {
 	const char *cell;       /* NULL: end of the conditions */
 	const char *is;         /* "ENOENT|ENOTDIR" */
 	const char *is_not;
-	double least;           /* used if is and is_not are NULL */
+	const char *differs_from;       /* the second cell */
+	double least;           /* used if the others are NULL */
 };
 
 #define TRIAGE_CONDITIONS 4

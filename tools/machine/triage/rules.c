@@ -479,10 +479,14 @@ const struct triage_rule triage_rules[] = {
 		.next = "biotop",
 	},
 	{
-		/* Services are restarted, and time runs out: that is worth a word, and no problem. */
+		/*
+		 * Services are restarted, and time runs out: that is worth a word, and no problem. Programs that end
+		 * processes of their own are not, such as other runs of tally.
+		 */
 		.name = "killed",
 		.tool = "signals",
-		.where = { { "code", "SI_USER|SI_QUEUE|SI_TKILL" }, { "result", "delivered" } },
+		.where = { { "code", "SI_USER|SI_QUEUE|SI_TKILL" }, { "result", "delivered" },
+			   { "comm", .differs_from = "sender_comm" }, { "comm", .is_not = "tally-opener" } },
 		.by = "sender_comm|signal|comm",
 		.per = TRIAGE_COUNT,
 		.notice = 1,
