@@ -80,6 +80,15 @@ def test_hung_server(tool, hung):
 
 
 @in_guests
+@pytest.mark.parametrize("command", (("true", "{}"), ("sh", "-c", "true {}")), ids=("argument", "script"))
+def test_hung_word_of_a_command(tool, hung, command):
+    """The words of a command may name programs, whose tables are read before it begins."""
+    _, mount = hung
+    result = tool("--", *(word.format(mount.file) for word in command), tool="profile", ready=False).wait()
+    assert result.code == 0, result
+
+
+@in_guests
 def test_hung_library(tool):
     """It has the malloc() that is looked for."""
     libraries = [line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines() if "/libc.so.6" in line]

@@ -10,4 +10,11 @@
  */
 char *program_path(const char *name);
 
+/*
+ * The same, looked for by a process that can be abandoned (base/opener.h): the name may be below a mount whose server
+ * never answers. Looks at the bits of the file's mode instead of access(2). NULL: *err is -ENOENT, or why there was no
+ * answer.
+ */
+char *program_path_asked(const char *name, int *err);
+
 #endif /* TALLY_BASE_PROGRAM_PATH_H */

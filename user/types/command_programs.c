@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/opener.h"
 #include "base/program_path.h"
 #include "base/types.h"
 
@@ -31,10 +32,13 @@ static bool is_known(const struct search *s, const char *path)
 static int take_word(struct search *s, const char *word)
 {
 	char *path;
+	int err;
 
 	if (s->n == ARRAY_SIZE(s->found) || s->words++ == COMMAND_WORDS_MOST)
 		return 1;
-	path = program_path(word);
+	path = program_path_asked(word, &err);
+	if (!path && opener__is_unanswered(err))
+		return 1;
 	if (!path || is_known(s, path)) {
 		free(path);
 		return 0;

@@ -3,7 +3,8 @@
  * The programs that a command will start, guessed from its words before it runs: itself, arguments that name programs
  * (env, timeout, nice, xargs), and words of an argument behind -c (sh -c 'a | b').
  *
- * Best effort: a word may only look like a program, and what scripts, variables and programs start is missing.
+ * Best effort: a word may only look like a program, and what scripts, variables and programs start is missing. A word
+ * on a mount whose server does not answer ends the search.
  */
 #ifndef TALLY_TYPES_COMMAND_PROGRAMS_H
 #define TALLY_TYPES_COMMAND_PROGRAMS_H

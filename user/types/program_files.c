@@ -297,13 +297,14 @@ int program_files__each(const char *name, u64 end_ns, program_file_visit visit, 
 {
 	struct program_files *p = calloc(1, sizeof(*p));
 	size_t i;
-	int err = 0;
+	int err;
 
 	if (!p)
 		return -ENOMEM;
 	p->visit = visit;
 	p->arg = arg;
-	add_path(p, program_path(name));
+	add_path(p, program_path_asked(name, &err));
+	err = 0;
 	for (i = 0; i < p->n && !err && monotonic_ns() < end_ns; i++)
 		err = visit_file(p, p->path[i]);
 	for (i = 0; i < p->n; i++)
