@@ -11,6 +11,7 @@
 #include "run/measurement.h"
 
 #define SLICE_NS (100 * NSEC_PER_MSEC)
+#define STATISTICS_NS (25 * NSEC_PER_MSEC)      /* of a slice: they cost two clock readings a run */
 #define REST_NS (900 * NSEC_PER_MSEC)
 #define CALL_NS 200             /* the slow path of a system call */
 #define CHEAP_SHARE 0.01        /* of the machine */
@@ -130,26 +131,37 @@ static bool is_cheap(const struct slices *s, const struct cost *before, u64 slic
  * --- the thread --------------------------------------------------------------------------------
  */
 
-static void do_slice(struct slices *s)
+/* Whether the programs that are attached cost little, by the kernel's statistics. */
+static bool measure(struct slices *s)
 {
 	int fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
 	struct cost before = cost_of(s);
-	size_t i, members = s->n;
-	u64 began_ns;
+	size_t members = s->n;
+	bool cheap;
+
+	if (fd < 0)
+		return false;
+	s->since_ns = monotonic_ns();
+	rest(s, STATISTICS_NS);
+	/* New members have runs from before. */
+	cheap = s->n != members || is_cheap(s, &before, monotonic_ns() - s->since_ns);
+	s->on_ns += monotonic_ns() - s->since_ns;
+	s->since_ns = 0;
+	close(fd);
+	return cheap;
+}
+
+static void do_slice(struct slices *s)
+{
+	size_t i;
+	bool cheap;
 
 	for (i = 0; i < s->n; i++)
 		attach(s->member[i]);
-	began_ns = monotonic_ns();
-	s->since_ns = fd < 0 ? 0 : began_ns;
-	rest(s, SLICE_NS);
-	if (!s->end && (fd < 0 || (s->n == members && !is_cheap(s, &before, monotonic_ns() - began_ns))))
-		for (i = 0; i < s->n; i++)
-			detach(s->member[i]);
-	if (fd >= 0) {
-		s->on_ns += monotonic_ns() - s->since_ns;
-		close(fd);
-	}
-	s->since_ns = 0;
+	cheap = measure(s);
+	rest(s, SLICE_NS - STATISTICS_NS);
+	for (i = 0; !cheap && !s->end && i < s->n; i++)
+		detach(s->member[i]);
 }
 
 static void *do_slices(void *arg)

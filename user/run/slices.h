@@ -3,7 +3,7 @@
  * Slices: 100 ms of each second. Work that the observed pay dearly for is done in slices only, and the whole is
  * estimated:
  *
- *   - The kernel's BPF statistics (run/overhead.h).
+ *   - The kernel's BPF statistics (run/overhead.h): in the first 25 ms of each slice.
  *   - Programs that run at each system call or softirq, of measurements that ask for it (--slices). They stay attached
  *     while that costs less than a hundredth of the machine, which each slice measures; numbers are exact then. Else
  *     they are detached between slices. Attaching and detaching sys_enter and sys_exit takes 0.3 ms.
