@@ -2,6 +2,7 @@
 """--slices: exact while looking is cheap, else estimated from a tenth of the time, and the report says which."""
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -172,3 +173,32 @@ def test_short_intervals_are_exact(tool, load):
     tracer = tool("--json", "--by", "syscall,pid", "-p", dd.pid, "--slices", "1", "2", tool="syscount")
     reports = [json.loads(line) for line in tracer.wait().text.splitlines()]
     assert len(reports) == 2 and not any("measured_ns" in report for report in reports), reports
+
+
+def idle_share(seconds):
+    """How much of the CPUs nobody used in that time."""
+    def idle():
+        with open("/proc/uptime") as f:
+            return float(f.read().split()[1])
+
+    before = idle()
+    time.sleep(seconds)
+    return (idle() - before) / (seconds * os.cpu_count())
+
+
+def test_a_load_that_begins_is_noticed(tool, load):
+    """Between slices of an idle machine programs stay attached: a load that begins there waits no second for relief."""
+    if idle_share(1) < 0.5:
+        pytest.skip("a load that begins does not show on a machine that is busy")
+
+    def trial():
+        tracer = tool("--json", "--slices", tool="syscount")
+        time.sleep(0.15)
+        dd = load("dd", "if=/dev/zero", "of=/dev/null", "bs=1")
+        time.sleep(1.5)
+        report = tracer.stop().report
+        dd.kill()
+        # The next slice of before began after a second.
+        tally.within(report.get("measured_ns", report["duration_ns"]) < 800e6, report)
+
+    tally.steady(trial)

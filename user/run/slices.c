@@ -4,6 +4,7 @@
 #include <bpf/bpf.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -151,27 +152,80 @@ static bool measure(struct slices *s)
 	return cheap;
 }
 
-static void do_slice(struct slices *s)
+/* Idle time of all CPUs since boot; 0: unknown. */
+static u64 idle_ns(void)
 {
+	FILE *f = fopen("/proc/uptime", "re");
+	double seconds = 0;
+
+	if (f) {
+		if (fscanf(f, "%*f %lf", &seconds) != 1)
+			seconds = 0;
+		fclose(f);
+	}
+	return seconds * NSEC_PER_SEC;
+}
+
+struct instant {
+	u64 ns, idle_ns;
+};
+
+static struct instant instant(void)
+{
+	return (struct instant){ .ns = monotonic_ns(), .idle_ns = idle_ns() };
+}
+
+/* Time since then in which CPUs were busy, of all of them. */
+static s64 busy_since(const struct slices *s, struct instant then)
+{
+	struct instant now = instant();
+
+	return (s64)(s->cpus * (now.ns - then.ns)) - (s64)(now.idle_ns - then.idle_ns);
+}
+
+/* Returns whether the programs stay attached; *busy_ns: of the CPUs in the slice. */
+static bool do_slice(struct slices *s, s64 *busy_ns)
+{
+	struct instant began;
 	size_t i;
 	bool cheap;
 
 	for (i = 0; i < s->n; i++)
 		attach(s->member[i]);
+	began = instant();
 	cheap = measure(s);
 	rest(s, SLICE_NS - STATISTICS_NS);
+	*busy_ns = busy_since(s, began);
 	for (i = 0; !cheap && !s->end && i < s->n; i++)
 		detach(s->member[i]);
+	return cheap;
+}
+
+/* Ends early when the machine becomes busier: what has been cheap may no longer be. */
+static void rest_attached(struct slices *s, s64 before_ns)
+{
+	u64 until = monotonic_ns() + REST_NS;
+	struct instant began;
+	bool busier = false;
+
+	while (!busier && !s->end && monotonic_ns() < until) {
+		began = instant();
+		rest(s, SLICE_NS);
+		busier = busy_since(s, began) - before_ns > (before_ns > (s64)SLICE_NS ? before_ns : (s64)SLICE_NS) / 4;
+	}
 }
 
 static void *do_slices(void *arg)
 {
 	struct slices *s = arg;
+	s64 busy_ns;
 
 	pthread_mutex_lock(&s->lock);
 	while (!s->end) {
-		do_slice(s);
-		rest(s, REST_NS);
+		if (do_slice(s, &busy_ns))
+			rest_attached(s, busy_ns);
+		else
+			rest(s, REST_NS);
 	}
 	pthread_mutex_unlock(&s->lock);
 	return NULL;
