@@ -112,6 +112,26 @@ def test_options(tool):
         assert text and " ".join(text.split()) in said, (word, text)
 
 
+@pytest.mark.parametrize("tool", tools())
+def test_each_heading_of_the_help_has_options(tool):
+    """And stands there once."""
+    lines = help_of(tool).splitlines()
+    found = [n for n, line in enumerate(lines) if re.match(r" \S.*:$", line)]
+    assert all(re.match(" +-", lines[n + 1]) for n in found), [lines[n] for n in found]
+    assert len({lines[n] for n in found}) == len(found), [lines[n] for n in found]
+
+
+def test_the_heading_of_an_option_of_probe():
+    lines = help_of("probe").splitlines()
+
+    def heading(option):
+        n = next(n for n, line in enumerate(lines) if re.search(rf" --{option}\b", line))
+        return re.split(r", | \(|:", [line for line in lines[:n] if re.match(r" \S.*:$", line)][-1].strip())[0]
+
+    assert [heading(option) for option in ("hist", "from", "binary", "stacks", "pid", "csv")] == [
+        "Figures of each event", "Between two events", "Events", "Stacks of single events", "Scope", "Output"]
+
+
 def test_a_letter_that_is_typed():
     assert words("runqlat", "-p") == ["-p"] and words("trace", "-e") == ["-e"] and words("runqlat", "-Z") == []
 

@@ -331,7 +331,7 @@ static const struct argp_option option_list[] = {
 	{ "slices", KEY_SLICES, NULL, 0,
 	  "Where calls are many, look for 100 ms of each second, and estimate", 1 },
 	{ "sort", KEY_ORDER, "COL", 0,
-	  "Order by calls, errors, time, avg, p50, p99, max, running, longest or key", 5 },
+	  "Order by calls, errors, time, avg, p50, p99, max, running, longest or key", HELP_GROUPING },
 	{},
 };
 

@@ -195,7 +195,7 @@ static void release(void *own)
 static const struct argp_option option_list[] = {
 	{ "sort", KEY_SORT, "COL", 0,
 	  "Order by bytes (default), requests, time, avg, queue, device, max, errors, "
-	  "requeued or key", 5 },
+	  "requeued or key", HELP_GROUPING },
 	REQUESTS_OPTIONS,
 	{},
 };

@@ -652,7 +652,7 @@ static const struct argp_option own_options[] = {
 	{ "max-depth", KEY_MAX_DEPTH, "N", 0,
 	  "Calls in N others have no line: they are in the time of those that call them (64 at most)", 1 },
 	{ "max-paths", KEY_MAX_PATHS, "N", 0, "Room for about N paths (default 10240)", 1 },
-	{ "sort", KEY_SORT, "COL", 0, "A tree, or paths ordered by total, self, calls, avg, max or key", 5 },
+	{ "sort", KEY_SORT, "COL", 0, "A tree, or paths ordered by total, self, calls, avg, max or key", 1 },
 	/* Replaces the common one. */
 	{ "format", KEY_FORMAT, "NAME", OPTION_HIDDEN, NULL, 0 },
 	{},

@@ -236,7 +236,7 @@ static void release(void *own)
 
 static const struct argp_option option_list[] = {
 	{ "sort", KEY_ORDER, "COL", 0,
-	  "Order by misses (default), hits, pages, read_ahead, dirtied, written, other or key", 5 },
+	  "Order by misses (default), hits, pages, read_ahead, dirtied, written, other or key", HELP_GROUPING },
 	{},
 };
 

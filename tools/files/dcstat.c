@@ -150,7 +150,7 @@ static void release(void *own)
 }
 
 static const struct argp_option option_list[] = {
-	{ "sort", KEY_ORDER, "COL", 0, "Order by misses (default), lookups, hits, negative or key", 5 },
+	{ "sort", KEY_ORDER, "COL", 0, "Order by misses (default), lookups, hits, negative or key", HELP_GROUPING },
 	{},
 };
 

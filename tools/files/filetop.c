@@ -200,7 +200,7 @@ static void release(void *own)
 static const struct argp_option option_list[] = {
 	{ "sort", KEY_ORDER, "COL", 0,
 	  "Order by bytes (default), time, reads, writes, read_bytes, write_bytes, "
-	  "read_time, write_time, failed or key", 5 },
+	  "read_time, write_time, failed or key", HELP_GROUPING },
 	FILE_OPTION_FS, FILE_OPTION_MOUNT, FILE_OPTION_ALL_KINDS, {},
 };
 

@@ -207,7 +207,7 @@ static void complete_arguments(struct completion *c)
 
 static const struct argp_option option_list[] = {
 	{ "profiles", KEY_PROFILES, NULL, 0,
-	  "Answer /profile?seconds=N, up to 60, with stacks of the machine's CPU time (pprof)", 5 },
+	  "Answer /profile?seconds=N, up to 60, with stacks of the machine's CPU time (pprof)", 1 },
 	{},
 };
 

@@ -145,11 +145,11 @@ static int record(int argc, char **argv)
 {
 	static const struct argp_option option_list[] = {
 		{ "output", 'o', "FILE", 0,
-		  "The recording, made with mode 0600; one that is there is gone on with", 5 },
-		{ "keep", KEY_KEEP, "TIME", 0, "Keep so much of the newest (default 24h)", 5 },
+		  "The recording, made with mode 0600; one that is there is gone on with", 1 },
+		{ "keep", KEY_KEEP, "TIME", 0, "Keep so much of the newest (default 24h)", 1 },
 		{ "size", KEY_SIZE, "BYTES", 0,
 		  "And no more than this, and at most as much for the log beside it: the oldest goes "
-		  "(default 256M)", 5 },
+		  "(default 256M)", 1 },
 		{},
 	};
 	static const struct argp own = {

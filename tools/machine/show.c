@@ -320,13 +320,13 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option option_list[] = {
-	{ "from", KEY_FROM, "TIME", 0, "From here on: 03:14, '2026-11-23 03:14:05', -10m (before the end)", 4 },
-	{ "to", KEY_TO, "TIME", 0, "Up to here", 4 },
-	{ "at", KEY_AT, "TIME", 0, "The minute around that time", 4 },
-	{ "each", KEY_EACH, NULL, 0, "Each interval by itself", 4 },
-	{ "sort", KEY_ORDER, "COL", 0, "Order rows by this column (default total, or the first that adds up)", 4 },
+	{ "from", KEY_FROM, "TIME", 0, "From here on: 03:14, '2026-11-23 03:14:05', -10m (before the end)", 1 },
+	{ "to", KEY_TO, "TIME", 0, "Up to here", 1 },
+	{ "at", KEY_AT, "TIME", 0, "The minute around that time", 1 },
+	{ "each", KEY_EACH, NULL, 0, "Each interval by itself", 1 },
+	{ "sort", KEY_ORDER, "COL", 0, "Order rows by this column (default total, or the first that adds up)", 1 },
 	{ "format", KEY_FORMAT, "NAME", 0,
-	  "text, json, csv, html; of stacks also folded, flame, pprof, speedscope", 6 },
+	  "text, json, csv, html; of stacks also folded, flame, pprof, speedscope", HELP_OUTPUT },
 	{},
 };
 

@@ -244,11 +244,11 @@ static bool takes(void *input, char *arg)
 static int triage_main(int argc, char **argv)
 {
 	static const struct argp_option option_list[] = {
-		{ "rules", KEY_RULES, NULL, 0, "List the rules and their limits, and measure nothing", 5 },
+		{ "rules", KEY_RULES, NULL, 0, "List the rules and their limits, and measure nothing", 1 },
 		{ "at", KEY_AT, "TIME", 0,
-		  "of a recording, the minute around that time (03:14, '2026-11-23 03:14', -10m)", 5 },
-		{ "from", KEY_FROM, "TIME", 0, "of a recording, from here on", 5 },
-		{ "to", KEY_TO, "TIME", 0, "And up to here", 5 },
+		  "of a recording, the minute around that time (03:14, '2026-11-23 03:14', -10m)", HELP_TIME },
+		{ "from", KEY_FROM, "TIME", 0, "of a recording, from here on", HELP_TIME },
+		{ "to", KEY_TO, "TIME", 0, "And up to here", HELP_TIME },
 		{},
 	};
 	static const struct argp own = {

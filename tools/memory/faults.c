@@ -408,7 +408,7 @@ static const struct argp_option option_list[] = {
 	{ "major", KEY_MAJOR, NULL, 0, "Only those that had to wait for a disk", 1 },
 	{ "sort", KEY_SORT, "COL", 0,
 	  "Order by faults (default), minor, major, rss, anon_growth, file_growth, "
-	  "shmem_growth or key", 5 },
+	  "shmem_growth or key", HELP_GROUPING },
 	{},
 };
 

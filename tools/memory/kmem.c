@@ -399,7 +399,7 @@ static const struct argp_option option_list[] = {
 	{ "sort", KEY_ORDER, "COL", 0,
 	  "Order by allocated (default), allocs, requested, wasted, wasted_percent, "
 	  "failed, frees, freed, other_cpu, unseen; with --leak by bytes (default), count, oldest; "
-	  "or by key", 5 },
+	  "or by key", HELP_GROUPING },
 	{},
 };
 

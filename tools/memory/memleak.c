@@ -640,7 +640,7 @@ static const struct argp_option option_list[] = {
 	{ "max-live", KEY_MAX_LIVE, "N", 0,
 	  "Follow N allocations at once (default 1M)", 1 },
 	{ "sort", KEY_ORDER, "COL", 0,
-	  "Order by bytes (default), count, oldest or key", 5 },
+	  "Order by bytes (default), count, oldest or key", HELP_GROUPING },
 	{},
 };
 

@@ -279,7 +279,7 @@ static const struct argp_option option_list[] = {
 	  "A line for each stall of at least so long (ms without a unit), and for each "
 	  "victim", 1 },
 	{ "sort", KEY_SORT, "COL", 0,
-	  "Order by total (default), count, avg, p99, max, pages, unfinished or key", 5 },
+	  "Order by total (default), count, avg, p99, max, pages, unfinished or key", HELP_GROUPING },
 	{},
 };
 

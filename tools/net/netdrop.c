@@ -270,7 +270,7 @@ static void release(void *own)
 
 static const struct argp_option option_list[] = {
 	{ NULL, 'g', NULL, 0, "By stack: how the packet came there", 1 },
-	{ "sort", KEY_ORDER, "COL", 0, "Order by drops (default), bytes or key", 5 },
+	{ "sort", KEY_ORDER, "COL", 0, "Order by drops (default), bytes or key", HELP_GROUPING },
 	{},
 };
 

@@ -247,9 +247,9 @@ static void release(void *own)
 }
 
 static const struct argp_option option_list[] = {
-	{ "count", KEY_COUNT, NULL, 0, "A table by connection (or --by), not lines", 5 },
+	{ "count", KEY_COUNT, NULL, 0, "A table by connection (or --by), not lines", HELP_GROUPING },
 	{ "sort", KEY_ORDER, "COL", 0,
-	  "Order that by retransmits (default), segments, bytes or key", 5 },
+	  "Order that by retransmits (default), segments, bytes or key", HELP_GROUPING },
 	{},
 };
 

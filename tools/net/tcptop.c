@@ -544,7 +544,7 @@ static void release(void *own)
 
 static const struct argp_option option_list[] = {
 	{ "sort", KEY_ORDER, "COL", 0,
-	  "Order by bytes (default), sent, received, connections or key", 5 },
+	  "Order by bytes (default), sent, received, connections or key", HELP_GROUPING },
 	{},
 };
 

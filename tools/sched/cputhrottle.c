@@ -184,9 +184,9 @@ static void release(void *own)
 }
 
 static const struct argp_option option_list[] = {
-	{ "all", KEY_ALL, NULL, 0, "All cgroups that have a quota, those that were not throttled, too", 5 },
+	{ "all", KEY_ALL, NULL, 0, "All cgroups that have a quota, those that were not throttled, too", HELP_GROUPING },
 	{ "sort", KEY_ORDER, "COL", 0,
-	  "Order by throttled_time (default), throttled, periods, throttled_percent or key", 5 },
+	  "Order by throttled_time (default), throttled, periods, throttled_percent or key", HELP_GROUPING },
 	{},
 };
 

@@ -342,7 +342,7 @@ static void release(void *own)
 
 static const struct argp_option option_list[] = {
 	{ "sort", KEY_ORDER, "COL", 0,
-	  "Order by runtime, switches, wait, avg (default), max or key", 5 },
+	  "Order by runtime, switches, wait, avg (default), max or key", HELP_GROUPING },
 	{},
 };
 

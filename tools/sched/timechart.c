@@ -344,7 +344,7 @@ static void release(void *own)
 
 static const struct argp_option option_list[] = {
 	{ "format", KEY_FORMAT, "NAME", 0,
-	  "text (default), svg (of -o NAME.svg, too), json, csv", 6 },
+	  "text (default), svg (of -o NAME.svg, too), json, csv", HELP_OUTPUT },
 	{},
 };
 

@@ -192,21 +192,21 @@ static error_t parse_scope(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option scope_options[] = {
 	{NULL, 0, NULL, 0,
-	 "Scope (all conditions must hold; about the task the event is about):", 3},
-	{"pid", 'p', "PID,..", 0, "These processes, by number or by name", 3},
+	 "Scope (all conditions must hold; about the task the event is about):", HELP_SCOPE},
+	{"pid", 'p', "PID,..", 0, "These processes, by number or by name", HELP_SCOPE},
 	{"follow-forks", KEY_FOLLOW, NULL, 0,
 	 "With -p: the children these processes make during the run, too, and theirs (the default of "
-	 "stat and trace)", 3},
+	 "stat and trace)", HELP_SCOPE},
 	{"no-follow-forks", KEY_NO_FOLLOW, NULL, 0,
-	 "The processes of -p, or that of the command, without their children", 3},
-	{"tid", 't', "TID,..", 0, "These threads", 3},
-	{"uid", 'u', "USER", 0, "Tasks of this user (name or number)", 3},
-	{"cgroup", 'G', "CGROUP", 0, "Tasks in this cgroup or below it", 3},
-	{"cpu", 'C', "CPUS", 0, "Events on these CPUs, e.g. 0,2-5", 3},
-	{"comm", KEY_COMM, "GLOB", 0, "Tasks with such a name, e.g. 'nginx*'", 3},
+	 "The processes of -p, or that of the command, without their children", HELP_SCOPE},
+	{"tid", 't', "TID,..", 0, "These threads", HELP_SCOPE},
+	{"uid", 'u', "USER", 0, "Tasks of this user (name or number)", HELP_SCOPE},
+	{"cgroup", 'G', "CGROUP", 0, "Tasks in this cgroup or below it", HELP_SCOPE},
+	{"cpu", 'C', "CPUS", 0, "Events on these CPUs, e.g. 0,2-5", HELP_SCOPE},
+	{"comm", KEY_COMM, "GLOB", 0, "Tasks with such a name, e.g. 'nginx*'", HELP_SCOPE},
 	{"pidns", KEY_PIDNS, "PID", OPTION_ARG_OPTIONAL,
-	 "Tasks in the pid namespace of PID (default: the tool's own)", 3},
-	{"all", 'a', NULL, 0, "Everything (the default without a scope or a command)", 3},
+	 "Tasks in the pid namespace of PID (default: the tool's own)", HELP_SCOPE},
+	{"all", 'a', NULL, 0, "Everything (the default without a scope or a command)", HELP_SCOPE},
 	{},
 };
 
@@ -248,10 +248,10 @@ static error_t parse_time(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option time_options[] = {
-	{ NULL, 0, NULL, 0, "Time:", 4 },
-	{ "duration", 'd', "SECONDS", 0, "Stop after this time in all", 4 },
-	{ "interval", 'I', "MS", 0, "A report each MS milliseconds", 4 },
-	{ "reports", KEY_REPORTS, "N", 0, "Stop after N reports", 4 },
+	{ NULL, 0, NULL, 0, "Time:", HELP_TIME },
+	{ "duration", 'd', "SECONDS", 0, "Stop after this time in all", HELP_TIME },
+	{ "interval", 'I', "MS", 0, "A report each MS milliseconds", HELP_TIME },
+	{ "reports", KEY_REPORTS, "N", 0, "Stop after N reports", HELP_TIME },
 	{},
 };
 
@@ -295,21 +295,21 @@ static error_t parse_keys(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option key_options[] = {
-	{ NULL, 0, NULL, 0, "Grouping:", 5 },
-	{ "by", KEY_BY, "KEY,..", 0, "One result per " TASK_KEY_PARTS, 5 },
-	{ NULL, 'P', NULL, 0, "By process, like --by pid", 5 },
-	{ NULL, 'L', NULL, 0, "By thread, like --by tid", 5 },
-	{ "max-keys", KEY_MAX_KEYS, "N", 0, "Make room for about N keys (default 10240)", 5 },
+	{ NULL, 0, NULL, 0, "Grouping:", HELP_GROUPING },
+	{ "by", KEY_BY, "KEY,..", 0, "One result per " TASK_KEY_PARTS, HELP_GROUPING },
+	{ NULL, 'P', NULL, 0, "By process, like --by pid", HELP_GROUPING },
+	{ NULL, 'L', NULL, 0, "By thread, like --by tid", HELP_GROUPING },
+	{ "max-keys", KEY_MAX_KEYS, "N", 0, "Make room for about N keys (default 10240)", HELP_GROUPING },
 	{},
 };
 
 /* For tools whose keys are not tasks: -P and -L are accepted only to report that. */
 static const struct argp_option taskless_key_options[] = {
-	{ NULL, 0, NULL, 0, "Grouping:", 5 },
-	{ "by", KEY_BY, "KEY,..", 0, "One result per " TASK_KEY_PARTS, 5 },
-	{ NULL, 'P', NULL, OPTION_HIDDEN, NULL, 5 },
-	{ NULL, 'L', NULL, OPTION_HIDDEN, NULL, 5 },
-	{ "max-keys", KEY_MAX_KEYS, "N", 0, "Make room for about N keys (default 10240)", 5 },
+	{ NULL, 0, NULL, 0, "Grouping:", HELP_GROUPING },
+	{ "by", KEY_BY, "KEY,..", 0, "One result per " TASK_KEY_PARTS, HELP_GROUPING },
+	{ NULL, 'P', NULL, OPTION_HIDDEN, NULL, HELP_GROUPING },
+	{ NULL, 'L', NULL, OPTION_HIDDEN, NULL, HELP_GROUPING },
+	{ "max-keys", KEY_MAX_KEYS, "N", 0, "Make room for about N keys (default 10240)", HELP_GROUPING },
 	{},
 };
 
@@ -382,7 +382,7 @@ static error_t parse_top(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option top_options[] = {
-	{ "top", KEY_TOP, "N", 0, "Show the first N results only", 5 },
+	{ "top", KEY_TOP, "N", 0, "Show the first N results only", HELP_GROUPING },
 	{},
 };
 
@@ -401,7 +401,7 @@ static error_t parse_sort(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option sort_options[] = {
 	{ "sort", KEY_SORT, "COL", 0,
-	  "Order by key, count, sum (total), min, avg, max, p50, p90, p99 or p999", 5 },
+	  "Order by key, count, sum (total), min, avg, max, p50, p90, p99 or p999", HELP_GROUPING },
 	{},
 };
 
@@ -429,7 +429,7 @@ static error_t parse_heat(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option heat_options[] = {
 	{ "heat", KEY_HEAT, NULL, 0,
-	  "A heat map: values over time; an SVG file with -o NAME.svg or --format svg", 5 },
+	  "A heat map: values over time; an SVG file with -o NAME.svg or --format svg", HELP_GROUPING },
 	{},
 };
 
@@ -462,17 +462,17 @@ static error_t parse_live(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option live_options[] = {
-	{ "live", KEY_LIVE, NULL, 0, "On the whole terminal, drawn anew each interval; h shows the keys", 6 },
+	{ "live", KEY_LIVE, NULL, 0, "On the whole terminal, drawn anew each interval; h shows the keys", HELP_OUTPUT },
 	{},
 };
 
 static const struct argp_option table_options[] = {
-	{ "table", KEY_TABLE, NULL, 0, "Distributions as a table, a row for each key", 5 },
+	{ "table", KEY_TABLE, NULL, 0, "Distributions as a table, a row for each key", HELP_GROUPING },
 	{},
 };
 
 static const struct argp_option hist_options[] = {
-	{ "hist", KEY_HIST, NULL, 0, "Distributions as histograms, one for each key", 5 },
+	{ "hist", KEY_HIST, NULL, 0, "Distributions as histograms, one for each key", HELP_GROUPING },
 	{},
 };
 
@@ -526,11 +526,11 @@ static error_t parse_events(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp_option event_options[] = {
-	{NULL, 0, NULL, 0, "Events (`list` shows them):", 2},
-	{"event", 'e', "EVENT,..", 0, "These events, as perf names them; may be given again", 2},
+	{NULL, 0, NULL, 0, "Events (`list` shows them):", HELP_EVENTS},
+	{"event", 'e', "EVENT,..", 0, "These events, as perf names them; may be given again", HELP_EVENTS},
 	{"binary", 'x', "FILE", 0, "Functions and USDT probes are those of this program or library",
-	 2},
-	{"filter", KEY_FILTER, "EXPR", 0, "Only events whose fields are so, e.g. 'count < 10'", 2},
+	 HELP_EVENTS},
+	{"filter", KEY_FILTER, "EXPR", 0, "Only events whose fields are so, e.g. 'count < 10'", HELP_EVENTS},
 	{},
 };
 
@@ -579,15 +579,15 @@ static error_t parse_output(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option output_options[] = {
-	{NULL, 0, NULL, 0, "Output:", 6},
-	{"json", KEY_JSON, NULL, 0, "JSON, one object per line", 6},
+	{NULL, 0, NULL, 0, "Output:", HELP_OUTPUT},
+	{"json", KEY_JSON, NULL, 0, "JSON, one object per line", HELP_OUTPUT},
 	{"csv", KEY_CSV, "SEP", OPTION_ARG_OPTIONAL, "Comma-separated values, or SEP between them",
-	 6},
-	{"format", KEY_FORMAT, "NAME", 0, "text, json, csv, openmetrics, prometheus or html", 6},
-	{"output", 'o', "FILE", 0, "Write to FILE, made anew, mode 0600", 6},
-	{"append", KEY_APPEND, NULL, 0, "Write to the end of the file of -o instead", 6},
-	{"timestamps", 'T', NULL, 0, "Begin each report with its time", 6},
-	{"verbose", 'v', NULL, 0, "Say more on standard error, libbpf's messages included", 6},
+	 HELP_OUTPUT},
+	{"format", KEY_FORMAT, "NAME", 0, "text, json, csv, openmetrics, prometheus or html", HELP_OUTPUT},
+	{"output", 'o', "FILE", 0, "Write to FILE, made anew, mode 0600", HELP_OUTPUT},
+	{"append", KEY_APPEND, NULL, 0, "Write to the end of the file of -o instead", HELP_OUTPUT},
+	{"timestamps", 'T', NULL, 0, "Begin each report with its time", HELP_OUTPUT},
+	{"verbose", 'v', NULL, 0, "Say more on standard error, libbpf's messages included", HELP_OUTPUT},
 	{},
 };
 
@@ -627,9 +627,9 @@ static error_t parse_lines(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option lines_options[] = {
 	{ "template", KEY_TEMPLATE, "TEXT", 0,
-	  "How a line looks: '{time} {comm} {pid}', with names as in --json", 6 },
+	  "How a line looks: '{time} {comm} {pid}', with names as in --json", HELP_OUTPUT },
 	{ "ring-size", KEY_RING_SIZE, "SIZE", 0,
-	  "Memory for lines on their way: 16M where some are lost (ring_full)", 6 },
+	  "Memory for lines on their way: 16M where some are lost (ring_full)", HELP_OUTPUT },
 	{},
 };
 
@@ -645,7 +645,7 @@ static error_t parse_times(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option times_options[] = {
-	{ "milliseconds", 'm', NULL, 0, "Show all times in milliseconds", 6 },
+	{ "milliseconds", 'm', NULL, 0, "Show all times in milliseconds", HELP_OUTPUT },
 	{},
 };
 
@@ -701,15 +701,15 @@ static error_t parse_measure(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option measure_options[] = {
-	{NULL, 0, NULL, 0, "Run:", 7},
-	{"explain", 'n', NULL, 0, "Say what would be done, and do nothing", 7},
-	{"strict", KEY_STRICT, NULL, 0, "Exit with 3 if anything was lost or inexact", 7},
-	{"ready-fd", KEY_READY_FD, "N", 0, "Write a line to descriptor N when measuring begins", 7},
+	{NULL, 0, NULL, 0, "Run:", HELP_RUN},
+	{"explain", 'n', NULL, 0, "Say what would be done, and do nothing", HELP_RUN},
+	{"strict", KEY_STRICT, NULL, 0, "Exit with 3 if anything was lost or inexact", HELP_RUN},
+	{"ready-fd", KEY_READY_FD, "N", 0, "Write a line to descriptor N when measuring begins", HELP_RUN},
 	{"delay", KEY_DELAY, "MS", 0,
-	 "Begin to measure MS milliseconds after the command has begun, or from now", 7},
-	{"overhead", KEY_OVERHEAD, NULL, 0, "Say what the measurement itself cost, by program", 7},
+	 "Begin to measure MS milliseconds after the command has begun, or from now", HELP_RUN},
+	{"overhead", KEY_OVERHEAD, NULL, 0, "Say what the measurement itself cost, by program", HELP_RUN},
 	{"budget", KEY_BUDGET, "PERCENT", 0,
-	 "Stop measuring when the programs take more of the machine's CPU time than this", 7},
+	 "Stop measuring when the programs take more of the machine's CPU time than this", HELP_RUN},
 	{},
 };
 
@@ -727,7 +727,7 @@ static error_t parse_listen(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option listen_options[] = {
 	{"listen", KEY_LISTEN, "[ADDRESS:]PORT", 0,
-	 "Serve OpenMetrics text over HTTP, at /metrics; of this host alone without ADDRESS", 7},
+	 "Serve OpenMetrics text over HTTP, at /metrics; of this host alone without ADDRESS", HELP_RUN},
 	{},
 };
 
@@ -750,7 +750,7 @@ static error_t parse_command(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option command_options[] = {
 	{"env", KEY_ENV, "NAME[=VALUE]", 0,
-	 "In the environment of the command; NAME alone is removed from it", 7},
+	 "In the environment of the command; NAME alone is removed from it", HELP_RUN},
 	{},
 };
 

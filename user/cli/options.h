@@ -56,6 +56,12 @@ enum cli_groups {
 	CLI_RUN = CLI_MEASURE | CLI_LISTEN,
 };
 
+/*
+ * Headings of --help, in their order. Those of a tool's own options are 1 to 3. A number has one heading: of two, argp
+ * would print the first with nothing below it.
+ */
+enum help_heading { HELP_EVENTS = 4, HELP_STACKS, HELP_SCOPE, HELP_TIME, HELP_GROUPING, HELP_OUTPUT, HELP_RUN };
+
 /* The groups of most measurements. */
 #define CLI_HISTOGRAM                                                                              \
 	(CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_GROUPS | CLI_FORM | CLI_OUTPUT |          \

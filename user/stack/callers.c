@@ -18,11 +18,11 @@
 enum { KEY_MAX_DEPTH = 0x2100 };
 
 static const struct argp_option options[] = {
-	{ NULL, 0, NULL, 0, "Stacks of single events:", 2 },
-	{ "stacks", 'g', NULL, 0, "Where the task was: the functions and their callers", 2 },
-	{ "kernel-stacks", 'K', NULL, 0, "of -g: the kernel's part", 2 },
-	{ "user-stacks", 'U', NULL, 0, "of -g: the user's part; with -K both", 2 },
-	{ "max-depth", KEY_MAX_DEPTH, "N", 0, "of -g: the N innermost frames", 2 },
+	{ NULL, 0, NULL, 0, "Stacks of single events:", HELP_STACKS },
+	{ "stacks", 'g', NULL, 0, "Where the task was: the functions and their callers", HELP_STACKS },
+	{ "kernel-stacks", 'K', NULL, 0, "of -g: the kernel's part", HELP_STACKS },
+	{ "user-stacks", 'U', NULL, 0, "of -g: the user's part; with -K both", HELP_STACKS },
+	{ "max-depth", KEY_MAX_DEPTH, "N", 0, "of -g: the N innermost frames", HELP_STACKS },
 	{},
 };
 
