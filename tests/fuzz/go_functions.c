@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sym/go_functions.h"
+#include "types/go_functions.h"
 
 static void require(bool holds)
 {

@@ -118,10 +118,11 @@ func main() {
 
 HOW = {
     "optimised": (), "plain": ("-gcflags=-N -l",), "pie": ("-buildmode=pie",), "without names": ("-ldflags=-w",),
+    "stripped": ("-ldflags=-s",), "stripped pie": ("-buildmode=pie", "-ldflags=-s"),
     "with C": (), "32 bits": (),
 }
 KNOWS_NAMES = ("optimised", "plain", "pie")
-IN_REGISTERS = (*KNOWS_NAMES, "without names")
+IN_REGISTERS = (*KNOWS_NAMES, "without names", "stripped", "stripped pie")
 
 
 def build(place, how):
@@ -244,6 +245,12 @@ def test_assembly_takes_them_on_the_stack(look, refused, how):
     assert "on the stack" in refused(how, "main.double.abi0", "$arg1")
     assert "on the stack" in refused(how, "main.double.abi0%return", "$retval")
     assert look(how, "main.double.abi0", "$stack1") == of_calls(whole)
+
+
+def test_assembly_without_symbols(look, refused):
+    """The table of the runtime does not say by which ABI it is called."""
+    assert "assembly of Go" in refused("stripped", "main.double", "$arg1")
+    assert look("stripped", "main.double", "$stack1") == of_calls(whole)
 
 
 @needs_dwarf

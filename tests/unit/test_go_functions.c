@@ -2,7 +2,7 @@
 /* Functions of Go programs: tables of each layout, whole and damaged. test_go.py has programs that Go has made. */
 #include "unit.h"
 
-#include "sym/go_functions.h"
+#include "types/go_functions.h"
 
 #define TEXT 0x401000
 #define END 0x100               /* of the last function, from TEXT */
@@ -69,6 +69,7 @@ static void make_table(struct made *m, u32 magic, u32 word, bool is_narrow, bool
 		m->n = m->n < name ? name : m->n;
 		if (is_narrow) {
 			put_at(m, at + 20, functions[i].kind == GO_FOREIGN ? 0 : 77, 4);
+			put_at(m, at + flags - 1, i, 1);
 			put_at(m, at + flags, functions[i].kind == GO_ASSEMBLY ? 5 : 1, 1);
 		}
 		at += is_narrow ? flags + 1 : width + 4;
@@ -100,6 +101,7 @@ static int check_one(void *arg, const struct go_function *f)
 	assert_int_equal(f->len, strlen(functions[found->i].name));
 	assert_memory_equal(f->name, functions[found->i].name, f->len);
 	assert_true(f->kind == GO_UNKNOWN || f->kind == functions[found->i].kind);
+	assert_int_equal(f->id, f->kind == GO_UNKNOWN ? 0 : found->i);
 	found->kinds += f->kind != GO_UNKNOWN;
 	found->i++;
 	assert_int_equal(f->end, TEXT + (found->i < FUNCTIONS ? functions[found->i].start : END));

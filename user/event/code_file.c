@@ -9,7 +9,7 @@
 #include "base/confined.h"
 #include "base/opener.h"
 #include "base/wire.h"
-#include "sym/go_file.h"
+#include "types/go_file.h"
 
 /*
  * --- in the process without rights -------------------------------------------------------------
@@ -82,6 +82,14 @@ static bool is_go(const struct elf_file *f)
 		if (!elf_file__section(f, names[i], &header, &data))
 			return true;
 	return false;
+}
+
+static bool has_symbols(const struct elf_file *f)
+{
+	GElf_Shdr header;
+	Elf_Data *data;
+
+	return !elf_file__section(f, ".symtab", &header, &data);
 }
 
 /*
@@ -191,6 +199,7 @@ static void tell(struct answer *to, void *arg)
 		put_plts(&w, &f);
 		wire__number(&w, is_c_library(&f));
 		wire__number(&w, is_go(&f));
+		wire__number(&w, has_symbols(&f));
 		wire__number(&w, keeps_goroutine(&f));
 		to->err = put_go(&w, &f);
 	}
@@ -235,6 +244,7 @@ static int take(struct code_file *f, const void *answer, size_t size)
 	f->nplts = n;
 	f->is_c_library = unwire__number(&u);
 	f->is_go = unwire__number(&u);
+	f->has_symbols = unwire__number(&u);
 	f->keeps_goroutine = unwire__number(&u);
 	f->go = unwire__array(&u, &n, sizeof(*f->go));
 	f->ngo = n;

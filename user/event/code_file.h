@@ -25,6 +25,7 @@ struct code_file {
 	size_t nplts;
 	bool is_c_library;              /* by its name: a C library, or one of its allocators' replacements */
 	bool is_go;
+	bool has_symbols;               /* and their names tell by which ABI functions of Go are called */
 	bool keeps_goroutine;           /* a register has the goroutine (struct g) wherever code of Go runs */
 	/* Functions of Go and of its assembler: neighbours that are alike are one. */
 	struct go_range {

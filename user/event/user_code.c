@@ -347,9 +347,10 @@ bool user_code__is_go(const struct user_code *c)
 	return c->file.is_go;
 }
 
-bool user_code__keeps_goroutine(const struct user_code *c)
+bool user_code__keeps_goroutine(const struct user_code *c, u64 function)
 {
-	return c->file.keeps_goroutine;
+	return c->file.keeps_goroutine &&
+	       (c->file.has_symbols || code_file__convention(&c->file, function) != CODE_GO_ASSEMBLY);
 }
 
 enum code_convention user_code__convention(const struct user_code *c, u64 address)

@@ -70,8 +70,11 @@ void code_exits__free(struct code_exits *exits);
 u64 user_code__body(struct user_code *code, u64 entry);
 bool user_code__is_go(const struct user_code *code);
 
-/* Code of Go, in which a register has the goroutine: machine_goroutine() in jit/registers.h. */
-bool user_code__keeps_goroutine(const struct user_code *code);
+/*
+ * Does a register have the goroutine in this function of Go: machine_goroutine() in jit/registers.h? False also for
+ * assembly in a file without symbols, where its ABI is not told.
+ */
+bool user_code__keeps_goroutine(const struct user_code *code, u64 function);
 
 enum code_convention user_code__convention(const struct user_code *code, u64 address);
 

@@ -136,7 +136,7 @@ static void set_convention(struct resolver *r, struct event_site *site, const ch
 
 	if (!code_of(r))
 		return;
-	site->has_goroutine = !is_old && user_code__keeps_goroutine(r->code);
+	site->has_goroutine = !is_old && user_code__keeps_goroutine(r->code, site->function);
 	site->convention = user_code__convention(r->code, site->function);
 	if ((site->convention == CODE_GO || site->convention == CODE_GO_ASSEMBLY) && is_old)
 		site->convention = CODE_GO_STACK;

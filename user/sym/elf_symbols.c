@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/confined.h"
-#include "sym/go_file.h"
 #include "types/extents.h"
+#include "types/go_file.h"
 
 #define MAX_SEGMENTS 1024
 /* The largest page size of supported machines, in which the kernel maps files. */

@@ -13,6 +13,7 @@
 #include "base/opener.h"
 #include "base/wire.h"
 #include "types/debug_file.h"
+#include "types/go_symbols.h"
 
 /* Limits of one text of a USDT probe, and of all names kept together. */
 #define MAX_NAME 16384
@@ -145,7 +146,7 @@ static int visit_symbols(const struct elf_file *f, const struct question *q, sym
 		err = visit_tables(&other, visit, arg);
 		elf_file__close(&other);
 	}
-	return err == -ENOENT ? 0 : err;
+	return err == -ENOENT ? go_symbols__each(f, visit, arg) : err;
 }
 
 /*

@@ -36,8 +36,9 @@ char *binary__locate_for(const char *name, const char *program);
 
 /*
  * Functions (STT_FUNC, STT_GNU_IFUNC) with code in the file whose names match a glob (NULL: all),
- * merged from .symtab, .dynsym and .gnu_debugdata, each (name, address) once. Returns 0 or a
- * negative errno (-ENOEXEC: not an ELF file, or damaged).
+ * merged from .symtab, .dynsym and .gnu_debugdata, each (name, address) once. A Go program without a
+ * symbol table has the names of types/go_symbols.h. Returns 0 or a negative errno (-ENOEXEC: not an
+ * ELF file, or damaged).
  */
 int binary_functions__find(struct binary_functions *found, const char *path, const char *name);
 void binary_functions__free(struct binary_functions *f);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "sym/go_file.h"
+#include "types/go_file.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The layouts are those of go's src/debug/gosym/pclntab.go and src/cmd/link/internal/ld/pcln.go. */
-#include "sym/go_functions.h"
+#include "types/go_functions.h"
 
 #include <errno.h>
 #include <string.h>
@@ -13,7 +13,10 @@ enum { GO_1_2 = 12, GO_1_16 = 116, GO_1_18 = 118 };
 
 enum { MAGIC_1_2 = 0xfffffffb, MAGIC_1_16 = 0xfffffffa, MAGIC_1_18 = 0xfffffff0, MAGIC_1_20 = 0xfffffff1 };
 
-/* In descriptions since 1.18 (struct _func of runtime/runtime2.go); those since 1.20 have a line before the flags. */
+/*
+ * In descriptions since 1.18 (struct _func of runtime/runtime2.go); those since 1.20 have a line before the flags. The
+ * byte before the flags is the number (funcID).
+ */
 enum { FILES_AT = 20, FLAGS_AT_1_18 = 37, FLAGS_AT_1_20 = 41 };
 
 /* funcFlag_ASM, since 1.17 (internal/abi/symtab.go). */
@@ -121,12 +124,15 @@ static bool find_name(const struct go_table *t, u64 description, const char **na
 }
 
 /* A function of Go, or of its assembler, has source files. */
-static enum go_kind kind_of(const struct go_table *t, u64 description)
+static enum go_kind kind_of(const struct go_table *t, u64 description, u8 *id)
 {
-	u64 at = t->entries + description, files, flags;
+	u64 at = t->entries + description, files, flags, number;
 
-	if (!t->flags_at || !read_at(t, at + FILES_AT, 4, &files) || !read_at(t, at + t->flags_at, 1, &flags))
+	*id = 0;
+	if (!t->flags_at || !read_at(t, at + FILES_AT, 4, &files) || !read_at(t, at + t->flags_at - 1, 1, &number) ||
+	    !read_at(t, at + t->flags_at, 1, &flags))
 		return GO_UNKNOWN;
+	*id = number;
 	return !files ? GO_FOREIGN : flags & FLAG_ASSEMBLY ? GO_ASSEMBLY : GO_COMPILED;
 }
 
@@ -142,7 +148,7 @@ static int visit_one(const struct go_table *t, u64 i, go_visit visit, void *arg)
 		return 0;
 	f.start = t->text + start;
 	f.end = t->text + end;
-	f.kind = kind_of(t, description);
+	f.kind = kind_of(t, description, &f.id);
 	return visit(arg, &f);
 }
 

@@ -4,8 +4,8 @@
  * -ldflags=-s` leave: of Go 1.2 and later. The bytes are untrusted: nothing outside of them is read, and time and
  * output are linear in their size.
  */
-#ifndef TALLY_SYM_GO_FUNCTIONS_H
-#define TALLY_SYM_GO_FUNCTIONS_H
+#ifndef TALLY_TYPES_GO_FUNCTIONS_H
+#define TALLY_TYPES_GO_FUNCTIONS_H
 
 #include "base/types.h"
 
@@ -35,6 +35,7 @@ struct go_function {
 	const char *name;
 	size_t len;
 	enum go_kind kind;
+	u8 id;                  /* what the runtime knows it as; most are 0 */
 };
 
 /* Returns 0, or -EBADMSG: no such table, or damaged. The bytes must outlive *t. */
@@ -46,4 +47,4 @@ typedef int (*go_visit)(void *arg, const struct go_function *function);
 /* Visits the functions by address; those that are damaged are left out. Returns 0 or what visit() did. */
 int go_table__each(const struct go_table *t, go_visit visit, void *arg);
 
-#endif /* TALLY_SYM_GO_FUNCTIONS_H */
+#endif /* TALLY_TYPES_GO_FUNCTIONS_H */
