@@ -175,19 +175,26 @@ def test_when_the_longest_wait_was(schedlat, trigger):
 
 def test_a_task_that_is_never_switched_out_is_there(schedlat, trigger):
     """Its slice goes on. Reading what it has used brings the kernel's figure up to date, so that
-    the two readings are bounds: outside of what is measured, and inside."""
-    load = trigger("spin", 1, 600_000, 0)
-    load.go()
-    tally.wait_until(lambda: tally.cpu_ns(load.pid) > 50_000_000, "50 ms of a CPU")
-    outside = tally.cpu_ns(load.pid)
-    tracer = schedlat("-p", load.pid)
-    inside = tally.cpu_ns(load.pid)
-    tally.wait_until(lambda: tally.cpu_ns(load.pid) > inside + 100_000_000, "100 ms of a CPU")
-    inside = tally.cpu_ns(load.pid) - inside
-    report = tracer.stop().report
-    outside = tally.cpu_ns(load.pid) - outside
-    tally.end_process(load.process)
-    assert inside <= sum(row["runtime"] for row in report["rows"]) <= outside
+    the two readings are bounds: outside of what is measured, and inside. A slice that another task ends while the
+    report is read belongs to the next report (docs/accuracy.md), which a busy machine does now and then."""
+
+    def trial():
+        load = trigger("spin", 1, 600_000, 0)
+        load.go()
+        tally.wait_until(lambda: tally.cpu_ns(load.pid) > 50_000_000, "50 ms of a CPU")
+        outside = tally.cpu_ns(load.pid)
+        tracer = schedlat("-p", load.pid)
+        inside = tally.cpu_ns(load.pid)
+        tally.wait_until(lambda: tally.cpu_ns(load.pid) > inside + 100_000_000, "100 ms of a CPU")
+        inside = tally.cpu_ns(load.pid) - inside
+        report = tracer.stop().report
+        outside = tally.cpu_ns(load.pid) - outside
+        tally.end_process(load.process)
+        runtime = sum(row["runtime"] for row in report["rows"])
+        assert runtime <= outside
+        tally.within(inside <= runtime, inside, runtime)
+
+    tally.steady(trial)
 
 
 @pytest.mark.parametrize("by", ("pid", "comm", "cpu", "uid", "cgroup", "pid,comm"))
