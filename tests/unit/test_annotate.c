@@ -121,6 +121,32 @@ static void vector_lengths(void **state)
 	}
 }
 
+/* Capstone 4.0 has vectors for the index beside the upper half of the vector registers: objdump(1) has these texts. */
+static void index_beside_upper_vectors(void **state)
+{
+	static const u8 code[] = {
+		0x62, 0xf1, 0x75, 0x20, 0x76, 0x4c, 0x06, 0xff,
+		0x62, 0xb1, 0x5d, 0x20, 0xfe, 0x4c, 0xa6, 0x01,
+		0x62, 0xf1, 0x5d, 0x20, 0xfe, 0x0c, 0xc5, 0x40, 0x00, 0x00, 0x00,
+		0x62, 0xf1, 0x5d, 0x20, 0xfe, 0x0c, 0x24,
+		0x62, 0xf1, 0x5d, 0x20, 0xfe, 0x0c, 0x25, 0x00, 0x04, 0x00, 0x00,
+		0xc4, 0xe2, 0x75, 0x90, 0x1c, 0x96,
+	};
+	static const struct expected expected[] = {
+		{ 8, "vpcmpeqd", "-0x20(%rsi, %rax), %ymm17, %k1", INSTRUCTION_OTHER, 0 },
+		{ 8, "vpaddd", "0x20(%rsi, %r12, 4), %ymm20, %ymm1", INSTRUCTION_OTHER, 0 },
+		{ 11, "vpaddd", "0x40(, %rax, 8), %ymm20, %ymm1", INSTRUCTION_OTHER, 0 },
+		{ 7, "vpaddd", "(%rsp), %ymm20, %ymm1", INSTRUCTION_OTHER, 0 },
+		{ 11, "vpaddd", "0x400, %ymm20, %ymm1", INSTRUCTION_OTHER, 0 },
+		{ 6, "vpgatherdd", "%ymm1, (%rsi, %ymm2, 4), %ymm3", INSTRUCTION_OTHER, 0 },
+	};
+
+	(void)state;
+	if (!has_capstone())
+		skip();
+	assert_instructions(code, sizeof(code), expected, ARRAY_SIZE(expected));
+}
+
 /* Bytes by chance: they are all in some instruction, whatever it is. */
 static void any_bytes(void **state)
 {
@@ -299,7 +325,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(instructions), cmocka_unit_test(no_instructions),
-		cmocka_unit_test(vector_lengths), cmocka_unit_test(any_bytes),
+		cmocka_unit_test(vector_lengths),
+		cmocka_unit_test(index_beside_upper_vectors), cmocka_unit_test(any_bytes),
 		cmocka_unit_test(lies), cmocka_unit_test(names),
 		cmocka_unit_test(text), cmocka_unit_test(machines),
 	};

@@ -86,6 +86,37 @@ static enum instruction_flow flow_of(const struct capstone *cs, csh handle, cons
 	       cs->insn_group(handle, i, CS_GRP_BRANCH_RELATIVE) ? FLOW_CONDITION : FLOW_ON;
 }
 
+/*
+ * capstone 4.0 reads the upper half of a vector register, as in %ymm17, as a sign of a vector index: it writes
+ * "(%rsi, %xmm0)" for (%rsi,%rax), and "(%rsp, %xmm4)" for (%rsp). The number is that of the register, 4 for none.
+ * Only gathers and scatters have a vector index.
+ */
+static void mend_index(cs_insn *i)
+{
+	static const char *const registers[] = {
+		"rax", "rcx", "rdx", "rbx", "", "rbp", "rsi", "rdi",
+		"r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
+	};
+	char *operand = strchr(i->op_str, '('), *close = operand ? strchr(operand, ')') : NULL, *from, *to;
+	const char *const end = i->op_str + sizeof(i->op_str);
+	char rest[sizeof(i->op_str)];
+	int number, length;
+
+	if (!close || strstr(i->mnemonic, "gather") || strstr(i->mnemonic, "scatter"))
+		return;
+	from = memchr(operand, ',', close - operand);
+	if (!from || sscanf(from, ", %%%*1[xyz]mm%d%n", &number, &length) != 1)
+		return;
+	number &= 15;
+	to = number == 4 ? close : from + length;
+	if (number == 4 && from == operand + 1) {
+		from = operand;
+		to = close + 1;
+	}
+	memcpy(rest, to, strlen(to) + 1);
+	snprintf(from, end - from, "%s%s%s", number == 4 ? "" : ", %", registers[number], rest);
+}
+
 #define LONGEST 15              /* bytes of an instruction */
 
 /* Bytes of a memory operand after its ModRM byte, which is modrm[0]. */
@@ -193,6 +224,11 @@ static enum instruction_flow flow_of(const struct capstone *cs, csh handle, cons
 	       cs->insn_group(handle, i, CS_GRP_IRET) ? FLOW_UNKNOWN : FLOW_ON;
 }
 
+static void mend_index(cs_insn *i)
+{
+	(void)i;
+}
+
 /* The address is the last operand (cbz x0, ADDRESS), possibly after others. */
 static void find_target(const cs_insn *i, bool branches, struct sent *s)
 {
@@ -236,6 +272,11 @@ static void find_target(const cs_insn *i, bool branches, struct sent *s)
 	(void)i, (void)branches, (void)s;
 }
 
+static void mend_index(cs_insn *i)
+{
+	(void)i;
+}
+
 #endif
 
 static void put(struct answer *to, struct sent *s, const char *mnemonic, const char *operands)
@@ -247,8 +288,7 @@ static void put(struct answer *to, struct sent *s, const char *mnemonic, const c
 	answer__put(to, operands, s->operands);
 }
 
-static void put_instruction(struct answer *to, const struct capstone *cs, csh handle,
-			    const cs_insn *i)
+static void put_instruction(struct answer *to, const struct capstone *cs, csh handle, cs_insn *i)
 {
 	bool branches = cs->insn_group(handle, i, CS_GRP_JUMP) ||
 			cs->insn_group(handle, i, CS_GRP_CALL) ||
@@ -256,6 +296,7 @@ static void put_instruction(struct answer *to, const struct capstone *cs, csh ha
 	struct sent s = { .size = i->size, .flow = flow_of(cs, handle, i) };
 
 	find_target(i, branches, &s);
+	mend_index(i);
 	put(to, &s, i->mnemonic, i->op_str);
 }
 
