@@ -57,8 +57,8 @@ enum cli_groups {
 };
 
 /*
- * Headings of --help, in their order. Those of a tool's own options are 1 to 3. A number has one heading: of two, argp
- * would print the first with nothing below it.
+ * Headings of --help, in their order. A tool numbers its own headings 1 to 3. Two headings never share a number: argp
+ * would print one of them with nothing below it.
  */
 enum help_heading { HELP_EVENTS = 4, HELP_STACKS, HELP_SCOPE, HELP_TIME, HELP_GROUPING, HELP_OUTPUT, HELP_RUN };
 

@@ -45,9 +45,9 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * Which of two functions of one name is called by the old ABI: the one in assembly, whose caller in Go goes through the
- * other one, or the one made for callers in assembly, which has the highest number of all (internal/abi/symtab.go,
- * FuncIDWrapper). NULL: not told.
+ * Finds which of two functions of one name follows the old ABI: the one in assembly, which Go calls through the other
+ * one, or the one that the compiler made for callers in assembly, which has the highest number of all
+ * (internal/abi/symtab.go, FuncIDWrapper). NULL: unknown.
  */
 static const struct go_function *find_old(const struct go_function *f, const struct go_function *g)
 {
