@@ -16,7 +16,11 @@ CALLS = 20
 MAIN = """
 package main
 
-import "program/far/from.it"
+import (
+	"io"
+	"os"
+	"program/far/from.it"
+)
 
 type T struct{ n int }
 
@@ -44,14 +48,26 @@ func same[X any](x X) X { return x }
 //go:noinline
 func call(f func(int) int, n int) int { return f(n) }
 
+type both struct {
+	io.Reader
+	n int
+}
+
 func main() {
+	if len(os.Args) > 1 {
+		os.Stdin.Read(make([]byte, 1))
+	}
 	t, p, sum := &T{}, &Pair[int, []string]{}, 0
 	for i := 0; i < CALLS; i++ {
 		sum += t.m(i) + t.mm(i) + p.swap(i) + same(i) + same(struct{ X int }{i}).X + call(t.mm, i)
 		sum += from.Far(i) + (&from.Server{}).Serve(i)
 		call(func(n int) int { return n + sum }, i)
 	}
-	if sum < 0 {
+	var one, other interface{} = struct {
+		io.Reader
+		n int
+	}{nil, sum}, both{nil, sum}
+	if sum < 0 || one == other {
 		panic(sum)
 	}
 }
@@ -92,6 +108,13 @@ def listed(run, path):
     return {row["address"]: row["function"] for row in rows}
 
 
+def named_like(run, path, regex):
+    """The only function whose name is so: what stands in the brackets differs between versions of Go."""
+    found = [name for name in listed(run, path).values() if re.fullmatch(regex, name)]
+    assert len(found) == 1, found
+    return found[0]
+
+
 def without_types(name):
     """As the runtime's table has it: what a generic function is compiled for is left out."""
     return re.sub(r"\[.*\]", "[...]", name)
@@ -121,3 +144,77 @@ def test_functions_of_a_stripped_program(run, stripped, tool, event, calls):
     report = run("-x", stripped, event, "--json", "--", stripped, tool=tool).report
     assert nothing_lost(report)
     assert counted(report) == calls
+
+
+def probed(run, program, event, *args):
+    """{function: calls}"""
+    report = run("-x", program, event, "--by", "func", *args, "--json", "--", program, tool="probe").report
+    assert nothing_lost(report)
+    return {row["func"].split(":", 1)[1].removesuffix("%return"): row["count"] for row in report["rows"]}
+
+
+EXACT = (
+    (r"main\.\(\*T\)\.m", CALLS), (r"main\.\(\*T\)\.mm-fm", CALLS), (r"main\.main\.func1", CALLS),
+    (r"program/far/from.*\.Far", CALLS), (r"program/far/from.*\.\(\*Server\)\.Serve", CALLS),
+    (r"main\.same\[go\.shape\.int\w*\]", CALLS), (r"main\.same\[go\.shape\.struct \{ X int \}\w*\]", CALLS),
+    (r"main\.\(\*Pair\[go\.shape\.int.*,go\.shape\.\[\]string.*\]\)\.swap", CALLS),
+)
+
+
+@pytest.mark.parametrize("regex, calls", EXACT, ids=("method", "value", "closure", "dot", "path", "types", "struct",
+                                                     "several"))
+def test_a_name_is_no_glob_and_has_no_arguments(run, program, regex, calls):
+    name = named_like(run, program, regex)
+    assert probed(run, program, name) == {name: calls}
+    assert probed(run, program, f"{name}%return") == {name: calls}
+    assert probed(run, program, f"{name} n=$arg1") == {name: calls}
+    assert probed(run, program, f"{program}:{name},{program}:main.call")[name] == calls
+    report = run("-x", program, name, "--json", "--", program, tool="stackcount").report
+    assert nothing_lost(report) and counted(report) == calls
+
+
+@pytest.mark.parametrize("which", ("program", "stripped"))
+def test_each_listed_name_can_be_typed(run, request, which):
+    """One of each shape."""
+    path, shapes = request.getfixturevalue(which), {}
+    for name in listed(run, path).values():
+        shapes.setdefault(re.sub(r"(\w+[./])+\w+", "a", re.sub(r"\w+", "a", name)), name)
+    assert len(shapes) > 7
+    for name in shapes.values():
+        if "(.text)" in name:
+            continue                    # begins where a function of C does
+        result = run("-n", "-x", path, name, tool="probe")
+        assert result.code == 0, (name, result)
+
+
+def test_the_name_of_a_generic_function(run, program):
+    """As the runtime prints it, it means the instances."""
+    names = set(probed(run, program, "main.same[...]"))
+    assert len(names) == 2 and {without_types(name) for name in names} == {"main.same[...]"}
+    assert len(probed(run, program, "main.(*Pair[...]).swap")) == 1
+
+
+def test_globs(run, program):
+    assert probed(run, program, "main.*T?.m") == {"main.(*T).m": CALLS}
+    assert probed(run, program, "main.(*T).*")["main.(*T).mm"] == 2 * CALLS
+
+
+def test_a_name_that_is_not_there(run, program):
+    result = run("-x", program, "main.(*T).mn", tool="probe")
+    assert result.code == 1 and "did you mean main.(*T).m" in result.stderr, result
+
+
+def test_what_processes_have_mapped(run, program):
+    name = named_like(run, program, r"program/far/from.*\.\(\*Server\)\.Serve")
+    with subprocess.Popen([program, "wait"], stdin=subprocess.PIPE) as waiting:
+        try:
+            result = run("-n", "-p", waiting.pid, "-e", name, "-e", "main.(*T).mm-fm", tool="probe")
+            assert result.code == 0 and name in result.text, result
+        finally:
+            waiting.stdin.close()
+
+
+def test_listing(run, program):
+    name = named_like(run, program, r"main\.same\[go\.shape\.int\w*\]")
+    rows = run("--functions", name, "-x", program, "--json", tool="list").report["rows"]
+    assert [row["function"] for row in rows] == [name]

@@ -2,6 +2,7 @@
 """Functions of C++ by the names their authors wrote, with and without debug information: each is called so often as
 tests/triggers/names.cc says."""
 
+import re
 import shutil
 import subprocess
 
@@ -29,6 +30,26 @@ def described(tmp_path_factory):
     return compile_trigger(tmp_path_factory.mktemp("names"), SOURCE, "-O1", "-g", name="names", compiler="g++")
 
 
+RUST = """
+struct T(u32);
+
+trait Area<X> { fn area(&self, x: X) -> X; }
+
+impl Area<u32> for T {
+    #[inline(never)]
+    fn area(&self, x: u32) -> u32 { self.0 + x }
+}
+
+#[inline(never)]
+fn call<F: Fn(u32) -> u32>(f: F) -> u32 { f(1) + f(2) }
+
+fn main() {
+    let n = std::env::args().count() as u32;
+    println!("{} {}", T(n).area(3), call(|x| { if x > n { println!("larger") } x + n }));
+}
+"""
+
+
 def run(tool, program, *args, name="probe"):
     return tool("--json", "-x", program, *args, "--", program, tool=name, ready=False).wait()
 
@@ -49,6 +70,12 @@ NAMES = (
     ("ns::K::operator()", {"ns::K::operator()": 3}),
     ("ns::K::operator+(int)", {"ns::K::operator+": 3}),
     ("ns::K::only,ns::T<int>::m", {"ns::K::only": 12, "ns::T<int>::m": 5}),
+    ("ns::V::operator,(int)", {"ns::V::operator,": 4}),
+    ("ns::V::operator,,ns::K::only", {"ns::V::operator,": 4, "ns::K::only": 12}),
+    ("ns::V::operator/(int)", {"ns::V::operator/": 2}),
+    ("ns::V::operator unsigned long()", {"ns::V::operator unsigned long": 2}),
+    ("ns::V::operator new(unsigned long)", {"ns::V::operator new": 1}),
+    ("main::{lambda(int, char)#1}::operator()(int, char)", {"main::{lambda(int, char)#1}::operator()": 2}),
     ("_ZN2ns1K1mEi", {"_ZN2ns1K1mEi": 3}),
 )
 
@@ -98,6 +125,30 @@ def test_list(tool, program):
         assert {row["function"] for row in found["rows"]} == wanted <= known, pattern
     row, = found["rows"]
     assert row["aliases"] == "_Z5plaini"
+
+
+def test_each_listed_name_can_be_typed(tool, program):
+    rows = tool("--json", "--functions", "-x", program, tool="list", ready=False).wait().reports[0]["rows"]
+    names = [row["function"] for row in rows if row["function"].startswith(("ns::", "main::", "(anon", "plain"))]
+    assert len(names) > 12
+    for name in names:
+        result = tool("-n", "-x", program, f"{name} $arg1", "-e", f"{program}:{name}%return", tool="probe",
+                      ready=False).wait()
+        assert result.code == 0, (name, result)
+
+
+@pytest.mark.skipif(not shutil.which("rustc"), reason="there is no rustc")
+def test_names_of_rust(tool, tmp_path):
+    """One of each shape that list has can be typed."""
+    (tmp_path / "names.rs").write_text(RUST)
+    subprocess.run(["rustc", "-O", "names.rs"], cwd=tmp_path, check=True, timeout=PATIENCE)
+    rows = tool("--json", "--functions", "-x", tmp_path / "names", tool="list", ready=False).wait().reports[0]["rows"]
+    own = [row["function"] for row in rows if "names::" in row["function"]]
+    assert any(" as names::Area" in name for name in own), own
+    shapes = {re.sub(r"(\w+::)+\w+", "a", re.sub(r"\w+", "a", row["function"])): row["function"] for row in rows}
+    for name in [*own, *list(shapes.values())[:40]]:
+        result = tool("-n", "-x", tmp_path / "names", name, tool="probe", ready=False).wait()
+        assert result.code == 0, (name, result)
 
 
 @needs_dwarf

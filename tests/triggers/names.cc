@@ -17,6 +17,14 @@ struct K {
 	NOINLINE int operator+(int n) { return sink = base + n; }
 };
 
+struct V {
+	int n;
+	NOINLINE int operator,(int m) { return sink = n + m; }
+	NOINLINE int operator/(int m) { return sink = n / m; }
+	NOINLINE explicit operator unsigned long() { return sink = n; }
+	NOINLINE void *operator new(unsigned long size) { return __builtin_malloc(size); }
+};
+
 template <typename X> struct T {
 	X kept;
 	NOINLINE X m(X x) { return sink = kept + x; }
@@ -61,6 +69,14 @@ int main()
 		ints.m(i);
 	for (int i = 0; i < 7; i++)
 		longs.m(i);
+	ns::V *v = new ns::V{ 4 };
+	auto add = [v](int a, char b) NOINLINE { return sink = v->n + a + b; };
+
+	for (int i = 0; i < 2; i++) {
+		sink += ((*v, i), (*v, 2 * i));
+		sink += *v / 3 + (unsigned long)*v;
+		add(i, 'a');
+	}
 	ns::twice(1);
 	ns::twice(1L);
 	ns::twice(2L);

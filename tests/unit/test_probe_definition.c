@@ -33,6 +33,14 @@ static void parts(void **state)
 		{ "f:12 a", NULL, "f:12", 0, { "a: a" } },
 		{ "cpu/event=0x3c/ a", NULL, "cpu/event=0x3c/", 0, { "a: a" } },
 		{ "{a,b} c", NULL, "{a,b}", 0, { "c: c" } },
+		{ "main.(*T).m $arg1", NULL, "main.(*T).m", 0, { "arg1: $arg1" } },
+		{ "main.F[struct { X int }] x", NULL, "main.F[struct { X int }]", 0, { "x: x" } },
+		{ "go.struct { io.Reader }.Read n=x", NULL, "go.struct { io.Reader }.Read", 0, { "n: x" } },
+		{ "operator new(unsigned long) x", NULL, "operator new(unsigned long)", 0, { "x: x" } },
+		{ "operator new size", NULL, "operator new", 0, { "size: size" } },
+		{ "K::operator unsigned long() x", NULL, "K::operator unsigned long()", 0, { "x: x" } },
+		{ "K::operator<< <int>(int) x", NULL, "K::operator<< <int>(int)", 0, { "x: x" } },
+		{ "<a::T as b::U>::f x", NULL, "<a::T as b::U>::f", 0, { "x: x" } },
 	};
 	struct probe_definition d;
 	struct complaint c;

@@ -24,6 +24,19 @@ static bool is_operator(const char *text, size_t len, size_t i)
 	       (!i || !is_in_word(text[i - 1]));
 }
 
+size_t code_name__behind_operator(const char *text, size_t len, size_t i)
+{
+	if (!is_operator(text, len, i))
+		return i;
+	i += strlen(OPERATOR);
+	if (text[i] == ',')
+		return i + 1;
+	for (; i < len && ispunct((unsigned char)text[i]) && !strchr("_(;@,{}", text[i]); i++)
+		if (len - i >= 7 && !memcmp(text + i, "%return", 7))
+			break;
+	return len - i >= 2 && !memcmp(text + i, "()", 2) ? i + 2 : i;
+}
+
 /* The end of the operator name that begins at i: before its parameters, if any. */
 static size_t behind_operator(const char *text, size_t len, size_t i)
 {
@@ -40,15 +53,50 @@ size_t code_name__behind_group(const char *text, size_t len, size_t i)
 	int nesting = 0;
 	size_t k;
 
-	for (k = i; k < len && text[k] != ';'; k++) {
-		if (text[k] == '(' || text[k] == '<')
+	/* A ';' begins a pattern, unless it is between the members of a struct of Go. */
+	for (k = i; k < len && (text[k] != ';' || text[i] != '<'); k++) {
+		if (strchr("([{", text[k]) || (text[k] == '<' && (k + 1 == len || text[k + 1] != '-')))
 			nesting++;
-		else if (text[k] == ')' || (text[k] == '>' && text[k - 1] != '-'))
+		else if (strchr(")]}", text[k]) || (text[k] == '>' && text[k - 1] != '-'))
 			nesting--;
 		if (!nesting)
 			return k + 1;
 	}
 	return i;
+}
+
+static bool is_behind(const char *text, size_t i, const char *word)
+{
+	size_t n = strlen(word);
+
+	return i >= n && !memcmp(text + i - n, word, n);
+}
+
+size_t code_name__behind_braces(const char *text, size_t len, size_t i)
+{
+	size_t behind = code_name__behind_group(text, len, i);
+
+	if (is_behind(text, i, "struct ") || is_behind(text, i, "interface "))
+		return behind;
+	if (is_behind(text, i, "::") && behind > i && (text[i + 1] == '{' || memchr(text + i, '#', behind - i)))
+		return behind;
+	return i;
+}
+
+bool code_name__has_blank(const char *text, size_t len, size_t i)
+{
+	size_t from, behind;
+
+	if (i + 1 < len && text[i + 1] == '{')
+		return code_name__behind_braces(text, len, i + 1) > i + 1;
+	for (from = i; from && text[from - 1] != '('; from--)
+		if (is_operator(text, len, from - 1))
+			break;
+	if (!from || text[from - 1] == '(')
+		return false;
+	behind = from - 1 + strlen(OPERATOR);
+	return behind == i || (text[behind] == ' ' && memchr(text + i, '(', len - i)) ||
+	       (i + 1 < len && text[i + 1] == '<');
 }
 
 bool code_name__is_at(const char *text, size_t len)
@@ -61,6 +109,29 @@ bool code_name__is_at(const char *text, size_t len)
 	return false;
 }
 
+/* The linker of Go escapes a dot, '"' and '%' of a package's last element: gopkg.in/yaml%2ev3.Marshal. */
+static bool is_escape(const char *text, size_t len, size_t i)
+{
+	return len - i > 2 && text[i] == '%' && text[i + 1] == '2' && strchr("e25", text[i + 2]);
+}
+
+/* type:.eq.main.T, made by Go. */
+static bool is_inner_colon(const char *text, size_t len, size_t i)
+{
+	return text[i] == ':' && i + 1 < len && text[i + 1] == '.';
+}
+
+bool code_name__is_not_c(const char *text, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < len && text[i] != ';' && text[i] != '@'; i++)
+		if (strchr("/[{- ", text[i]) || (unsigned char)text[i] >= 0x80 || is_escape(text, len, i) ||
+		    is_inner_colon(text, len, i))
+			return true;
+	return code_name__is_at(text, len);
+}
+
 size_t code_name__length(const char *text, size_t len)
 {
 	size_t i = 0, next;
@@ -68,17 +139,16 @@ size_t code_name__length(const char *text, size_t len)
 	while (i < len) {
 		if (text[i] == ':' && i + 1 < len && text[i + 1] == ':') {
 			i += 2;
-		} else if (text[i] == '(' || text[i] == '<') {
+		} else if (is_inner_colon(text, len, i) || is_escape(text, len, i)) {
+			i++;
+		} else if (text[i] == '{') {
+			next = code_name__behind_braces(text, len, i);
+			i = next > i ? next : i + 1;
+		} else if (strchr("(<[", text[i])) {
 			next = code_name__behind_group(text, len, i);
 			i = next > i ? next : i + 1;
 		} else if (is_operator(text, len, i)) {
-			for (i += strlen(OPERATOR); i < len && ispunct((unsigned char)text[i]) && text[i] != '_' &&
-						    text[i] != '(' && text[i] != ';' && text[i] != '@'; i++)
-				if (text[i] == '%' && !strncmp(text + i, "%return", len - i < 7 ? len - i : 7) &&
-				    len - i == 7)
-					break;
-			if (len - i >= 2 && !memcmp(text + i, "()", 2))
-				i += 2;
+			i = code_name__behind_operator(text, len, i);
 		} else if (strchr(":+%@;", text[i])) {
 			break;
 		} else {

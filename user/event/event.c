@@ -159,12 +159,6 @@ static int no_memory(struct parser *p, size_t at)
 	return complain(p->c, -ENOMEM, at, 0, "no memory");
 }
 
-/* Does the text begin like a file name? */
-static bool begins_path(const char *text)
-{
-	return text[0] == '/' || text[0] == '~' || text[0] == '.';
-}
-
 /*
  * Length of NAME/terms/ or SYSTEM:NAME/terms/ at text, 0 if it does not begin like that: commas between the slashes do
  * not separate list items. A path, or an address with a length (mem:1/4), has a colon before or
@@ -175,7 +169,7 @@ static size_t pmu_len(const char *text)
 	size_t name, terms;
 	bool is_tracepoint;
 
-	if (begins_path(text))
+	if (event__begins_path(text))
 		return 0;
 	name = strcspn(text, "/,:{} \t");
 	is_tracepoint = text[name] == ':';
@@ -184,9 +178,28 @@ static size_t pmu_len(const char *text)
 	if (!name || text[name] != '/')
 		return 0;
 	terms = strcspn(text + name + 1, "/:{}");
-	if (text[name + 1 + terms] != '/' || (is_tracepoint && !memchr(text + name, '=', terms)))
+	if (text[name + 1 + terms] != '/')
+		return 0;
+	/* Terms of a PMU are rarely without a value; net/http.F[net/url.URL] is of Go. */
+	if (!memchr(text + name, '=', terms) && (is_tracepoint || memchr(text + name, '[', terms)))
 		return 0;
 	return name + terms + 2;
+}
+
+/* The index after the part of a name at i that may hold blanks, commas or braces; i if none is there. */
+static size_t behind_part(const char *text, size_t len, size_t i)
+{
+	if (text[i] == '(' || text[i] == '<')
+		return code_name__behind_group(text, len, i);
+	return text[i] == '{' ? code_name__behind_braces(text, len, i) : code_name__behind_operator(text, len, i);
+}
+
+/* The index after the set of a glob, or the types of a Go function, at i; i if it is not closed. */
+static size_t behind_set(const char *text, size_t len, size_t i)
+{
+	size_t behind = code_name__behind_group(text, len, i), close = i + strcspn(text + i, "]:/");
+
+	return behind > i ? behind : text[close] == ']' ? close + 1 : i;
 }
 
 /*
@@ -196,19 +209,19 @@ static size_t pmu_len(const char *text)
 static int find_word_end(struct parser *p, size_t *end, size_t *open)
 {
 	const char *t = p->text;
-	size_t i = p->pos + pmu_len(t + p->pos), close;
+	size_t len = strlen(t), i = p->pos + pmu_len(t + p->pos), behind;
 	bool in_braces = false, had_braces = false, in_pattern = false;
 
 	for (; t[i]; i++) {
 		in_pattern |= t[i] == ';';
-		if (!in_pattern && !in_braces && (t[i] == '(' || t[i] == '<')) {
-			close = code_name__behind_group(t, strlen(t), i);
-			i = close > i ? close - 1 : i;
-		} else if (t[i] == '[') {
-			close = i + strcspn(t + i, "]:/");
-			if (t[close] != ']')
+		behind = in_pattern || in_braces ? i : behind_part(t, len, i);
+		if (t[i] == '[') {
+			behind = behind_set(t, len, i);
+			if (behind == i)
 				return complain(p->c, -EINVAL, i, 1, "this '[' is never closed");
-			i = close;
+		}
+		if (behind > i) {
+			i = behind - 1;
 		} else if (t[i] == '{' && !in_braces) {
 			if (!had_braces)
 				*open = i;
@@ -239,7 +252,7 @@ static bool looks_like_counter(const struct event_word *w, size_t *len)
 }
 
 /*
- * With -p and without -x, a bare name or a C++ or Rust name that is not a kernel function means a
+ * With -p and without -x, a bare name or a C++, Rust or Go name that is not a kernel function means a
  * function in the files that those processes have mapped. So does a glob where the kernel's functions
  * cannot be probed.
  */
@@ -247,13 +260,13 @@ static bool is_of_processes(const struct event_context *ctx, const struct event_
 {
 	size_t colon = event_word__find(w, 0, ":");
 
-	if (ctx->binary || !ctx->npids || event_word__find(w, 0, "/") < w->len)
+	if (ctx->binary || !ctx->npids)
 		return false;
-	if (code_name__is_at(w->text, w->len))
+	if (code_name__is_at(w->text, w->len) || event_word__find(w, 0, "/") < w->len)
 		return true;
 	if (colon < w->len && (colon + 1 == w->len || !isdigit((unsigned char)w->text[colon + 1])))
 		return false;           /* MODULE:NAME */
-	if (looks_like_counter(w, &colon))
+	if (looks_like_counter(w, &colon) && !memchr(w->text, '.', w->len))
 		return false;
 	return !kernel_has_function(w) ||
 	       (event_word__find(w, 0, "*?[") < w->len && !kernel_functions_can_be_probed());
@@ -355,7 +368,7 @@ static int add_event(struct parser *p, const struct event_word *w)
 	if (!e->name)
 		return no_memory(p, w->at);
 	if ((p->ctx->binary && (e->type == EVENT_BREAKPOINT || e->type > EVENT_TRACEPOINT)) ||
-	    (source == &event_user_function && !begins_path(w->text) && !event_word__path(w))) {
+	    (source == &event_user_function && !event__begins_path(w->text) && !event_word__path(w))) {
 		e->binary = strdup(p->ctx->binary ?: EVENT_ALL_BINARIES);
 		if (!e->binary)
 			return no_memory(p, w->at);
@@ -378,7 +391,7 @@ static size_t slashed_len(const struct event_context *ctx, const struct event_wo
 	const struct event_source *source;
 	size_t i;
 
-	if (close == w->len || begins_path(w->text))
+	if (close == w->len || event__begins_path(w->text))
 		return 0;
 	for (i = close + 1; i < w->len; i++)
 		if (!isalpha((unsigned char)w->text[i]) && !(i == close + 1 && w->text[i] == ':'))
@@ -474,7 +487,7 @@ static int add_any_event(struct parser *p, const struct event_word *w)
 	struct event *e;
 	int err;
 
-	if (!p->ctx->samples || begins_path(w->text))
+	if (!p->ctx->samples || event__begins_path(w->text))
 		return add_plain_event(p, w);
 	err = sampling_terms__take(&sampling, &plain, w, p->c);
 	if (!err) {
@@ -535,6 +548,22 @@ static int add_alternatives(struct parser *p, size_t open, size_t end)
 	return err;
 }
 
+/* The next blank that is not within the brackets of a name. */
+static size_t find_blank(const struct event_word *w, size_t i)
+{
+	size_t behind;
+
+	while (i < w->len && !isspace((unsigned char)w->text[i])) {
+		behind = i;
+		if (w->text[i] == '[')
+			behind = code_name__behind_group(w->text, w->len, i);
+		else if (w->text[i] == '{')
+			behind = code_name__behind_braces(w->text, w->len, i);
+		i = behind > i ? behind : i + 1;
+	}
+	return i;
+}
+
 static int add_word(struct parser *p)
 {
 	struct event_word w = { p->text + p->pos, p->pos, 0 };
@@ -551,10 +580,10 @@ static int add_word(struct parser *p)
 		return complain(p->c, -EINVAL, p->pos, 0, p->text[strspn(p->text, " \t\n\v\f\r")]
 			? "an event is missing at the end" : "no event is given");
 	w.len = end - p->pos;
-	may_have_blanks = begins_path(w.text) || code_name__is_at(w.text, w.len);
-	for (i = p->pos; i < open && !may_have_blanks; i++)
-		if (isspace((unsigned char)p->text[i]))
-			return complain_hint(p->c, complain(p->c, -EINVAL, i, 1,
+	may_have_blanks = event__begins_path(w.text) || code_name__is_at(w.text, w.len);
+	for (i = find_blank(&w, 0); i < open - p->pos && !may_have_blanks; i = find_blank(&w, i + 1))
+		if (!code_name__has_blank(w.text, w.len, i))
+			return complain_hint(p->c, complain(p->c, -EINVAL, p->pos + i, 1,
 				"there are no blanks within an event"),
 				"several events are separated by commas");
 	err = open < end ? add_alternatives(p, open, end) : add_any_event(p, &w);

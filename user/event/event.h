@@ -27,7 +27,8 @@
  *   breakpoint:= "mem:" ADDRESS ["/" LENGTH] [":" access]    access: letters of r w x;
  *                ADDRESS may be SYMBOL["+" OFFSET]
  *   tracepoint:= SYSTEM ":" NAME                       both may be globs (* ? [set])
- *   function  := NAME ["+" OFFSET | ":" LINE | "%return"]   NAME may be a glob; MODULE:NAME too
+ *   function  := NAME ["+" OFFSET | ":" LINE | "%return"]   NAME may be a glob; MODULE:NAME too;
+ *                in programs also a name of C++, Rust or Go (event/code_name.h)
  *   user fn   := PATH ":" function, or function if a binary is given (-x); NAME may be followed by
  *                "@" SOURCE, and ";" PATTERN may be the place
  *   usdt      := "sdt_" PROVIDER ":" NAME, with a binary; "sdt:" NAME means any provider
@@ -138,6 +139,7 @@ struct event_site {
 	bool is_inlined;                /* an inlined copy: arguments are not in the ABI's registers */
 	/* User functions and USDT */
 	u64 function;                   /* address of the function's first instruction; 0: unknown */
+	bool is_named;                  /* the event is its name, not a glob that matches it */
 	bool is_exit;                   /* is_return, with the probe on an instruction that ends the function */
 	bool is_tail_call;              /* is_exit: the instruction jumps to another function */
 	bool is_shared;                 /* is_exit: calls of other functions also end there */

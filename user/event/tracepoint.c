@@ -26,8 +26,8 @@ static bool claims(const struct event_context *ctx, const struct event_word *w)
 	(void)ctx;
 	if (!colon || colon == w->text || memchr(w->text, '/', w->len))
 		return false;
-	/* ns::function(), of a program. */
-	if (code_name__is_at(w->text, w->len))
+	/* ns::function() and type:.eq.main.T, of a program. */
+	if (code_name__is_at(w->text, w->len) || (colon + 1 < end && colon[1] == '.'))
 		return false;
 	for (c = colon + 1; c < end && *c != ':'; c++) {
 		if (*c == '+' || *c == '%')

@@ -19,17 +19,46 @@
 #include "types/binary.h"
 #include "types/program_files.h"
 
+bool event__begins_path(const char *text)
+{
+	return text[0] == '/' || text[0] == '~' || text[0] == '.';
+}
+
+static bool is_like_path(const struct event_word *w, size_t len)
+{
+	return memchr(w->text, '/', len) || memmem(w->text, len, ".so", 3);
+}
+
+/* Is all behind the colon a line? No function has a name that begins with a digit. */
+static bool is_before_line(const struct event_word *w, size_t colon)
+{
+	size_t i;
+
+	for (i = colon + 1; i < w->len && isdigit((unsigned char)w->text[i]);)
+		i++;
+	return i == w->len && i > colon + 1;
+}
+
+/* The next colon that is not of "::"; the word's length if there is none. */
+static size_t find_colon(const struct event_word *w, size_t from)
+{
+	size_t i = event_word__find(w, from, ":");
+
+	while (i + 1 < w->len && w->text[i + 1] == ':')
+		i = event_word__find(w, i + 2, ":");
+	return i;
+}
+
 size_t event_word__path(const struct event_word *w)
 {
-	const char *slash = memrchr(w->text, '/', w->len), *colon;
-	size_t from = slash ? slash - w->text : 0;
+	/* A pattern may hold anything. */
+	const struct event_word own = { w->text, w->at, event_word__find(w, 0, ";") };
+	const char *slash = memrchr(own.text, '/', own.len);
+	size_t first = find_colon(&own, 0), last = find_colon(&own, slash ? slash - own.text : 0);
 
-	colon = memchr(w->text + from, ':', w->len - from);
-	if (!colon)
-		return 0;
-	if (slash || memmem(w->text, colon - w->text, ".so", 3))
-		return colon - w->text;
-	return 0;
+	if (slash && (last == own.len || is_before_line(&own, last)))
+		last = first < last ? first : own.len;
+	return last < own.len && is_like_path(&own, last) ? last : 0;
 }
 
 bool event_word__is_sdt(const struct event_word *w, size_t from)

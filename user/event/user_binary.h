@@ -5,9 +5,13 @@
 
 #include "event/event.h"
 
+/* Does the text begin like a file name? */
+bool event__begins_path(const char *text);
+
 /*
  * Length of the path in "PATH:rest", 0 if the word has none. A path contains a slash or ".so", and
- * ends at the first colon after its last slash.
+ * ends at the first colon after the last slash. If that leaves only a line, or there is none, the slash
+ * may be of a function: PATH:net/http.Get:3; the path ends at the first colon.
  */
 size_t event_word__path(const struct event_word *w);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Functions of programs and libraries: PATH:FUNC, or FUNC of -x BINARY. */
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,7 @@ static bool claims(const struct event_context *ctx, const struct event_word *w)
 static int parse_function(struct event *e, const struct event_word *w, size_t from,
 			  struct complaint *c)
 {
-	bool is_code_name = code_name__is_at(w->text + from, w->len - from);
+	bool is_code_name = code_name__is_not_c(w->text + from, w->len - from);
 	size_t at = is_code_name ? from + code_name__length(w->text + from, w->len - from) :
 				   event_word__find(w, from, "@;+:%"), end;
 	const struct event_word name = { w->text, w->at, at };
@@ -75,7 +76,7 @@ static int parse(struct event *e, const struct event_context *ctx, const struct 
 	err = event__take_path(e, w, &from, c);
 	if (err)
 		return err;
-	if (!e->binary || (!from && memchr(w->text, '/', w->len))) {
+	if (!e->binary || (!from && event__begins_path(w->text))) {
 		complain(c, 0, w->at + w->len, 0, "a function is missing behind the file");
 		return complain_hint(c, -EINVAL, "PATH:FUNCTION, like /bin/bash:readline");
 	}
@@ -95,6 +96,7 @@ struct resolver {
 	bool is_32_bit;
 	bool is_one_of_several; /* other files may have the function instead */
 	const struct dwarf_unread *unread;      /* functions may be described where is not read; or NULL */
+	bool is_glob;           /* the name is a glob, and the file has no function of that very name */
 	bool by_code_name;      /* match C++ and Rust names as in the source */
 	char **told;            /* then the names of the functions found, without parameters */
 	struct demangler demangler;
@@ -168,6 +170,7 @@ static int add_site(struct resolver *r, const char *name, u64 address, u64 offse
 	site->file_offset = file_offset;
 	site->function = function;
 	site->is_return = f->is_return;
+	site->is_named = !r->is_glob;
 	site->is_32_bit = r->is_32_bit;
 	set_convention(r, site, name);
 	site->path = strdup(r->path);
@@ -204,7 +207,7 @@ static bool is_allocator(const char *name)
  */
 static bool may_replace_return(struct resolver *r, const char *name)
 {
-	return is_allocator(name) && !event_is_glob(r->event->function.name) && code_of(r) &&
+	return is_allocator(name) && !r->is_glob && code_of(r) &&
 	       user_code__is_c_library(r->code) && user_code__return_bytes(r->code) == ARCH_CALL_BYTES;
 }
 
@@ -248,7 +251,7 @@ static int leave_out(struct resolver *r, const char *name, const char *why, cons
 {
 	const struct event *e = r->event;
 
-	if (event_is_glob(e->function.name)) {
+	if (r->is_glob) {
 		diag_detail("%s%%return is left out: %s", name, why);
 		r->sites->left_out++;
 		return 0;
@@ -271,7 +274,7 @@ static int add_ends(struct resolver *r, const char *name, const char *text, u64 
 		err = user_code__exits(r->code, function, r->event->function.has_entry, &exits, &why);
 	if (err && err != -ENODATA)
 		return err;
-	if (!err && !exits.n && r->event->function.is_call && !event_is_glob(r->event->function.name)) {
+	if (!err && !exits.n && r->event->function.is_call && !r->is_glob) {
 		r->sites->endless++;
 		return 0;
 	}
@@ -392,6 +395,8 @@ static bool is_named_so(const char *symbol, const void *typed)
 	char *demangled;
 	bool is = false;
 
+	if (event_is_glob(typed) && !fnmatch(typed, symbol, 0))
+		return true;
 	if (!code_name__may_match(typed, symbol))
 		return false;
 	demangled = malloc(DEMANGLED_MAX);
@@ -452,7 +457,7 @@ static int add_symbol(struct resolver *r, const struct binary_functions *all, co
 
 	for (i = 0; i < aliases; i++) {
 		if (f[i].is_indirect)
-			return event_is_glob(e->name) ? 0 : refuse_indirect(r);
+			return r->is_glob ? 0 : refuse_indirect(r);
 		if (f[i].size > size)
 			size = f[i].size;
 	}
@@ -473,21 +478,50 @@ static int add_symbol(struct resolver *r, const struct binary_functions *all, co
 		err = e->offset ? check_place(r, text, f->address + e->offset, false) : 0;
 		err = err ?: add_place(r, text, f->address, e->offset, f->file_offset);
 	}
-	return err ?: set_symbols(r, before, symbol);
+	return err ?: set_symbols(r, before, symbol && strcmp(symbol, told) ? symbol : NULL);
+}
+
+#define ANY_TYPES "[...]"
+
+/* main.Map[...], as the runtime of Go names them, means the instances of a generic function. */
+static int find_instances(struct binary_functions *found, const struct resolver *r)
+{
+	const char *name = r->event->function.name, *types = strstr(name, ANY_TYPES);
+	char *glob;
+	int err;
+
+	if (!types)
+		return 0;
+	if (asprintf(&glob, "%.*s[[]*[]]%s", (int)(types - name), name, types + strlen(ANY_TYPES)) < 0)
+		return -ENOMEM;
+	binary_functions__free(found);
+	err = binary_functions__find(found, r->path, glob);
+	free(glob);
+	return err;
+}
+
+static int find_symbols(struct binary_functions *found, const struct resolver *r)
+{
+	const char *name = r->event->function.name;
+	int err;
+
+	if (r->by_code_name)
+		err = binary_functions__search(found, r->path, is_named_so, name);
+	else
+		err = binary_functions__find(found, r->path, name);
+	return err ?: found->n ? 0 : find_instances(found, r);
 }
 
 static int add_symbols(struct resolver *r)
 {
-	struct binary_functions found;
+	struct binary_functions found = {};
 	size_t i, next;
-	int err;
+	int err = find_symbols(&found, r);
 
-	if (r->by_code_name)
-		err = binary_functions__search(&found, r->path, is_named_so, r->event->function.name);
-	else
-		err = binary_functions__find(&found, r->path, r->event->function.name);
 	if (err)
 		return event__complain_binary(r->event, r->path, err, r->c);
+	if (found.n && !strcmp(found.function[0].name, r->event->function.name))
+		r->is_glob = r->by_code_name = false;
 	r->told = r->by_code_name ? tell_all(r, &found) : NULL;
 	if (r->by_code_name && !r->told)
 		err = -ENOMEM;
@@ -710,9 +744,19 @@ static int find_described(struct resolver *r, struct dwarf_functions *found, str
 {
 	const char *typed = r->event->function.name;
 	char glob[256];
+	int err;
 
-	if (!r->by_code_name)
-		return dwarf_functions__find(found, d, typed);
+	/* Names of Go are described as they are. */
+	if (!r->by_code_name || !strstr(typed, "::")) {
+		err = dwarf_functions__find(found, d, typed);
+		if (err || !r->by_code_name)
+			return err;
+		if (found->n) {
+			r->by_code_name = false;
+			return 0;
+		}
+		dwarf_functions__free(found);
+	}
 	code_name__last_word(typed, glob, sizeof(glob) - 1);
 	strcat(glob, "*");
 	return dwarf_functions__find(found, d, glob);
@@ -819,7 +863,7 @@ static int not_found(struct resolver *r)
 
 	if (r->unread && needs_dwarf(&e->function))
 		return is_unread(r);
-	if (code_name__is_at(e->function.name, strlen(e->function.name)))
+	if (code_name__is_at(e->function.name, strlen(e->function.name)) && !strstr(e->function.name, ".("))
 		return no_code_name(r);
 
 	complain(r->c, 0, e->at, e->len, "no function %s '%s' in %s",
@@ -856,7 +900,7 @@ static int resolve_in(struct resolver *r)
 	if (r->is_one_of_several && !needed && r->sites->n == r->first)
 		return -ENOENT;
 	/* A glob means out-of-line functions, not all their inlined copies. */
-	if (!event_is_glob(f->name) || needed) {
+	if (!r->is_glob || needed) {
 		r->c->what[0] = 0;
 		dwarf = add_from_dwarf(r);
 		if (needed && dwarf && r->c->what[0])
@@ -925,6 +969,7 @@ static int resolve_in_all(struct resolver *r, const struct event_binaries *binar
 		r->code = NULL;
 		r->unread = NULL;
 		r->is_32_bit = binary__is_32_bit(r->path);
+		r->is_glob = event_is_glob(name);
 		r->by_code_name = code_name__is_at(name, strlen(name));
 		r->is_one_of_several = one_of_several;
 		err = resolve_in(r);

@@ -30,6 +30,7 @@ struct question {
 	/* Fills in the answer; f is the program. */
 	int (*find)(const struct elf_file *f, const struct question *q, struct wire *w);
 	const char *glob, *other_glob;
+	const char *exact;      /* a function of this very name is the only one wanted */
 	bool (*is_wanted)(const char *symbol, const void *arg);
 	const void *arg;
 	u64 address;
@@ -160,7 +161,22 @@ struct function_search {
 	size_t room;
 	u64 bytes;              /* of names */
 	u64 most;               /* limit */
+	bool is_exact;          /* those found have the exact name */
 };
+
+static bool matches(const struct question *q, const char *name)
+{
+	return !(q->glob && fnmatch(q->glob, name, 0)) && !(q->is_wanted && !q->is_wanted(name, q->arg));
+}
+
+static void drop_functions(struct function_search *search)
+{
+	size_t i;
+
+	for (i = 0; i < search->found.n; i++)
+		free(search->found.function[i].name);
+	search->found.n = 0;
+}
 
 static int keep_function(void *arg, const GElf_Sym *symbol, const char *name, size_t len)
 {
@@ -169,6 +185,7 @@ static int keep_function(void *arg, const GElf_Sym *symbol, const char *name, si
 	struct binary_function f = { .address = symbol->st_value, .size = symbol->st_size };
 	int type = GELF_ST_TYPE(symbol->st_info);
 	struct binary_function *larger;
+	bool is_exact;
 
 	if (type != STT_FUNC && type != STT_GNU_IFUNC)
 		return 0;
@@ -178,10 +195,14 @@ static int keep_function(void *arg, const GElf_Sym *symbol, const char *name, si
 	f.name = strndup(name, len);
 	if (!f.name)
 		return -ENOMEM;
-	if ((q->glob && fnmatch(q->glob, f.name, 0)) || (q->is_wanted && !q->is_wanted(f.name, q->arg))) {
+	is_exact = q->exact && !strcmp(q->exact, f.name);
+	if (!is_exact && (search->is_exact || !matches(q, f.name))) {
 		free(f.name);
 		return 0;
 	}
+	if (is_exact && !search->is_exact)
+		drop_functions(search);
+	search->is_exact |= is_exact;
 	search->bytes += len;
 	if (search->found.n == search->room) {
 		search->room = search->room ? 2 * search->room : 64;
@@ -301,15 +322,15 @@ static int ask_for_functions(struct binary_functions *found, const char *path, s
 
 int binary_functions__find(struct binary_functions *found, const char *path, const char *name)
 {
-	struct question q = { .find = find_functions, .glob = name };
+	struct question q = { .find = find_functions, .glob = name, .exact = name };
 
 	return ask_for_functions(found, path, &q);
 }
 
 int binary_functions__search(struct binary_functions *found, const char *path,
-			     bool (*is_wanted)(const char *symbol, const void *arg), const void *arg)
+			     bool (*is_wanted)(const char *symbol, const void *arg), const char *name)
 {
-	struct question q = { .find = find_functions, .is_wanted = is_wanted, .arg = arg };
+	struct question q = { .find = find_functions, .is_wanted = is_wanted, .arg = name, .exact = name };
 
 	return ask_for_functions(found, path, &q);
 }

@@ -35,7 +35,8 @@ char *binary__locate(const char *name);
 char *binary__locate_for(const char *name, const char *program);
 
 /*
- * Functions (STT_FUNC, STT_GNU_IFUNC) with code in the file whose names match a glob (NULL: all),
+ * Functions (STT_FUNC, STT_GNU_IFUNC) with code in the file of this name; if there are none, those whose names
+ * match it as a glob (NULL: all),
  * merged from .symtab, .dynsym and .gnu_debugdata, each (name, address) once. A Go program without a
  * symbol table has the names of types/go_symbols.h. Returns 0 or a negative errno (-ENOEXEC: not an
  * ELF file, or damaged).
@@ -44,11 +45,11 @@ int binary_functions__find(struct binary_functions *found, const char *path, con
 void binary_functions__free(struct binary_functions *f);
 
 /*
- * Same, for the symbols that is_wanted() accepts. It is called in a process without rights, which
- * it must not leave.
+ * Same, for the symbols that is_wanted(symbol, name) accepts if none has this name. It is called in a
+ * process without rights, which it must not leave.
  */
 int binary_functions__search(struct binary_functions *found, const char *path,
-			     bool (*is_wanted)(const char *symbol, const void *arg), const void *arg);
+			     bool (*is_wanted)(const char *symbol, const void *name), const char *name);
 
 /* Is it a file with 32-bit code? False if it cannot be read or is not an ELF file. */
 bool binary__is_32_bit(const char *path);

@@ -92,7 +92,10 @@ struct dwarf_functions {
 	size_t n;
 };
 
-/* Functions with code whose name or linkage name matches a glob (fnmatch(3); NULL: all). */
+/*
+ * Functions with code of this name or linkage name; if there are none, those for which it is a glob
+ * (fnmatch(3); NULL: all).
+ */
 int dwarf_functions__find(struct dwarf_functions *found, struct dwarf *d, const char *name);
 void dwarf_functions__free(struct dwarf_functions *f);
 

@@ -29,7 +29,7 @@ static bool name_matches(const struct search *s, const char *name)
 {
 	if (!s->glob)
 		return true;
-	return name && (s->literal ? !strcmp(name, s->glob) : !fnmatch(s->glob, name, 0));
+	return name && (!strcmp(name, s->glob) || (!s->literal && !fnmatch(s->glob, name, 0)));
 }
 
 static const char *linkage_name(const struct dwarf *d, Dwarf_Die *die)
@@ -275,6 +275,26 @@ static int group(struct dwarf_functions *out, struct instance *found, size_t n)
 	return 0;
 }
 
+static bool is_named(const struct instance *i, const char *name)
+{
+	return !strcmp(i->name, name) || (i->linkage && !strcmp(i->linkage, name));
+}
+
+/* If there are functions of that very name, leaves only these. */
+static void prefer_exact(struct search *s)
+{
+	size_t i, exact = 0, n = 0;
+
+	for (i = 0; i < s->n; i++)
+		exact += is_named(&s->found[i], s->glob);
+	for (i = 0; i < s->n && exact; i++)
+		if (is_named(&s->found[i], s->glob))
+			s->found[n++] = s->found[i];
+		else
+			free_instance(&s->found[i]);
+	s->n = exact ?: s->n;
+}
+
 int dwarf_direct__functions(struct dwarf_functions *found, struct dwarf *d, const char *name)
 {
 	struct search s = { .d = d, .glob = name, .literal = name && !strpbrk(name, "*?[\\") };
@@ -285,6 +305,8 @@ int dwarf_direct__functions(struct dwarf_functions *found, struct dwarf *d, cons
 	/* Also covers rows of line tables, read for inlined copies. */
 	d->budget = DWARF_MAX_STEPS + 16 * d->entries;
 	err = search_units(&s);
+	if (!err && s.glob && !s.literal)
+		prefer_exact(&s);
 	if (!err && s.n) {
 		qsort(s.found, s.n, sizeof(*s.found), compare_instances);
 		err = group(&new, s.found, s.n);

@@ -20,6 +20,8 @@ static bool matches(const char *pattern, const char *name)
 {
 	const char *colon;
 
+	if (!strcmp(pattern, name))
+		return true;
 	if (!list_is_glob(pattern))
 		return strstr(name, pattern);
 	if (!fnmatch(pattern, name, 0))

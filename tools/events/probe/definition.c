@@ -26,7 +26,8 @@ static size_t end_of_part(const char *text, size_t from, const char *separators,
 				quoted = text[i] != '"';
 			continue;
 		}
-		if (!nesting && strchr(separators, text[i]))
+		if (!nesting && strchr(separators, text[i]) &&
+		    !(is_event && code_name__has_blank(text + from, strlen(text + from), i - from)))
 			break;
 		/* Template arguments: ns::T<unsigned int>::m. */
 		if (is_event && text[i] == '<') {

@@ -306,7 +306,8 @@ static size_t drop_endless(struct probe_side *b, const bool *has_end)
 	size_t before = b->sites.n, i;
 
 	for (i = before; i--;)
-		if (!has_end[i] && event_is_glob(b->sites.site[i].event->function.name))
+		if (!has_end[i] && event_is_glob(b->sites.site[i].event->function.name) &&
+		    !b->sites.site[i].is_named)
 			event_sites__remove(&b->sites, i);
 	return before - b->sites.n;
 }
