@@ -218,3 +218,10 @@ def test_listing(run, program):
     name = named_like(run, program, r"main\.same\[go\.shape\.int\w*\]")
     rows = run("--functions", name, "-x", program, "--json", tool="list").report["rows"]
     assert [row["function"] for row in rows] == [name]
+
+
+def test_a_zero_of_a_name_is_no_zero_of_a_glob(run, program):
+    """stat leaves out what matches a glob and did not happen."""
+    events = "errors.(*errorString).Error,main.call"
+    report = run("-x", program, "-e", events, "--json", "--", program, tool="stat").report
+    assert [row["count"] for row in report["rows"]] == [0, 2 * CALLS]

@@ -33,9 +33,11 @@ static int add_default_events(struct stat_run *s, const struct event_context *ct
 	return err;
 }
 
-bool stat_is_glob(const struct event *e)
+bool stat_is_of_glob(const struct stat_run *s, size_t row)
 {
-	return e->type >= EVENT_TRACEPOINT && strpbrk(e->name, "*?[");
+	const struct event *e = &s->events.event[s->row[row].event];
+
+	return e->type >= EVENT_TRACEPOINT && strpbrk(e->name, "*?[") && !s->row[row].site->is_named;
 }
 
 /* Sites of one name share a row: several places of a line, functions with the same name. */

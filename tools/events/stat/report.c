@@ -207,8 +207,7 @@ int stat__means(struct stat_run *s, struct measurement *m)
 			s->row[i].site->is_time,
 		};
 	for (i = 0; i < s->nrows && !err; i++)
-		if (s->zeros || s->series[i].mean > 0 ||
-		    !stat_is_glob(&s->events.event[s->row[i].event]))
+		if (s->zeros || s->series[i].mean > 0 || !stat_is_of_glob(s, i))
 			err = put_mean(s, &r, counts, i);
 	if (!err)
 		err = put_elapsed(s, &r);

@@ -112,7 +112,7 @@ static bool is_shown(const struct stat_run *s, const struct cli *cli, const stru
 	if (s->zeros || s->each.typed || g->value[i])
 		return true;
 	/* Hundreds of zeroes are useless; a zero of an event given by name is not. */
-	return !stat_is_glob(&s->events.event[s->row[i].event]) && (!cli->by || s->row[i].counter);
+	return !stat_is_of_glob(s, i) && (!cli->by || s->row[i].counter);
 }
 
 static int put_row(struct stat_run *s, struct report *r, const struct cli *cli,
@@ -167,7 +167,7 @@ static int by_event_then_value(const void *a, const void *b)
 
 	if (xr->event != yr->event)
 		return xr->event < yr->event ? -1 : 1;
-	if (stat_is_glob(&x->stat->events.event[xr->event]) && xv != yv)
+	if (stat_is_of_glob(x->stat, x->row) && xv != yv)
 		return xv > yv ? -1 : 1;
 	return x->row < y->row ? -1 : x->row > y->row;
 }
@@ -204,7 +204,7 @@ static bool is_wide(const struct stat_run *s, const struct cli *cli)
 	size_t i;
 
 	for (i = 0; i < s->nrows; i++)
-		if (stat_is_glob(&s->events.event[s->row[i].event]))
+		if (stat_is_of_glob(s, i))
 			return false;
 	return cli->by && cli->format == FORMAT_TEXT && s->nrows <= WIDE_MOST;
 }

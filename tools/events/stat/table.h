@@ -6,8 +6,8 @@
 #include "events/stat/ratio.h"
 #include "events/stat/stat.h"
 
-/* Whether it is a glob, which stands for many events: those that did not happen are left out. */
-bool stat_is_glob(const struct event *e);
+/* Is the row of a glob, which stands for many events? Those that did not happen are left out. */
+bool stat_is_of_glob(const struct stat_run *s, size_t row);
 
 /* All cells of a row after its key and place. */
 struct figures {
