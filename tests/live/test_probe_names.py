@@ -2,6 +2,8 @@
 """Functions of C++ by the names their authors wrote, with and without debug information: each is called so often as
 tests/triggers/names.cc says."""
 
+import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -125,6 +127,15 @@ def test_list(tool, program):
         assert {row["function"] for row in found["rows"]} == wanted <= known, pattern
     row, = found["rows"]
     assert row["aliases"] == "_Z5plaini"
+
+
+@pytest.mark.parametrize("name", ("probe", "stackcount", "funcgraph"))
+def test_relative_paths(tool, program, name):
+    """The first word that begins like a number is the interval, and a path does not."""
+    path = os.path.relpath(program)
+    for event in (f"./{path}:plain", f"../{pathlib.Path.cwd().name}/{path}:plain"):
+        result = tool("-n", event, tool=name, ready=False).wait()
+        assert result.code == 0, (event, result)
 
 
 def test_each_listed_name_can_be_typed(tool, program):

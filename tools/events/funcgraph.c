@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* funcgraph: call tree and times of functions. The measurement is bpf/events/funcgraph.bpf.c. */
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,7 +69,7 @@ static bool takes(void *input, char *arg)
 {
 	struct funcgraph *s = input;
 
-	s->interval_begun |= isdigit((unsigned char)arg[0]) || arg[0] == '.';
+	s->interval_begun |= begins_number(arg);
 	if (s->interval_begun || s->request.ntyped == MOST_TYPED)
 		return false;
 	s->typed[s->request.ntyped++] = arg;

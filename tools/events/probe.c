@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "event/complete.h"
 #include "report/diag.h"
 #include "events/probe/bounds.h"
@@ -65,7 +66,7 @@ static bool takes(void *input, char *arg)
 {
 	struct probe *p = input;
 
-	p->interval_begun |= isdigit((unsigned char)arg[0]) || arg[0] == '.';
+	p->interval_begun |= begins_number(arg);
 	return !p->interval_begun && !add_definition(p, arg);
 }
 

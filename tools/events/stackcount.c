@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* stackcount: stacks that lead to an event. The measurement is bpf/events/stackcount.bpf.c. */
 #include <bpf/btf.h>
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,7 +66,7 @@ static bool takes(void *input, char *arg)
 {
 	struct stackcount *s = input;
 
-	s->interval_begun |= isdigit((unsigned char)arg[0]) || arg[0] == '.';
+	s->interval_begun |= begins_number(arg);
 	return !s->interval_begun && !add_event(s, arg);
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* export: many measurements in one process, for monitoring, on one port. See docs/export.md. */
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "report/diag.h"
 #include "run/measurement.h"
 #include "run/several.h"
@@ -146,7 +146,7 @@ static bool is_line(const char *arg)
 /* Until the interval begins, every word that is not a number is a line or the file. */
 static bool takes(void *input, char *arg)
 {
-	bool is_number = (isdigit((unsigned char)arg[0]) || arg[0] == '.') && strncmp(arg, "./", 2);
+	bool is_number = begins_number(arg);
 	struct exporting *e = input;
 
 	if (is_line(arg) || is_number) {

@@ -197,3 +197,8 @@ out:
 	free(set);
 	return err;
 }
+
+bool begins_number(const char *text)
+{
+	return isdigit((unsigned char)text[0]) || (text[0] == '.' && strncmp(text, "./", 2) && strncmp(text, "../", 3));
+}

@@ -21,6 +21,9 @@ int parse_u64_between(const char *text, u64 min, u64 max, u64 *out);
  */
 int parse_duration(const char *text, u64 unit_ns, u64 *out_ns);
 
+/* Does it begin like such a number, rather than like a name or a path (./prog, ../prog)? */
+bool begins_number(const char *text);
+
 /* Comma-separated numbers, each within min and max: 1,22,333. The caller frees *out. */
 int parse_id_list(const char *text, u32 min, u32 max, u32 **out, size_t *n);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "run/several.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/numbers.h"
 #include "base/words.h"
 #include "report/diag.h"
 #include "report/openmetrics.h"
@@ -39,7 +39,7 @@ struct several {
 
 bool several_lines__take(struct several_lines *l, char *arg)
 {
-	l->interval_begun |= isdigit((unsigned char)arg[0]) || arg[0] == '.';
+	l->interval_begun |= begins_number(arg);
 	if (l->interval_begun)
 		return false;
 	if (l->n < RUN_MOST)
