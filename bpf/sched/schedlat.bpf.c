@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * For each task: how long it ran (slice.bpf.h), how often it was switched in, how long it waited
- * for that (wait.bpf.h), and the longest wait.
+ * for that (wait.bpf.h), and the longest wait. Or, without the longest wait, from the kernel's totals (totals.bpf.h).
  */
 #include "compat.bpf.h"
 #include "loss.bpf.h"
@@ -24,9 +24,9 @@ struct {
 /* A new element's first value. */
 const struct schedlat_task no_task = {};
 
-static __always_inline struct schedlat_task *task_of(struct task_struct *t)
+static __always_inline struct schedlat_task *task_of(struct task_struct *t, u32 writer)
 {
-	struct schedlat_key key = { .writer = this_writer() };
+	struct schedlat_key key = { .writer = writer };
 	struct schedlat_task *e;
 	long err;
 
@@ -52,7 +52,7 @@ static __always_inline void keep_longest(struct schedlat_longest *l, u64 number,
 
 static __always_inline void wait_ended(struct task_struct *t, u64 wait_ns, u64 now)
 {
-	struct schedlat_task *e = task_of(t);
+	struct schedlat_task *e = task_of(t, this_writer());
 	u64 number = *(volatile u64 *)&interval;
 
 	if (!e)
@@ -84,7 +84,7 @@ int BPF_PROG(on_switch_run, bool preempt, struct task_struct *prev, struct task_
 		count_lost(LOSS_UNMATCHED);
 		return 0;
 	}
-	e = task_of(prev);
+	e = task_of(prev, this_writer());
 	if (!e)
 		return 0;
 	e->run_ns += ran_ns;
@@ -118,5 +118,7 @@ int show_running(struct bpf_iter__task *ctx)
 	bpf_seq_write(ctx->meta->seq, &r, sizeof(r));
 	return 0;
 }
+
+#include "totals.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

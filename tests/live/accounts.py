@@ -28,7 +28,7 @@ def tool_by_the_books(tool):
     """The fixture "tool" for tests that hold waits against the kernel's books, or one tool's against another's
     to the nanosecond: all go by the same clock then. (How far timestamps are from it: test_sources.py.)"""
     def start(*args, **kwargs):
-        timed = kwargs.get("tool", "runqlat") in TIMES_WAITS and not {"--source", "--read"} & set(args)
+        timed = kwargs.get("tool", "runqlat") in TIMES_WAITS and not {"--source", "--totals", "--read"} & set(args)
         return tool(*(("--source", "accounting") if timed else ()), *args, **kwargs)
 
     return start

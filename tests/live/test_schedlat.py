@@ -149,6 +149,71 @@ def test_intervals(schedlat, tool, trigger):
     exactly(trial)
 
 
+@pytest.mark.parametrize("load", LOADS, ids=name_of)
+def test_totals(schedlat, trigger, load):
+    """Without a program at switches: what /proc/PID/schedstat of each thread has grown by, but for sleep in it."""
+
+    def trial():
+        started = trigger(*load)
+        tracer = schedlat("--totals", "-p", started.pid)
+        w = work(started)
+        report = tracer.stop().report
+        rows = by_tid(report)
+        assert report["events"] == sum(row["switches"] for row in rows.values())
+        for tid, grown in w.grown.items():
+            row = rows.get(tid, {"runtime": 0, "switches": 0, "wait": 0, "max": None})
+            assert (row["runtime"], row["switches"], row["max"]) == (grown.run_ns, grown.count, None)
+            assert row["wait"] == grown.delay_ns or (report.get("corrected") and row["wait"] < grown.delay_ns)
+        assert not any(report["lost"].values())
+        return w
+
+    exactly(trial)
+
+
+def test_totals_of_tasks_that_come_and_go(schedlat, trigger):
+    """By name: the run time that programs at switches see, with that of giving memory back after sched_process_exit.
+    The last tasks are freed some time after they have been waited for."""
+
+    def trial():
+        load = trigger("storm", scaled(300), 4, 0, comm=TEMPEST)
+        tracers = [schedlat(*args, "--comm", TEMPEST, "--by", "comm") for args in (("--totals",), ())]
+        w = work(load)
+        time.sleep(0.3)
+        totals, switches = (tracer.stop().report for tracer in tracers)
+        if not blur(w, totals, switches):
+            (row,), (other,) = totals["rows"], switches["rows"]
+            assert row["runtime"] == other["runtime"]
+            assert row["switches"] <= other["switches"] <= row["switches"] * 1.1
+        return w
+
+    exactly(trial)
+
+
+def test_totals_of_intervals(schedlat, trigger):
+    def trial():
+        load = trigger("spin", 4, 30, 0)
+        tracer = schedlat("--totals", "-p", load.pid, "-I", 20)
+        w = work(load, between=lambda: tracer.await_lines(2))
+        reports = [by_tid(report) for report in tracer.stop().reports]
+        for tid, grown in w.grown.items():
+            rows = [rows[tid] for rows in reports if tid in rows]
+            assert sum(row["runtime"] for row in rows) == grown.run_ns
+            assert sum(row["switches"] for row in rows) == grown.count
+        return w
+
+    exactly(trial)
+
+
+def test_totals_look_at_no_switch(run):
+    result = run("--totals", "-n", tool="schedlat")
+    assert result.code == 0 and "visit_totals" in result.text and "sched_switch" not in result.text
+    result = run("-n", tool="schedlat")
+    assert "totals" not in result.text
+    for args in (("-C", 0), ("--by", "cpu"), ("--source", "wakeup")):
+        result = run("--totals", *args, tool="schedlat")
+        assert result.code == 2 and "--totals" in result.stderr, result
+
+
 def clocks():
     return time.monotonic_ns(), datetime.datetime.now()
 

@@ -27,9 +27,14 @@ SKELETON(schedlat);
 
 /* Keys of our own options; those of user/cli are below. */
 #define KEY_ORDER 0x1000
+#define KEY_TOTALS 0x1001
+
+#define TOTALS_SOURCE \
+	"the kernel's totals of each task (sum_exec_runtime, sched_info), at the begin, at reports and at exits"
 
 struct schedlat {
 	int source;             /* enum wait_source or WAIT_SOURCE_AUTO */
+	bool totals;            /* --totals: no program at switches (bpf/sched/totals.bpf.h) */
 	const char *order;      /* name of a column; NULL: by key */
 	struct schedlat_bpf *bpf;
 	struct bpf_link *running;
@@ -54,6 +59,9 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_ORDER:
 		return order__parse(&s->order, orders, ARRAY_SIZE(orders), arg);
+	case KEY_TOTALS:
+		s->totals = true;
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -86,6 +94,11 @@ static int read_totals(struct schedlat *s, struct latency_set *set, struct laten
 	int err;
 
 	*set = *ended = (struct latency_set){};
+	if (s->totals && s->bpf->bss->counting) {
+		err = tasks__visit(s->bpf->progs.visit_totals);
+		if (err)
+			return err;
+	}
 	s->bpf->data->interval = interval + 1;
 	err = latency_set__read(ended, bpf_map__fd(s->bpf->maps.tasks), interval,
 				&s->bpf->bss->writer_generation, anew);
@@ -259,7 +272,12 @@ static int report(struct measurement *m, struct report *r)
 	r->value = "run time and waits for a CPU";
 	r->metric = "wait";
 	r->table = true;
-	waits__describe(s->source, r);
+	if (s->totals) {
+		r->source = TOTALS_SOURCE;
+		r->caveat = waits__caveat_of_accounting();
+	} else {
+		waits__describe(s->source, r);
+	}
 	err = read_interval(s, &set, &r->counters);
 	if (err)
 		return err;
@@ -273,6 +291,23 @@ static int report(struct measurement *m, struct report *r)
  * --- the hooks ---------------------------------------------------------------------------------
  */
 
+/* Of the programs that are not those of totals, the ones at hooks of the scheduler. */
+static void choose_programs(struct schedlat *s, const struct host *host)
+{
+	bool dozing = s->totals && host->version >= KERNEL_VERSION(6, 12, 0);
+	struct schedlat_bpf *bpf = s->bpf;
+
+	bpf_program__set_autoload(bpf->progs.visit_totals, s->totals);
+	bpf_program__set_autoload(bpf->progs.on_exit_totals, s->totals);
+	bpf_program__set_autoload(bpf->progs.on_free_totals, s->totals);
+	bpf_program__set_autoload(bpf->progs.on_migrate_totals, dozing);
+	bpf_program__set_autoload(bpf->progs.on_wakeup_totals, dozing);
+	bpf_program__set_autoload(bpf->progs.on_switch_run, !s->totals);
+	bpf_program__set_autoload(bpf->progs.seed_slices, !s->totals);
+	bpf_program__set_autoload(bpf->progs.show_running, !s->totals);
+	bpf_program__set_autoload(bpf->progs.seed_states, !s->totals);
+}
+
 static int configure(struct measurement *m, enum wait_source source)
 {
 	struct schedlat_bpf *bpf = m->bpf;
@@ -281,15 +316,27 @@ static int configure(struct measurement *m, enum wait_source source)
 
 	(void)source;
 	s->bpf = bpf;
+	choose_programs(s, &m->run->host);
 	err = map__set_room_for_writers(bpf->maps.tasks, &m->run->host, m->cli->max_keys);
-	return err ?: task_state__prepare(m->obj, "slice_states", &m->run->host);
+	err = err ?: task_state__prepare(m->obj, s->totals ? "totals_states" : "slice_states", &m->run->host);
+	return err ?: task_state__leave_out(m->obj, s->totals ? "slice_states" : "totals_states");
 }
 
 static int load(struct measurement *m)
 {
 	struct schedlat *s = m->own;
+	int err;
 
-	return waits__load(m, &s->source, configure);
+	if (s->totals && !waits__has_accounting()) {
+		diag_detail("--totals: this kernel keeps no run-queue accounting (CONFIG_SCHED_INFO); switches are "
+			    "looked at instead");
+		s->totals = false;
+	}
+	if (!s->totals)
+		return waits__load(m, &s->source, configure);
+	m->source = TOTALS_SOURCE;
+	err = waits__load_without(m, configure);
+	return err ? measurement__complain(m, "load", err) : 0;
 }
 
 /*
@@ -298,7 +345,7 @@ static int load(struct measurement *m)
  */
 static void prepare_running(struct schedlat *s, const struct measurement *m)
 {
-	if (m->cli->scope.cpus || m->cli->by & BY_CPU)
+	if (s->totals || m->cli->scope.cpus || m->cli->by & BY_CPU)
 		return;
 	s->running = bpf_program__attach_iter(s->bpf->progs.show_running, NULL);
 	if (!s->running)
@@ -317,11 +364,42 @@ static int attach(struct measurement *m)
 	return 0;
 }
 
+/* What tasks have had until now does not count. */
+static int arm(struct measurement *m)
+{
+	struct schedlat *s = m->own;
+	int err = s->totals ? tasks__visit(s->bpf->progs.visit_totals) : 0;
+
+	if (err)
+		return err;
+	s->bpf->bss->counting = s->totals;
+	*m->armed = 1;
+	return 0;
+}
+
+/* A visit that fails is tried again at the report. */
+static void disarm(struct measurement *m)
+{
+	struct schedlat *s = m->own;
+
+	if (s->totals && s->bpf->bss->counting && !tasks__visit(s->bpf->progs.visit_totals))
+		s->bpf->bss->counting = false;
+}
+
 static int check(void *context, struct cli *cli)
 {
-	(void)context;
+	struct schedlat *s = context;
+
 	if (!cli->by)
 		cli->by = BY_TID;
+	if (s->totals && (cli->by & BY_CPU || cli->scope.cpus)) {
+		diag_error("--totals: the kernel does not keep a task's totals by CPU, for -C and --by cpu");
+		return -EINVAL;
+	}
+	if (s->totals && s->source != WAIT_SOURCE_AUTO) {
+		diag_error("--totals is a source of its own: leave --source out");
+		return -EINVAL;
+	}
 	return 0;
 }
 
@@ -343,6 +421,8 @@ static void release(void *own)
 static const struct argp_option option_list[] = {
 	{ "sort", KEY_ORDER, "COL", 0,
 	  "Order by runtime, switches, wait, avg (default), max or key", HELP_GROUPING },
+	{ "totals", KEY_TOTALS, NULL, 0,
+	  "Read the kernel's totals of each task instead of looking at each switch: no cost, no longest wait", 1 },
 	{},
 };
 
@@ -361,8 +441,8 @@ static const struct tool_spec spec = {
 		.own = &own_argp,
 	},
 	.own_size = sizeof(struct schedlat), .skeleton = &schedlat_skeleton,
-	.init = init, .check = check, .load = load, .attach = attach, .report = report,
-	.free = release,
+	.init = init, .check = check, .load = load, .attach = attach, .arm = arm, .disarm = disarm,
+	.report = report, .free = release,
 };
 
 TOOL_MEASURING(schedlat, spec, AREA_SCHEDULER,

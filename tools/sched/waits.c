@@ -68,8 +68,12 @@ void waits__describe(enum wait_source source, struct report *r)
 	r->caveat = wait_sources[source].caveat;
 }
 
-/* Whether the scheduler keeps its accounting. */
-static bool has_accounting(void)
+const char *waits__caveat_of_accounting(void)
+{
+	return wait_sources[WAIT_ACCOUNTING].caveat;
+}
+
+bool waits__has_accounting(void)
 {
 	char line[128], *count;
 
@@ -82,11 +86,13 @@ static bool has_accounting(void)
 /* Whether the source is available. On 5.10 the accounting may be off (nodelayacct). */
 static bool is_here(enum wait_source source)
 {
-	if (source != WAIT_ACCOUNTING || has_accounting())
+	if (source != WAIT_ACCOUNTING || waits__has_accounting())
 		return true;
 	diag_detail("this kernel keeps no run-queue accounting (CONFIG_SCHED_INFO)");
 	return false;
 }
+
+#define NO_SOURCE (-1)
 
 static int set_autoload(struct bpf_object *obj, const char *name, bool on)
 {
@@ -95,11 +101,12 @@ static int set_autoload(struct bpf_object *obj, const char *name, bool on)
 	return prog ? bpf_program__set_autoload(prog, on) : -ENOENT;
 }
 
-static int prepare(struct bpf_object *obj, const struct host *host, enum wait_source source)
+/* source: an enum wait_source, or NO_SOURCE */
+static int prepare(struct bpf_object *obj, const struct host *host, int source)
 {
 	static const struct {
 		const char *name;
-		enum wait_source source;
+		int source;             /* enum wait_source */
 		u32 from;               /* kernel version */
 	} programs[] = {
 		{ "on_switch_accounting", WAIT_ACCOUNTING, 0 },
@@ -119,10 +126,13 @@ static int prepare(struct bpf_object *obj, const struct host *host, enum wait_so
 		err = object_set(obj, "have_prev_state",
 				 (bool)(source == WAIT_WAKEUP &&
 					kernel_btf_arguments("btf_trace_sched_switch") >= 5));
-	return err ?: task_state__prepare(obj, "wait_states", host);
+	if (err)
+		return err;
+	return source == NO_SOURCE ? task_state__leave_out(obj, "wait_states") :
+				     task_state__prepare(obj, "wait_states", host);
 }
 
-static int load_with(struct measurement *m, enum wait_source source,
+static int load_with(struct measurement *m, int source,
 		     int (*configure)(struct measurement *m, enum wait_source source))
 {
 	int err = measurement__open(m);
@@ -134,6 +144,11 @@ static int load_with(struct measurement *m, enum wait_source source,
 	if (!err && !m->cli->explain)
 		err = run__load(m->skeleton);
 	return err;
+}
+
+int waits__load_without(struct measurement *m, int (*configure)(struct measurement *m, enum wait_source source))
+{
+	return load_with(m, NO_SOURCE, configure);
 }
 
 int waits__load(struct measurement *m, int *wanted,

@@ -39,6 +39,12 @@ extern const struct argp wait_source_argp;
 /* Fills in the source and caveat of a report. */
 void waits__describe(enum wait_source source, struct report *r);
 
+/* Does the scheduler keep its accounting (CONFIG_SCHED_INFO, and not off)? */
+bool waits__has_accounting(void);
+
+/* The caveat of a report of waits from it. */
+const char *waits__caveat_of_accounting(void);
+
 /* For a tool without other state: m->own is a struct waits, and its spec has WAITS_HOOKS. */
 struct waits {
 	int source;             /* enum wait_source or WAIT_SOURCE_AUTO */
@@ -58,5 +64,8 @@ int waits__open_and_load(struct measurement *m);
  */
 int waits__load(struct measurement *m, int *source,
 		int (*configure)(struct measurement *m, enum wait_source source));
+
+/* The same without any of its programs, for a tool that does not time waits now. Does not report errors. */
+int waits__load_without(struct measurement *m, int (*configure)(struct measurement *m, enum wait_source source));
 
 #endif /* TALLY_RUN_WAITS_H */

@@ -14,6 +14,9 @@
  */
 int task_state__prepare(struct bpf_object *obj, const char *name, const struct host *host);
 
+/* For a state that no program of the run uses: neither maps nor program are loaded. The same errors. */
+int task_state__leave_out(struct bpf_object *obj, const char *name);
+
 /* The value of have_task_storage: task storage exists, so no hash is needed. */
 bool task_state__in_storage(const struct host *host);
 

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Run time, switches and waits of each task without a program at context switches: the kernel's own totals
+ * (se.sum_exec_runtime and sched_info, the three numbers of /proc/PID/schedstat) are read when the run begins, at each
+ * report, and when a task exits and is freed. What the kernel leaves out, and how short waits read, is as with the
+ * source "accounting" of wait.bpf.h. A task is freed an RCU grace period after its parent has reaped it: the end of a
+ * task that is reaped so shortly before a report is in the next one.
+ *
+ * The including file defines task_of() and the map of struct schedlat_task.
+ */
+#ifndef TALLY_TOTALS_BPF_H
+#define TALLY_TOTALS_BPF_H
+
+#include "wait.bpf.h"
+
+/* Written by the loader: the run has begun, and has not ended. Until then, visit_totals only notes where tasks are. */
+bool counting = false;
+
+/* When it began, CLOCK_MONOTONIC; written by the loader. */
+u64 began_ns = 0;
+
+/*
+ * The totals that have been counted. Since 6.12 the kernel's waits may contain sleep (enum dozing of wait.bpf.h), which
+ * excess takes away.
+ */
+struct totals_state {
+	u64 run_ns, switches, wait_ns;
+	u64 excess;
+	u64 moved;              /* DOZING_MOVED: run_delay before it was moved */
+	u32 dozing;             /* enum dozing */
+	u32 seen;               /* the totals above are the task's: not so before the first visit */
+	u64 holders;            /* preempt.bpf.h: claim_alone() */
+};
+
+TASK_STATE(totals_states, struct totals_state)
+
+static __always_inline u64 waited(struct task_struct *t, const struct totals_state *st)
+{
+	u64 delay = t->sched_info.run_delay;
+
+	barrier_var(delay);     /* or one load would have two kinds of pointers, which the verifier refuses */
+	return (st->dozing == DOZING_MOVED ? st->moved : delay) - st->excess;
+}
+
+static __always_inline void add_totals(struct task_struct *t, u64 run_ns, u64 switches, u64 wait_ns)
+{
+	struct schedlat_task *e = task_of(t, shared_writer());
+
+	if (!e)
+		return;
+	__sync_fetch_and_add(&e->run_ns, run_ns);
+	__sync_fetch_and_add(&e->switches, switches);
+	__sync_fetch_and_add(&e->wait_ns, wait_ns);
+	task_key_name(e->name, &e->name_stamp, t, bpf_ktime_get_ns());
+}
+
+/* The caller has claimed the state. */
+static __always_inline void take_totals(struct task_struct *t, struct totals_state *st)
+{
+	u64 run_ns = t->se.sum_exec_runtime, switches = t->sched_info.pcount, wait_ns = waited(t, st);
+	u64 ran = run_ns - st->run_ns, switched = switches - st->switches, wait = wait_ns - st->wait_ns;
+	bool known = st->seen || !is_older_than(t, began_ns);
+
+	/* The end of a wait takes away at its wakeup what run_delay gets at its switch-in. */
+	if ((s64)wait < 0) {
+		wait = 0;
+		wait_ns = st->wait_ns;
+	}
+	st->run_ns = run_ns;
+	st->switches = switches;
+	st->wait_ns = wait_ns;
+	st->seen = true;
+	if (!counting || !scope_now(t))
+		return;
+	if (!known)
+		count_lost(LOSS_UNMATCHED);
+	else if (ran || switched || wait)
+		add_totals(t, ran, switched, wait);
+}
+
+static __always_inline bool is_counted(struct task_struct *t)
+{
+	return !is_idle(t) && scope_for_life(t);
+}
+
+/* False: another program has claimed the state, and takes the same totals. */
+static __always_inline bool visit(struct task_struct *t, struct totals_state *st)
+{
+	if (!claim_alone(&st->holders))
+		return false;
+	take_totals(t, st);
+	give_up_claim(&st->holders);
+	return true;
+}
+
+SEC("iter/task")
+int visit_totals(struct bpf_iter__task *ctx)
+{
+	struct task_struct *t = ctx->task;
+	struct totals_state *st;
+
+	if (!t || !is_counted(t))
+		return 0;
+	st = totals_states_get(t, NULL);
+	if (st)
+		visit(t, st);
+	else if (counting)
+		count_lost(LOSS_NO_STORAGE);
+	return 0;
+}
+
+/* A task whose totals are being read at this moment may have run since. */
+SEC("tp_btf/sched_process_exit")
+int UNPREEMPTED_PROG(on_exit_totals, struct task_struct *t)
+{
+	struct totals_state *st;
+
+	if (!counting || !is_counted(t))
+		return 0;
+	st = totals_states_get(t, NULL);
+	if (!st)
+		count_lost(LOSS_NO_STORAGE);
+	else if (!visit(t, st))
+		count_lost(LOSS_UNMATCHED);
+	return 0;
+}
+
+/* Its memory is given back after the hook above: for a short process that is much of its time. */
+SEC("tp_btf/sched_process_free")
+int UNPREEMPTED_PROG(on_free_totals, struct task_struct *t)
+{
+	struct totals_state *st;
+
+	if (!counting || !is_counted(t))
+		return 0;
+	/* None: the hash's program has been here first (task_state.bpf.h). A new one would count all again. */
+	st = totals_states_find(t);
+	if (st && !visit(t, st))
+		count_lost(LOSS_UNMATCHED);
+	return 0;
+}
+
+SEC("tp_btf/sched_migrate_task")
+int BPF_PROG(on_migrate_totals, struct task_struct *t)
+{
+	struct totals_state *st;
+
+	if (!bpf_core_field_exists(t->se.sched_delayed) || !t->se.sched_delayed || !scope_for_life(t))
+		return 0;
+	st = totals_states_get(t, NULL);
+	if (!st || st->dozing == DOZING_MOVED)
+		return 0;
+	st->moved = t->sched_info.run_delay;
+	st->dozing = DOZING_MOVED;
+	__sync_fetch_and_add(&dozing_tasks, 1);
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(on_wakeup_totals, struct task_struct *t)
+{
+	struct totals_state *st;
+	u64 queued, asleep;
+
+	if (!dozing_tasks || !scope_for_life(t))
+		return 0;
+	st = totals_states_get(t, NULL);
+	if (!st || st->dozing != DOZING_MOVED)
+		return 0;
+	queued = t->sched_info.last_queued;
+	asleep = queued ? run_queue_clock(t) - queued : 0;
+	count_corrected();
+	st->excess += t->sched_info.run_delay - st->moved + ((s64)asleep > 0 ? asleep : 0);
+	st->dozing = DOZING_NOT;
+	__sync_fetch_and_add(&dozing_tasks, -1);
+	return 0;
+}
+
+#endif /* TALLY_TOTALS_BPF_H */
