@@ -8,7 +8,7 @@
 #include "machine/triage/rules.h"
 
 const char *const triage_lines[] = {
-	"schedlat --by pid",
+	"schedlat --by pid --totals",
 	/* Busy servers feel a hook at each system call, so there is none for the whole time where calls are many. */
 	"syscount --by syscall,errno,comm --slices",
 	"exitsnoop",
