@@ -96,6 +96,23 @@ def test_every_rule_is_looked_at(run):
         assert not found["absent"], found
 
 
+def test_databases_are_looked_at_where_they_are(run, tool, trigger):
+    """Their line costs two programs at each context switch of the machine."""
+
+    def measurements():
+        return int(re.search(r"; (\d+) measurements", run("-d", "0.2", tool="triage").text)[1])
+
+    if any(path.read_text(errors="replace").startswith("postgres") for path in Path("/proc").glob("[0-9]*/comm")):
+        pytest.skip("a process is called postgres")
+    without = measurements()
+    triage = tool("--json", tool="triage")
+    trigger("spin", 1, 1, 0, comm="postgres-15")
+    result = triage.stop()
+    locks, = [rule for rule in page(result)["looked_at"] if rule["rule"] == "database-locks"]
+    assert locks["level"] is None and "postgres has begun" in result.stderr, result
+    assert measurements() == without + 1
+
+
 def test_its_cost_is_told(run):
     cost = look(run, 1)["cost"]
     assert cost["programs_ns"] > 0 and cost["process_ns"] > 0 and cost["start_ns"] > 0 and cost["map_bytes"] > 0, cost

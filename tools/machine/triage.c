@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "host/process.h"
 #include "machine/triage/gather.h"
 #include "machine/triage/past.h"
 #include "machine/triage/rules.h"
@@ -27,6 +28,8 @@ struct looking {
 	struct run *run;
 	struct report_overhead cost;    /* without the list of programs */
 	u64 start_ns, duration_ns;      /* of the longest report */
+	const char *left_out[RUN_MOST]; /* lines about programs of which none ran when it began */
+	size_t nleft_out;
 	bool verbose;
 };
 
@@ -71,6 +74,43 @@ static char *absent_tool(const struct run *run, const char *line)
 	return strndup(line, n);
 }
 
+/* 1: the process is of that program. */
+static int is_of_program(void *program, u32 pid, const char *comm)
+{
+	(void)pid;
+	return !strncmp(comm, program, strlen(program));
+}
+
+/* Does a process of that program run now, or may it? NULL: of any. */
+static bool runs(const char *program)
+{
+	return !program || processes__visit(is_of_program, (void *)program);
+}
+
+/* Where there was no such program until the end, there is nothing to find. */
+static int take_left_out(struct looking *l)
+{
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < l->nleft_out && !err; i++) {
+		const char *program = triage_line_program(l->left_out[i]);
+		char *tool = strndup(l->left_out[i], strcspn(l->left_out[i], " "));
+		struct report none = { .tool = tool, .command = l->left_out[i],
+				       .duration_ns = l->duration_ns };
+
+		if (!tool)
+			err = -ENOMEM;
+		else if (!runs(program))
+			err = triage__take(l->gathered.triage, &none);
+		else
+			diag_warn("%s has begun since triage did: its locks are not looked at; start triage again",
+				  program);
+		free(tool);
+	}
+	return err;
+}
+
 static int write_page(struct looking *l, struct run *run, struct triage_page *p)
 {
 	char *absent[RUN_MOST];
@@ -108,7 +148,7 @@ static int end(void *context)
 	int err;
 
 	run->writer.sink = NULL;
-	err = write_page(l, run, &page);
+	err = take_left_out(l) ?: write_page(l, run, &page);
 	run->writer.sink = sink;
 	gathered__reset(&l->gathered);
 	l->duration_ns = 0;
@@ -123,15 +163,29 @@ static int begin(void *context, struct run *run)
 	return 0;
 }
 
+/* Chooses the lines of this run: those about programs that run, or about all. Returns how many. */
+static size_t choose_lines(struct looking *l, const char *line[])
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < triage_line_count; i++)
+		if (runs(triage_line_program(triage_lines[i])))
+			line[n++] = triage_lines[i];
+		else
+			l->left_out[l->nleft_out++] = triage_lines[i];
+	return n;
+}
+
 static int look(struct cli *cli)
 {
 	struct looking l = {
 		.verbose = cli->verbose,
 		.gathered.triage = triage__new(triage_rules, triage_rule_count),
 	};
+	const char *line[RUN_MOST];
+	size_t n = choose_lines(&l, line);
 	const struct several_plan plan = {
-		.line = triage_lines, .n = triage_line_count,
-		.needed = triage_lines_needed,
+		.line = line, .n = n, .needed = n - (triage_line_count - triage_lines_needed),
 		.sink = { &l, take_report, take_line, .end = end }, .begin = begin,
 	};
 	int code = EXIT_FAILED;

@@ -7,6 +7,10 @@
  */
 #include "machine/triage/rules.h"
 
+/* A backend that waits for a lock of postgres sleeps like an idle client: only the stack tells. */
+static const char database_locks[] =
+	"offcputime --state sleep --min 100ms -U --call-graph dwarf --frames '^ProcSleep$' --comm 'postgres*' --by comm";
+
 const char *const triage_lines[] = {
 	"schedlat --by pid --totals",
 	/* Busy servers feel a hook at each system call, so there is none for the whole time where calls are many. */
@@ -22,14 +26,18 @@ const char *const triage_lines[] = {
 	"netdrop --by reason,location",
 	"tcpretrans --count",
 	"offcputime --state disk -K --by comm",
-	/* A backend that waits for a lock of postgres sleeps like an idle client: only the stack tells. */
-	"offcputime --state sleep --min 100ms -U --call-graph dwarf --frames '^ProcSleep$' --comm 'postgres*' --by comm",
+	database_locks,
 	"softirqs --by cpu,softirq --slices",
 	"hardirqs --by cpu,irq,name",
 	"cputhrottle",
 };
 const size_t triage_line_count = ARRAY_SIZE(triage_lines);
 const size_t triage_lines_needed = ARRAY_SIZE(triage_lines) - 1;
+
+const char *triage_line_program(const char *line)
+{
+	return line == database_locks ? "postgres" : NULL;
+}
 
 /* Calls that look up files. Starting programs miss some; higher rates are an endless search. */
 #define FILE_CALLS                                                                                                     \

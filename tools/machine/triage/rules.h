@@ -12,6 +12,12 @@
 extern const char *const triage_lines[];
 extern const size_t triage_line_count, triage_lines_needed;
 
+/*
+ * How the comms begin of the only programs that a line is about; NULL: it is about all. It may be left out where none
+ * runs: its programs would run at each context switch, for nothing.
+ */
+const char *triage_line_program(const char *line);
+
 extern const struct triage_rule triage_rules[];
 extern const size_t triage_rule_count;
 
