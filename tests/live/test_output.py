@@ -295,6 +295,42 @@ def test_a_pipe_gets_lines_and_no_report(run, args):
     assert result.text or args not in SHOWN, result
 
 
+def check_only_lines(result, name):
+    assert result.code == 0 and result.text, result
+    assert not re.search(r"^(events |source: |\w+: )", result.text, re.MULTILINE), result
+    assert re.search(rf"^{name}: .* during ", result.stderr, re.MULTILINE), result
+    assert re.search(r"^events [\d,]+  ", result.stderr, re.MULTILINE), result
+
+
+@once
+def test_a_pipe_gets_recorded_lines_and_no_report(run, directory):
+    path = directory / "recording"
+    assert run("-o", path, "opensnoop", "syscount", *MISSING, tool="record").code == 1
+    result = run(path, "opensnoop", tool="show")
+    check_only_lines(result, "opensnoop")
+    assert all(re.fullmatch(LINE, line) for line in result.text.splitlines()), result
+    # Figures are reports.
+    result = run(path, "all", tool="show")
+    assert "\nsyscount: " in result.text and "opensnoop: " not in result.text, result
+    run(path, "opensnoop", "-o", directory / "lines", tool="show")
+    assert re.search(r"^events [\d,]+  ", (directory / "lines").read_text(), re.MULTILINE)
+
+
+@once
+@pytest.mark.parametrize("name", ("timehist", "schedmap"))
+def test_a_pipe_gets_switches_and_no_report(run, directory, name):
+    check_only_lines(run("-d", 0.1, tool=name), name)
+    path = directory / "switches"
+    assert run("--record", path, "-d", 0.1, tool=name).code == 0
+    check_only_lines(run("--read", path, tool=name), name)
+
+
+@once
+def test_a_table_of_switches_is_a_report(run):
+    result = run("--summary", "-d", 0.1, tool="timehist")
+    assert re.search(r"^events [\d,]+  ", result.text, re.MULTILINE), result
+
+
 @once
 def test_in_a_run_of_several_reports_of_others_stay(run):
     """Lines have a report on standard error, figures are reports."""

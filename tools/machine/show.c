@@ -159,6 +159,7 @@ static int take_line(void *context, const char *tool, const struct stream_line *
 	struct show *show = context;
 
 	(void)tool;
+	show->writer.only_lines = cli__is_piped(show->cli, &show->writer);
 	return stream__write_line(&show->writer, NULL, line);
 }
 
@@ -190,7 +191,7 @@ static int show_one(struct show *show, struct store *store, const struct store_m
 	int err;
 
 	show->merge = merge__new();
-	show->writer.header = false;
+	show->writer.header = show->writer.only_lines = false;
 	err = show->merge ? store__read(store, window, m->id, &reader) : -ENOMEM;
 	*any |= !err && merge__count(show->merge);
 	if (!err && !show->each)

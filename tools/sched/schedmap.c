@@ -110,7 +110,7 @@ static void init(void *own)
 
 	m->session = (struct session){
 		.source = WAIT_SOURCE_AUTO, .value = "switches", .arrivals = true,
-		.begin = begin, .take = take, .report = report,
+		.begin = begin, .take = take, .report = report, .has_lines = true,
 	};
 }
 

@@ -239,6 +239,7 @@ static int attach(struct session *s, struct measurement *m)
 	ring__hear_signals(s->ring);
 	m->watch = watch;
 	m->watch_fd = fd = ring__fd(s->ring);
+	m->has_lines = s->has_lines;
 	err = s->callers.wanted ? callers__begin(&s->callers, m, fd) :
 				  measurement__fill_scope(m, bpf->obj);
 	if (!err)
@@ -448,6 +449,7 @@ static int read_file(const struct tool_spec *spec, struct session *s)
 	if (err)
 		return EXIT_FAILED;
 	setvbuf(writer.file, NULL, _IOFBF, 1 << 16);
+	writer.only_lines = s->has_lines && cli__is_piped(s->cli, &writer);
 	s->writer = &writer;
 	s->stacks = &text->stacks;
 	err = switches_file__read(text, s->read, begin_reading, take_read, &reading, &why);

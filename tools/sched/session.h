@@ -39,6 +39,7 @@ struct session {
 	u32 worst;                      /* only this many are kept; 0: all records are taken */
 	enum switches_order worst_by;
 	struct callers callers;         /* the tool parses its options */
+	bool has_lines;                 /* it shows switches, and no table of them */
 	/* The hooks get the session, the first member of the tool's own state. */
 	/*
 	 * Before the first record: the number of CPUs, and the offset of its times to the wall

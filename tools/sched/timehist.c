@@ -339,6 +339,7 @@ static int check(void *own, struct cli *cli)
 
 	h->session.migrations = h->migrations || h->summary;
 	h->lines = h->lines && !h->session.worst;
+	h->session.has_lines = h->lines && !h->summary && !h->session.record;
 	if (c->wanted && !h->lines && !h->session.worst)
 		what = "-g is about lines, and --summary=only has none";
 	else if (h->session.worst && is_about_more(h, cli))

@@ -192,6 +192,9 @@ bool cli__output_ends_with(const struct cli *cli, const char *what);
 /* Whether the scope selects tasks or a command. -C alone does not. */
 bool cli__picks_tasks(const struct cli *cli);
 
+/* Does the output of the opened writer go to a program, rather than to a terminal or a file of -o? */
+bool cli__is_piped(const struct cli *cli, const struct writer *w);
+
 /*
  * Opens the output of reports. -o creates a new file with mode 0600, never through a symbolic link;
  * an existing regular file of that name is replaced. An OpenMetrics file is replaced atomically by

@@ -103,6 +103,11 @@ static int check_picture(const struct cli *cli)
 	return -EINVAL;
 }
 
+bool cli__is_piped(const struct cli *cli, const struct writer *w)
+{
+	return !cli->output && !w->terminal.columns;
+}
+
 int cli__open_writer(const struct cli *cli, struct writer *w)
 {
 	int fd;

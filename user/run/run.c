@@ -448,9 +448,7 @@ static bool tells_overhead(const struct measurement *m)
  */
 static bool has_only_lines(const struct measurement *m)
 {
-	bool piped = !m->cli->output && !m->writer->terminal.columns;
-
-	return !m->cli->explain && (m->cli->only_lines || (m->has_lines && piped));
+	return !m->cli->explain && (m->cli->only_lines || (m->has_lines && cli__is_piped(m->cli, m->writer)));
 }
 
 /*
