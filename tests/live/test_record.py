@@ -369,6 +369,8 @@ def test_stacks_keep_their_names(run, trigger, tmp_path):
     folded = run(str(path), "stackcount", "--format", "folded", tool="show")
     assert folded.code == 0 and sum(int(line.rsplit(" ", 1)[1]) for line in folded.text.splitlines()) == \
         sum(stack["value"] for stack in report["stacks"])
+    pictures = [run(str(path), "stackcount", "--format", name, tool="show") for name in ("flame", "svg")]
+    assert all(picture.code == 0 and "</svg>" in picture.text for picture in pictures), pictures
 
 
 @pytest.mark.exclusive

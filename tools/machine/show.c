@@ -270,9 +270,7 @@ static int show_file(struct show *show, struct store *store)
 
 static error_t parse_format(struct show *show, const char *arg)
 {
-	show->format = report_format(arg);
-	if (show->format < 0)
-		show->format = report_stack_format(arg);
+	show->format = report_stack_format(arg);
 	if (show->format >= 0 && !format_is_metrics(show->format))
 		return 0;
 	diag_error(
