@@ -121,6 +121,13 @@ def test_each_heading_of_the_help_has_options(tool):
     assert len({lines[n] for n in found}) == len(found), [lines[n] for n in found]
 
 
+@pytest.mark.parametrize("tool", tools())
+def test_no_option_stands_twice_in_the_help(tool):
+    """Neither where a tool has one of its own in place of that of all."""
+    names = [re.match("--[a-z-]+|-.", name)[0] for head in heads(tool) for name in head]
+    assert sorted(names) == sorted(set(names))
+
+
 def test_the_heading_of_an_option_of_probe():
     lines = help_of("probe").splitlines()
 
@@ -152,7 +159,6 @@ def refused(tool, option):
 
 
 REFUSED = {}
-METRICS = {"openmetrics", "prometheus"}
 
 
 def named_by(tool, option):
@@ -164,21 +170,16 @@ def named_by(tool, option):
     if not found:
         return None
     text = found[1].partition("; total is sum")[0].partition("; --json and")[0]
-    named = re.split(r", and of the code |; of stacks also |, | or ", text)
-    return {word.replace(" (always)", "").removeprefix("--summary=") for word in named}
+    return {word.removeprefix("--summary=") for word in each_of(text)}
+
+
+def each_of(text):
+    """The words of "fp, dwarf", without what stands in parentheses behind some."""
+    return set(re.split(r", and of the code |; of (?:stacks|tables) also |, | or ", re.sub(r" \(.*?\)", "", text)))
 
 
 def offered(tool, option):
-    """Less what goes only with another option: pictures with --heat. All parsers know those of metrics, and say later
-    who has none."""
-    found = set(words(tool, f"--{option}="))
-    found = {word.removeprefix(f"--{option}=") for word in found}
-    if option == "format" and "heat" in options(tool):
-        assert "svg" in found
-        found.remove("svg")
-    if option == "format" and "strict" not in options(tool):
-        assert not found & METRICS
-    return found
+    return {word.removeprefix(f"--{option}=") for word in words(tool, f"--{option}=")}
 
 
 @pytest.mark.parametrize("tool", tools())
@@ -191,8 +192,6 @@ def test_values_are_those_of_the_parser(tool):
         known = refused(tool, option)
         if known is None:
             continue
-        if option == "format" and "strict" not in options(tool):
-            known = known - METRICS
         if option == "state" and tool != "offcputime":
             known = known - {"preempted"}           # nobody wakes them
         if option == "by" and (keys := re.search(r"--by=\S+ +One result per (.*)", help_of(tool))):
@@ -205,6 +204,50 @@ def test_values_are_those_of_the_parser(tool):
         ]
         compared += 1
     assert compared or "format" not in options(tool)
+
+
+def formats(tool):
+    """What --help says of --format."""
+    return each_of(re.search(r" --format=NAME +(.*)", help_of(tool))[1])
+
+
+WITH_FORMATS = [tool for tool in tools() if "format" in options(tool)]
+
+
+@pytest.mark.parametrize("tool", WITH_FORMATS)
+def test_formats_of_the_help(tool):
+    """Of the tool itself, and not of all."""
+    assert formats(tool) == offered(tool, "format")
+
+
+METRICS = {"openmetrics", "prometheus"}
+
+
+def suiting(tool, form):
+    """What a format goes with, in a tool that has others, too."""
+    if "frames" in options(tool):
+        with_stacks = ["-g"] if "-g" in letters(tool) or "stacks" in options(tool) else []
+        if form in METRICS:
+            return [] if with_stacks else ["--by", "sym"]
+        return [*with_stacks, *(["--leak"] if tool == "kmem" else [])]
+    return ["--hist", "prev_prio"] if (tool, form) == ("probe", "svg") else []
+
+
+# Of those that do nothing with -n.
+MEASURING = [tool for tool in WITH_FORMATS if "explain" in options(tool) and tool != "run"]
+EVERY_FORMAT = {form for tool in WITH_FORMATS for form in offered(tool, "format")}
+
+
+@pytest.mark.parametrize("tool", MEASURING)
+def test_formats_are_taken(tool, run, directory):
+    """Those of the help by a line that would be run; no others."""
+    for form in sorted(EVERY_FORMAT):
+        result = run(tool, *NEEDED.get(tool, []), *suiting(tool, form), "-n", "-o", directory / "file", "--format",
+                     form, tool="tally")
+        if form in formats(tool):
+            assert result.code in (0, 4), (form, result)
+        else:
+            assert result.code == 2 and ("--format" in result.stderr or "--heat" in result.stderr), (form, result)
 
 
 @pytest.mark.parametrize("tool", [tool for tool in tools() if "by" in options(tool)])

@@ -94,6 +94,8 @@ static error_t parse_number(u64 *to, const char *option, u64 most, const char *a
 	return EINVAL;
 }
 
+#define FORMAT_NAMES "tree, text, folded, flame, svg, pprof, speedscope, json, csv, html, openmetrics, prometheus"
+
 static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
 	struct funcgraph *s = state->input;
@@ -112,8 +114,7 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 		s->format = report_stack_format(arg);
 		if (s->format >= 0)
 			return 0;
-		diag_error("--format: '%s' is not one of tree, folded, flame, pprof, speedscope, json, csv, "
-			   "openmetrics, prometheus, html", arg);
+		diag_error("--format: '%s' is not one of " FORMAT_NAMES, arg);
 		return EINVAL;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -652,13 +653,13 @@ static const struct argp_option own_options[] = {
 	  "Calls in N others have no line: they are in the time of those that call them (64 at most)", 1 },
 	{ "max-paths", KEY_MAX_PATHS, "N", 0, "Room for about N paths (default 10240)", 1 },
 	{ "sort", KEY_SORT, "COL", 0, "A tree, or paths ordered by total, self, calls, avg, max or key", 1 },
-	/* Replaces the common one. */
-	{ "format", KEY_FORMAT, "NAME", OPTION_HIDDEN, NULL, 0 },
+	{ "format", KEY_FORMAT, "NAME", 0, FORMAT_NAMES, HELP_OUTPUT },
 	{},
 };
 
 static const char *const formats[] = {
-	"tree", "folded", "flame", "pprof", "speedscope", "json", "csv", "openmetrics", "prometheus", "html",
+	"tree", "text", "folded", "flame", "svg", "pprof", "speedscope", "json", "csv", "html", "openmetrics",
+	"prometheus",
 };
 
 ORDER_VALUES(own_options, KEY_SORT, orders);
@@ -672,8 +673,7 @@ static const struct tool_spec spec = {
 	.name = "funcgraph",
 	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN | CLI_COMMAND,
-		.doc = "Which functions call which, how often, and which of them take the time: their call tree.\v"
-		       "--format is tree (default), folded, flame (SVG), pprof, speedscope, json, csv or html.",
+		.doc = "Which functions call which, how often, and which of them take the time: their call tree.",
 		.own = &own_argp,
 		.takes = takes,
 	},

@@ -76,7 +76,7 @@ static int compare(struct writer *w, const struct diff *d, size_t top)
 
 static const struct argp_option options[] = {
 	{ "format", KEY_FORMAT, "NAME", 0,
-	  "flame: of stacks, an SVG file as wide as what came after, red where that is more", HELP_OUTPUT },
+	  "flame (of stacks: an SVG file as wide as what came after, red where that is more)", HELP_OUTPUT },
 	{},
 };
 

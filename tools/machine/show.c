@@ -268,14 +268,14 @@ static int show_file(struct show *show, struct store *store)
  * --- the command line --------------------------------------------------------------------------
  */
 
+#define FORMAT_NAMES "text, json, csv, html; of stacks also tree, folded, flame, svg, pprof, speedscope"
+
 static error_t parse_format(struct show *show, const char *arg)
 {
 	show->format = report_stack_format(arg);
 	if (show->format >= 0 && !format_is_metrics(show->format))
 		return 0;
-	diag_error(
-		"--format: '%s' is not one of text, json, csv, html; of stacks also folded, flame, pprof, speedscope",
-		arg);
+	diag_error("--format: '%s' is not one of " FORMAT_NAMES, arg);
 	return EINVAL;
 }
 
@@ -324,13 +324,12 @@ static const struct argp_option option_list[] = {
 	{ "at", KEY_AT, "TIME", 0, "The minute around that time", 1 },
 	{ "each", KEY_EACH, NULL, 0, "Each interval by itself", 1 },
 	{ "sort", KEY_ORDER, "COL", 0, "Order rows by this column (default total, or the first that adds up)", 1 },
-	{ "format", KEY_FORMAT, "NAME", 0,
-	  "text, json, csv, html; of stacks also folded, flame, pprof, speedscope", HELP_OUTPUT },
+	{ "format", KEY_FORMAT, "NAME", 0, FORMAT_NAMES, HELP_OUTPUT },
 	{},
 };
 
 static const char *const formats[] = {
-	"text", "json", "csv", "html", "folded", "flame", "pprof", "speedscope",
+	"text", "json", "csv", "html", "tree", "folded", "flame", "svg", "pprof", "speedscope",
 };
 
 OPTION_VALUES(format, .options = option_list, .key = KEY_FORMAT, .word = formats, .n = ARRAY_SIZE(formats));

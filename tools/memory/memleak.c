@@ -657,7 +657,7 @@ static const struct tool_spec spec = {
 			  CLI_COMMAND,
 		.usual_keys = STACKS_ON_DEMAND,
 		.doc = "Memory that processes have allocated and not freed, by stack.\n"
-		       "--format is table (default), tree, folded, flame (SVG), pprof, speedscope, json or csv.",
+		       "A table, if --format does not say otherwise.",
 		.own = &own_argp,
 		.own_keys = true,
 		.keys = STACK_KEYS,

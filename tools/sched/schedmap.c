@@ -129,6 +129,7 @@ static const struct tool_spec spec = {
 	.name = "schedmap",
 	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_OUTPUT | CLI_RUN | CLI_COMMAND,
+		.formats = SESSION_FORMATS,
 		.doc = "Which task each CPU runs: a column for each CPU, a line for each switch.",
 		.own = &own_argp,
 	},

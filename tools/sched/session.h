@@ -66,6 +66,9 @@ struct session {
 	struct loss_counters losses_before;
 };
 
+/* Spec's formats: lines have no metrics. */
+#define SESSION_FORMATS "text, json, csv, html"
+
 /* Checks that the options fit together, and reports what does not. Returns 0 or -EINVAL. */
 int session__check(struct session *s, struct cli *cli);
 

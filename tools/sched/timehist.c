@@ -404,6 +404,7 @@ static const struct tool_spec spec = {
 	.name = "timehist",
 	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_TOP | CLI_OUTPUT | CLI_RUN | CLI_COMMAND,
+		.formats = SESSION_FORMATS,
 		.doc = "Each switch: who leaves a CPU, how long it ran, and what came before.",
 		.own = &own_argp,
 	},

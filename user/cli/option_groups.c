@@ -541,6 +541,36 @@ void cli__set_format(struct cli *cli, enum report_format format)
 	cli->format = cli->prometheus ? FORMAT_OPENMETRICS : format;
 }
 
+#define FORMATS_SPACE 96        /* for the names of all common formats */
+
+/* Lists the formats that --format takes: "text, json"; svg is for heat maps, metrics are for measurements. */
+static const char *list_formats(const char *formats, u32 groups, char room[FORMATS_SPACE])
+{
+	static const enum report_format common[] = {
+		FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_HTML, FORMAT_OPENMETRICS, FORMAT_PROMETHEUS, FORMAT_SVG,
+	};
+	size_t i, len = 0;
+
+	if (formats)
+		return formats;
+	for (i = 0; i < ARRAY_SIZE(common); i++) {
+		if ((common[i] == FORMAT_SVG && !(groups & CLI_HEAT)) ||
+		    (format_is_metrics(common[i]) && !(groups & CLI_LISTEN)))
+			continue;
+		len += snprintf(room + len, FORMATS_SPACE - len, "%s%s", len ? ", " : "",
+				report_format_name(common[i]));
+	}
+	return room;
+}
+
+static error_t bad_format(const struct cli *cli, const char *name)
+{
+	char room[FORMATS_SPACE];
+
+	diag_error("--format: '%s' is not one of %s", name, list_formats(cli->formats, cli->groups, room));
+	return EINVAL;
+}
+
 static error_t parse_output(int key, char *arg, struct argp_state *state)
 {
 	struct cli *cli = state->input;
@@ -559,7 +589,7 @@ static error_t parse_output(int key, char *arg, struct argp_state *state)
 	case KEY_FORMAT:
 		format = report_format(arg);
 		if (format < 0)
-			return bad_value("--format", arg, "one of text, json, csv, openmetrics, prometheus, html");
+			return bad_format(cli, arg);
 		cli__set_format(cli, format);
 		return 0;
 	case 'o':
@@ -583,7 +613,7 @@ static const struct argp_option output_options[] = {
 	{"json", KEY_JSON, NULL, 0, "JSON, one object per line", HELP_OUTPUT},
 	{"csv", KEY_CSV, "SEP", OPTION_ARG_OPTIONAL, "Comma-separated values, or SEP between them",
 	 HELP_OUTPUT},
-	{"format", KEY_FORMAT, "NAME", 0, "text, json, csv, openmetrics, prometheus or html", HELP_OUTPUT},
+	{"format", KEY_FORMAT, "NAME", 0, "text, json or another", HELP_OUTPUT},
 	{"output", 'o', "FILE", 0, "Write to FILE, made anew, mode 0600", HELP_OUTPUT},
 	{"append", KEY_APPEND, NULL, 0, "Write to the end of the file of -o instead", HELP_OUTPUT},
 	{"timestamps", 'T', NULL, 0, "Begin each report with its time", HELP_OUTPUT},
@@ -591,19 +621,23 @@ static const struct argp_option output_options[] = {
 	{},
 };
 
-/* svg is for heat maps, metrics are for measurements. */
 static void complete_formats(struct completion *c)
 {
-	const char *name;
-	int i;
+	char room[FORMATS_SPACE];
 
-	for (i = 0; i < FORMATS; i++) {
-		name = report_format_name(i);
-		if (report_format(name) < 0 || (i == FORMAT_SVG && !(c->spec->groups & CLI_HEAT)) ||
-		    (format_is_metrics(i) && !(c->spec->groups & CLI_LISTEN)))
-			continue;
-		completion__add(c, name, "");
-	}
+	add_names_of(c, list_formats(c->spec->formats, c->spec->groups, room));
+}
+
+/* argp help filter, like name_own_parts(). */
+static char *name_formats(int key, const char *text, void *input)
+{
+	const struct cli *cli = input;
+	char room[FORMATS_SPACE], *more;
+
+	if (key != KEY_FORMAT || !cli)
+		return (char *)text;
+	more = strdup(list_formats(cli->formats, cli->groups, room));
+	return more ?: (char *)text;
 }
 
 OPTION_VALUES(format, .options = output_options, .key = KEY_FORMAT, .add = complete_formats);
@@ -767,7 +801,8 @@ static const struct {
 	{ CLI_TABLE, { .options = table_options, .parser = parse_form } },
 	{ CLI_HIST, { .options = hist_options, .parser = parse_form } },
 	{ CLI_LIVE, { .options = live_options, .parser = parse_live } },
-	{ CLI_OUTPUT, { .options = output_options, .parser = parse_output } },
+	{ CLI_OUTPUT,
+	  { .options = output_options, .parser = parse_output, .help_filter = name_formats } },
 	{ CLI_TIMES, { .options = times_options, .parser = parse_times } },
 	{ CLI_MEASURE, { .options = measure_options, .parser = parse_measure } },
 	{ CLI_LISTEN, { .options = listen_options, .parser = parse_listen } },

@@ -284,7 +284,58 @@ static char *joined(int argc, char **argv)
 struct whole_argp {
 	struct argp_child children[1 + OPTION_GROUPS + 1];
 	struct argp root;
+	/* Copies of groups without the options that the tool replaces: whole_argp__leave_out_replaced(). */
+	struct argp rest[OPTION_GROUPS];
+	struct argp_option kept[OPTION_TABLE_MOST];
+	size_t nkept;
 };
+
+static bool is_end(const struct argp_option *o)
+{
+	return !o->name && !o->key && !o->doc;
+}
+
+static bool is_replaced(const struct option_table *own, const struct argp_option *o)
+{
+	size_t i;
+
+	for (i = 0; o->name && i < own->n; i++)
+		if (!strcmp(own->name[i], o->name))
+			return true;
+	return false;
+}
+
+static void leave_out(struct whole_argp *whole, size_t child, const struct option_table *own)
+{
+	const struct argp *group = whole->children[child].argp;
+	const struct argp_option *o = group->options;
+	struct argp *rest = &whole->rest[child - 1];
+
+	while (!is_end(o) && !is_replaced(own, o))
+		o++;
+	if (is_end(o))
+		return;
+	*rest = *group;
+	rest->options = &whole->kept[whole->nkept];
+	for (o = group->options; !is_end(o); o++)
+		if (!is_replaced(own, o))
+			whole->kept[whole->nkept++] = *o;
+	whole->kept[whole->nkept++] = (struct argp_option){};
+	whole->children[child].argp = rest;
+}
+
+/* For --help, which would list both. Completion knows values by the tables themselves, and parsers take the first. */
+static void whole_argp__leave_out_replaced(struct whole_argp *whole, const struct argp *own)
+{
+	struct option_table table;
+	size_t i;
+
+	if (!own)
+		return;
+	option_table__fill(&table, own);
+	for (i = 1; whole->children[i].argp; i++)
+		leave_out(whole, i, &table);
+}
 
 static void whole_argp__fill(struct whole_argp *whole, const struct cli_spec *spec)
 {
@@ -349,6 +400,7 @@ int cli__parse(struct cli *cli, const struct cli_spec *spec, int argc, char **ar
 		.filter_each = spec->filter_each,
 		.has_max_keys = spec->groups & CLI_KEYS, .scope.follow = spec->follows,
 		.own_parts = spec->own_parts, .keys = spec->keys, .usual_keys = spec->usual_keys,
+		.formats = spec->formats, .groups = spec->groups,
 		.usual_stacks = spec->usual_stacks,
 	};
 	if (complete__is_asked(argc, argv))
@@ -363,6 +415,7 @@ int cli__parse(struct cli *cli, const struct cli_spec *spec, int argc, char **ar
 		err = cli_prescan(&whole.root, argc, argv, &end);
 	if (!err)
 		err = take_command(cli, spec, argc, argv, end);
+	whole_argp__leave_out_replaced(&whole, spec->own);
 	if (!err && argp_parse(&whole.root, end, argv, 0, NULL, &input))
 		err = -EINVAL;
 	if (!err)

@@ -88,6 +88,8 @@ struct cli {
 	bool has_max_keys;      /* CLI_KEYS */
 	const struct own_parts *own_parts;
 	const char *keys;       /* from the spec */
+	const char *formats;    /* likewise */
+	u32 groups;             /* likewise */
 	u32 usual_keys, usual_stacks;   /* from the spec */
 	u32 max_keys;           /* --max-keys, or CLI_DEFAULT_MAX_KEYS */
 	u32 asked_keys;         /* --max-keys; 0: not given */
@@ -143,7 +145,7 @@ struct cli_spec {
 	u32 groups;             /* enum cli_groups, ORed */
 	const char *doc;        /* description for --help, in argp's format */
 	const struct argp *own; /* the tool's own options, or NULL; with args_doc it also takes the
-				 * positional arguments */
+				 * positional arguments. They replace those of the groups with the same name */
 	void *own_input;        /* state->input of own's parser */
 	bool own_keys;          /* the tool parses --by: cli->by_text */
 	bool filter_each;       /* each --filter applies to the -e before it */
@@ -151,6 +153,8 @@ struct cli_spec {
 	const struct own_parts *own_parts;
 	/* Keys that --help lists for --by, if the tool lacks some parts of task keys; NULL: all. */
 	const char *keys;
+	/* Formats that --help lists for --format, if the tool lacks some of those that its groups have; NULL: all. */
+	const char *formats;
 	/* Default of --max-keys shown by --help; 0: CLI_DEFAULT_MAX_KEYS. */
 	u32 usual_keys;
 	u32 usual_stacks;       /* the same for stacks (-g) in a tool that also has other keys; 0: usual_keys */

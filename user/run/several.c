@@ -623,6 +623,7 @@ int several__main(several_find find, int argc, char **argv)
 		.groups = CLI_SCOPE | CLI_TIME | CLI_OUTPUT | CLI_RUN | CLI_COMMAND | CLI_LIVE,
 		.doc = "Several measurements at once, over the same time: each 'TOOL [OPTION...]' in "
 		       "quotes, what is for all of them behind.",
+		.formats = "text, json, html, openmetrics, prometheus",        /* each tool has its own columns */
 		.own = &own,
 		.own_input = &s,
 		.takes = takes,

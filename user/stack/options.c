@@ -23,6 +23,10 @@ enum {
 	KEY_NO_PYTHON,
 };
 
+/* Of stacks "text" is a tree, and "svg" a flame graph. */
+#define FORMAT_NAMES "tree, text, table, folded, flame, svg, pprof, speedscope, json, csv, html; of tables also " \
+	"openmetrics, prometheus"
+
 static const struct argp_option options[] = {
 	{ NULL, 0, NULL, 0, "Stacks:", HELP_STACKS },
 	{ "kernel-stacks", 'K', NULL, 0, "Only the kernel's part", HELP_STACKS },
@@ -36,13 +40,13 @@ static const struct argp_option options[] = {
 	{ "callee", KEY_CALLEE, NULL, 0, "Innermost functions first, and who calls them", HELP_STACKS },
 	{ "lines", KEY_LINES, NULL, 0, "Frames of user space by source line, from debug information", HELP_STACKS },
 	{ "inline", KEY_INLINE, NULL, 0, "Inlined functions as frames of their own, likewise", HELP_STACKS },
-	/* Replaces the common option of all tools. */
-	{ "format", KEY_FORMAT, "NAME", OPTION_HIDDEN, NULL, 0 },
+	{ "format", KEY_FORMAT, "NAME", 0, FORMAT_NAMES, HELP_OUTPUT },
 	{},
 };
 
 static const char *const formats[] = {
-	"tree", "table", "folded", "flame", "pprof", "speedscope", "json", "csv", "html",
+	"tree", "text", "table", "folded", "flame", "svg", "pprof", "speedscope", "json", "csv", "html",
+	"openmetrics", "prometheus",
 };
 static const char *const call_graphs[] = { "fp", "dwarf" };
 
@@ -59,8 +63,7 @@ static error_t parse_format(struct stack_options *o, const char *arg)
 	o->format = report_stack_format(arg);
 	if (o->format >= 0)
 		return 0;
-	diag_error("--format: '%s' is not one of tree, table, folded, flame, pprof, speedscope, json, "
-		   "csv, html", arg);
+	diag_error("--format: '%s' is not one of " FORMAT_NAMES, arg);
 	return EINVAL;
 }
 

@@ -42,8 +42,7 @@ extern const struct argp stack_options_argp;
 #define STACK_KEYS TASK_KEY_PARTS ", dso, sym"
 
 #define STACK_FORMATS_DOC \
-	"--format is tree (default), folded, flame (SVG), pprof, speedscope, table, json or csv; --by also " \
-	"takes dso and sym, of the innermost frame, for a table."
+	"A tree, if --format does not say otherwise; --by also takes dso and sym, of the innermost frame, for a table."
 
 /*
  * Call after parsing: checks combinations of options, and sets cli->by, cli->format and the depth
