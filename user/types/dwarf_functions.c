@@ -295,6 +295,45 @@ static void prefer_exact(struct search *s)
 	s->n = exact ?: s->n;
 }
 
+/* Takes where a function begins from its copies of one kind, if its entry does not say so. */
+static int find_begin(struct dwarf_function *f, struct dwarf *d, bool is_inlined)
+{
+	struct dwarf_begin b;
+	Dwarf_Die die;
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < f->nplaces && !err; i++) {
+		if (f->place[i].is_inlined != is_inlined || !dwarf_offdie(d->dwarf, f->place[i].entry, &die))
+			continue;
+		err = dwarf_begin__of(&b, d, &die);
+		if (err)
+			return err == -ENOMEM ? err : 0;
+		if (!f->file)
+			f->file = copy(b.file, &err);
+		if (b.line && (!f->line || b.line < f->line))
+			f->line = b.line;
+	}
+	return err;
+}
+
+/* Its own code knows better than inlined copies, which may lack the first lines. */
+static int find_begins(struct dwarf_functions *found, struct dwarf *d)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < found->n && !err; i++) {
+		struct dwarf_function *f = &found->function[i];
+
+		if (!f->file || !f->line)
+			err = find_begin(f, d, false);
+		if (!err && (!f->file || !f->line))
+			err = find_begin(f, d, true);
+	}
+	return err;
+}
+
 int dwarf_direct__functions(struct dwarf_functions *found, struct dwarf *d, const char *name)
 {
 	struct search s = { .d = d, .glob = name, .literal = name && !strpbrk(name, "*?[\\") };
@@ -311,6 +350,8 @@ int dwarf_direct__functions(struct dwarf_functions *found, struct dwarf *d, cons
 		qsort(s.found, s.n, sizeof(*s.found), compare_instances);
 		err = group(&new, s.found, s.n);
 	}
+	if (!err && name)
+		err = find_begins(&new, d);
 	for (i = 0; i < s.n; i++)
 		free_instance(&s.found[i]);
 	free(s.found);

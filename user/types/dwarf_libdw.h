@@ -150,11 +150,23 @@ int dwarf_path__to(struct dwarf_path *path, struct dwarf *d, Dwarf_Die *unit, Dw
 int dwarf_path__descend(struct dwarf_path *path, struct dwarf *d, Dwarf_Die *from, u64 pc,
 			bool functions);
 
+/* Where the source of a function begins. */
+struct dwarf_begin {
+	const char *file;       /* NULL: unknown */
+	u32 line;               /* 0: unknown */
+};
+
+/*
+ * From the function's entry or, in Go, from the rows of this copy: its compiler often omits it (dwarf_lines.c).
+ * Returns 0, -EBADMSG or -ENOMEM.
+ */
+int dwarf_begin__of(struct dwarf_begin *b, struct dwarf *d, Dwarf_Die *die);
+
 /*
  * Appends to lines, unsorted, the lines of one copy of a function in the file that defines it; sets
  * lines->file if it is not set. dwarf_lines__finish() sorts them.
  */
-int dwarf_lines__add_place(struct dwarf_lines *lines, struct dwarf *d, Dwarf_Die *die);
+int dwarf_lines__add_place(struct dwarf_lines *lines, struct dwarf *d, Dwarf_Die *die, const struct dwarf_begin *begin);
 int dwarf_lines__finish(struct dwarf_lines *lines, u32 first);
 
 /* Sets type, kind, size and is_string of a variable. Returns 0 or -ENOMEM. */

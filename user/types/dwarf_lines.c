@@ -96,6 +96,8 @@ struct place {
 	const char *file;
 	u32 first;              /* of the function */
 	u32 limit;              /* lines from here on belong to its callers; 0: no limit */
+	int last;               /* line of the last row that was added; 0: another line came behind it */
+	bool is_go;             /* rows are of the innermost function: those in the code of guests are theirs */
 	struct guest *guest;
 	size_t nguests;
 };
@@ -105,11 +107,11 @@ static int add_guest(struct place *p, Dwarf_Die *die)
 	const char *file = dwarf_die__file(die);
 	struct dwarf_ranges r;
 	struct guest *larger;
-	int line, err;
+	int line = 0, err;
 	size_t i;
 
-	if (!file || strcmp(file, p->file) || dwarf_decl_line(die, &line) || line <= 0 ||
-	    (u32)line == p->first)
+	if (!p->is_go && (!file || strcmp(file, p->file) || dwarf_decl_line(die, &line) || line <= 0 ||
+			  (u32)line == p->first))
 		return 0;
 	err = dwarf_ranges__of(&r, p->d, die);
 	if (err)
@@ -159,8 +161,8 @@ static bool is_own(const struct place *p, u32 line, u64 address)
 	if (line < p->first || (p->limit && line >= p->limit))
 		return false;
 	for (g = p->guest; g < p->guest + p->nguests; g++)
-		if (address >= g->range.start && address < g->range.end && g->line > p->first &&
-		    line >= g->line)
+		if (address >= g->range.start && address < g->range.end &&
+		    (p->is_go || (g->line > p->first && line >= g->line)))
 			return false;
 	return true;
 }
@@ -176,7 +178,7 @@ static int find_limit(struct place *p, Dwarf_Die *unit, Dwarf_Die *die)
 	size_t i;
 	int line, err;
 
-	if (dwarf_tag(die) != DW_TAG_inlined_subroutine)
+	if (p->is_go || dwarf_tag(die) != DW_TAG_inlined_subroutine)
 		return 0;
 	err = dwarf_path__to(&path, p->d, unit, dwarf_dieoffset(die));
 	for (i = 0; i + 1 < path.n && !err; i++) {
@@ -229,9 +231,11 @@ static int add_range(struct dwarf_lines *lines, struct place *p, Dwarf_Lines *ro
 	const char *file, *known = NULL;
 	bool same = false, statement, end;
 	size_t i = dwarf_rows__first(rows, n, range->start);
-	int line, last = 0, err = 0;
+	int line, err = 0;
 	Dwarf_Addr address;
 
+	if (!p->is_go)          /* there, code of the caller stands between the ranges of one copy */
+		p->last = 0;
 	for (; i < n && !err; i++) {
 		Dwarf_Line *row = dwarf_onesrcline(rows, i);
 
@@ -243,7 +247,7 @@ static int add_range(struct dwarf_lines *lines, struct place *p, Dwarf_Lines *ro
 		    dwarf_lineendsequence(row, &end))
 			continue;
 		if (end)
-			last = 0;
+			p->last = 0;
 		if (!statement || end)
 			continue;
 		file = dwarf_linesrc(row, NULL, NULL);
@@ -252,15 +256,151 @@ static int add_range(struct dwarf_lines *lines, struct place *p, Dwarf_Lines *ro
 			known = file;
 		}
 		if (!same || line <= 0 || !is_own(p, line, address)) {
-			last = 0;
+			p->last = 0;
 			continue;
 		}
-		if (line != last)
+		if (line != p->last)
 			err = add(lines, line, address);
-		last = line;
+		p->last = line;
 	}
 	return err;
 }
+
+/* --- Go --------------------------------------------------------------------------------------- */
+
+static bool has_line(Dwarf_Lines *rows, size_t i, int line)
+{
+	int own;
+
+	return !dwarf_lineno(dwarf_onesrcline(rows, i), &own) && own == line;
+}
+
+/* The row behind the check of the stack, where its compiler says that the prologue ends; end: there is no check. */
+static size_t find_body(Dwarf_Lines *rows, size_t i, size_t end)
+{
+	bool is_body;
+
+	for (; i < end; i++)
+		if (!dwarf_lineprologueend(dwarf_onesrcline(rows, i), &is_body) && is_body)
+			break;
+	return i;
+}
+
+/*
+ * A function that checks its stack begins again when it has been made larger, by code at its end that belongs to its
+ * first line. What is between is passed once a call.
+ */
+static void leave_out_check(struct dwarf_range *range, Dwarf_Lines *rows, size_t n)
+{
+	size_t start = dwarf_rows__first(rows, n, range->start), end = dwarf_rows__first(rows, n, range->end);
+	size_t body = find_body(rows, start, end);
+	Dwarf_Addr address;
+	int line;
+
+	if (body == end || dwarf_lineno(dwarf_onesrcline(rows, start), &line))
+		return;
+	while (end > body + 1 && has_line(rows, end - 1, line))
+		end--;
+	if (end < n && !dwarf_lineaddr(dwarf_onesrcline(rows, end), &address) && address < range->end)
+		range->end = address;
+	if (!dwarf_lineaddr(dwarf_onesrcline(rows, body), &address))
+		range->start = address;
+}
+
+/* The first line of the parameters; 0: unknown. */
+static u32 line_of_parameters(struct dwarf *d, Dwarf_Die *function)
+{
+	Dwarf_Die child;
+	u32 first = 0;
+	int line;
+
+	if (dwarf_child(function, &child))
+		return 0;
+	do {
+		if (dwarf_tag(&child) == DW_TAG_formal_parameter && !dwarf_decl_line(&child, &line) && line > 0 &&
+		    (!first || (u32)line < first))
+			first = line;
+	} while (dwarf__spend(d) && !dwarf_siblingof(&child, &child));
+	return first;
+}
+
+/* From the own rows of a range: the file of the first, and the first line there; first_only: that of the first row. */
+static int begin_of_rows(struct dwarf_begin *b, const struct place *p, Dwarf_Lines *rows, size_t n,
+			 const struct dwarf_range *range, bool first_only)
+{
+	size_t i = dwarf_rows__first(rows, n, range->start), end = dwarf_rows__first(rows, n, range->end);
+	const char *file;
+	int line;
+
+	for (; i < end; i++) {
+		Dwarf_Line *row = dwarf_onesrcline(rows, i);
+		Dwarf_Addr address;
+
+		if (!dwarf__spend(p->d))
+			return -EBADMSG;
+		if (dwarf_lineaddr(row, &address) || dwarf_lineno(row, &line) || line <= 0 || !is_own(p, line, address))
+			continue;
+		file = dwarf_linesrc(row, NULL, NULL);
+		b->file = b->file ?: file;
+		if (!file || !b->file || strcmp(file, b->file))
+			continue;
+		if (!b->line || (u32)line < b->line)
+			b->line = line;
+		if (first_only)
+			break;
+	}
+	return 0;
+}
+
+/*
+ * Entries of older Go (1.19) lack the line, and those of functions that may be inlined the file. The check of the stack
+ * has the function's line; without it, parameters may have it, or else the first line with code is taken for it.
+ */
+static int begin_of_go(struct dwarf_begin *b, struct dwarf *d, Dwarf_Die *die, Dwarf_Die *unit)
+{
+	struct dwarf_begin found = { .file = b->file };
+	struct place p = { .d = d, .is_go = true };
+	struct dwarf_ranges r;
+	Dwarf_Lines *rows;
+	bool is_first;
+	size_t n, i;
+	int err;
+
+	if (dwarf_getsrclines(unit, &rows, &n))
+		return 0;
+	err = dwarf_ranges__of(&r, d, die);
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	found.line = line_of_parameters(d, die);
+	err = find_guests(&p, die, 0);
+	for (i = 0; i < r.n && !err; i++) {
+		size_t start = dwarf_rows__first(rows, n, r.range[i].start);
+		size_t end = dwarf_rows__first(rows, n, r.range[i].end);
+
+		is_first = found.line || find_body(rows, start, end) < end;
+		err = begin_of_rows(&found, &p, rows, n, &r.range[i], is_first);
+	}
+	b->file = found.file;
+	b->line = b->line ?: found.line;
+	free(r.range);
+	free(p.guest);
+	return err;
+}
+
+int dwarf_begin__of(struct dwarf_begin *b, struct dwarf *d, Dwarf_Die *die)
+{
+	Dwarf_Die unit;
+	int line;
+
+	*b = (struct dwarf_begin){ .file = dwarf_die__file(die) };
+	if (!dwarf_decl_line(die, &line) && line > 0)
+		b->line = line;
+	if ((b->file && b->line) || !dwarf_diecu(die, &unit, NULL, NULL) || dwarf_srclang(&unit) != DW_LANG_Go)
+		return 0;
+	return begin_of_go(b, d, die, &unit);
+}
+
+/* --- a function ------------------------------------------------------------------------------- */
 
 /* Names the file of the first copy: a function is in one file. */
 static int name_file(struct dwarf_lines *lines, const struct place *p, Dwarf_Die *unit)
@@ -278,30 +418,32 @@ static int name_file(struct dwarf_lines *lines, const struct place *p, Dwarf_Die
 	return text && !lines->directory ? -ENOMEM : 0;
 }
 
-int dwarf_lines__add_place(struct dwarf_lines *lines, struct dwarf *d, Dwarf_Die *die)
+int dwarf_lines__add_place(struct dwarf_lines *lines, struct dwarf *d, Dwarf_Die *die, const struct dwarf_begin *begin)
 {
-	struct place p = { .d = d, .file = dwarf_die__file(die) };
+	struct place p = { .d = d, .file = begin->file, .first = begin->line };
 	struct dwarf_ranges r;
 	Dwarf_Lines *rows;
 	Dwarf_Die unit;
-	int first, err;
 	size_t n, i;
+	int err;
 
-	if (!p.file || dwarf_decl_line(die, &first) || first <= 0 ||
-	    !dwarf_diecu(die, &unit, NULL, NULL))
+	if (!p.file || !p.first || !dwarf_diecu(die, &unit, NULL, NULL))
 		return -ENOENT;
 	if (dwarf_getsrclines(&unit, &rows, &n))
 		return -ENOENT;
+	p.is_go = dwarf_srclang(&unit) == DW_LANG_Go;
 	err = lines->file ? 0 : name_file(lines, &p, &unit);
 	if (err)
 		return err;
-	p.first = first;
 	err = dwarf_ranges__of(&r, d, die);
 	if (err)
 		return err;
 	err = find_guests(&p, die, 0) ?: find_limit(&p, &unit, die);
-	for (i = 0; i < r.n && !err; i++)
+	for (i = 0; i < r.n && !err; i++) {
+		if (p.is_go)
+			leave_out_check(&r.range[i], rows, n);
 		err = add_range(lines, &p, rows, n, &r.range[i]);
+	}
 	free(r.range);
 	free(p.guest);
 	return err;
@@ -309,6 +451,7 @@ int dwarf_lines__add_place(struct dwarf_lines *lines, struct dwarf *d, Dwarf_Die
 
 int dwarf_direct__lines_of(struct dwarf_lines *out, struct dwarf *d, const struct dwarf_function *f)
 {
+	const struct dwarf_begin begin = { f->file, f->line };
 	struct dwarf_lines lines = {};
 	Dwarf_Die die;
 	int err = 0, end;
@@ -319,7 +462,7 @@ int dwarf_direct__lines_of(struct dwarf_lines *out, struct dwarf *d, const struc
 		if (!dwarf_offdie(d->dwarf, f->place[i].entry, &die))
 			err = -EBADMSG;
 		else
-			err = dwarf_lines__add_place(&lines, d, &die);
+			err = dwarf_lines__add_place(&lines, d, &die, &begin);
 		if (err == -ENOENT)
 			err = 0;        /* a place without lines */
 	}

@@ -474,7 +474,8 @@ static int find_path(struct dwarf_path *path, size_t *function, struct dwarf *d,
 
 static int prepare(struct view *v, Dwarf_Die *unit)
 {
-	int line, err;
+	struct dwarf_begin begin = {};
+	int err;
 
 	v->is_c = is_c(unit);
 	v->is_go = dwarf_srclang(unit) == DW_LANG_Go;
@@ -484,11 +485,12 @@ static int prepare(struct view *v, Dwarf_Die *unit)
 	if (err)
 		return err;
 	v->body = dwarf_die__body(v->function, v->entry);
-	err = dwarf_lines__add_place(&v->lines, v->d, v->function);
-	if (dwarf_decl_line(v->function, &line) || line < 0)
-		line = 0;
+	/* An inlined copy of Go may not tell the first line, which the function's own code has. */
+	if (!v->is_go || dwarf_tag(v->function) == DW_TAG_subprogram)
+		err = dwarf_begin__of(&begin, v->d, v->function);
+	err = err ?: dwarf_lines__add_place(&v->lines, v->d, v->function, &begin);
 	if (!err || err == -ENOENT)
-		err = dwarf_lines__finish(&v->lines, line);
+		err = dwarf_lines__finish(&v->lines, begin.line);
 	return err;
 }
 
