@@ -558,7 +558,16 @@ struct linux_binprm {
 	const char *filename;
 };
 
+typedef struct {
+	unsigned long sig[1];
+} sigset_t;
+
+struct sigpending {
+	sigset_t signal;
+};
+
 struct signal_struct {
+	struct sigpending shared_pending;
 	atomic_t live;
 	int nr_threads;
 	int group_exit_code;
@@ -582,6 +591,14 @@ struct seccomp {
 	int mode; /* optional: CONFIG_SECCOMP */
 };
 
+struct restart_futex { /* optional: without a name in the kernel */
+	u32 *uaddr;
+};
+
+struct restart_block {
+	struct restart_futex futex;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state; /* optional: 5.14, commit 2f064a59a11f */
@@ -600,6 +617,10 @@ struct task_struct {
 	struct uprobe_task *utask; /* optional: CONFIG_UPROBES */
 	struct signal_struct *signal;
 	struct sighand_struct *sighand;
+	sigset_t blocked;
+	struct sigpending pending;
+	unsigned long jobctl;
+	struct restart_block restart_block;
 	int exit_code;
 	u64 start_time;
 	struct sched_entity se;

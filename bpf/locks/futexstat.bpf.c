@@ -6,6 +6,10 @@
  * The call's arguments are kept with its task from the entry on, because futex(2) may change the registers. The stack
  * is taken at the entry as well: waits that never end are of most interest, and a task that is about to sleep has the
  * time.
+ *
+ * With --waits, context switches show the waits in which a task sleeps: no program runs at system calls, where a hook
+ * turns on the slow path of each call of the machine. The registers of the task that leaves its CPU say in which call
+ * it is.
  */
 #define SCOPE_UNTYPED
 #include "answered.bpf.h"
@@ -52,7 +56,7 @@ struct futex_call {
 	u32 owner;
 	u32 restarts;           /* interrupted; restart_syscall() may continue it */
 	u32 flaw;               /* of the stack */
-	u32 pad;
+	u32 result;             /* --waits: enum futex_result */
 };
 
 TASK_STATE(futex_calls, struct futex_call)
@@ -169,16 +173,15 @@ static __noinline int take_stack(void *ctx, struct stack_id *id)
 	return flaw;
 }
 
-static __always_inline void begin(void *ctx, struct pt_regs *regs, u64 number)
+/* The current task, t, is in the call. */
+static __always_inline void begin(void *ctx, struct task_struct *t, u64 number, const u64 arg[6])
 {
 	struct futex_call call = {}, *c;
-	u64 arg[6];
 
-	syscall_arguments(regs, arg);
 	decode(&call, number, arg);
 	if (of_wakes ? !is_wake(call.op) : !is_wait(call.op))
 		return;
-	c = futex_calls_get(calling_task(), NULL);
+	c = futex_calls_get(t, NULL);
 	if (!c) {
 		count_lost(LOSS_NO_STORAGE);
 		return;
@@ -207,14 +210,18 @@ static __always_inline void restart(u64 number)
 SEC("tp_btf/sys_enter")
 int UNPREEMPTED_PROG(on_enter, struct pt_regs *regs, long number)
 {
+	u64 arg[6];
+
 	if (!is_futex(number) && number != nr_restart && number != nr_sigreturn)
 		return 0;
 	if (ended_ns || !in_native_syscall() || !scope_for_life(NULL))
 		return 0;
-	if (is_futex(number))
-		begin(ctx, regs, number);
-	else
+	if (!is_futex(number)) {
 		restart(number);
+		return 0;
+	}
+	syscall_arguments(regs, arg);
+	begin(ctx, calling_task(), number, arg);
 	return 0;
 }
 
@@ -275,20 +282,23 @@ static __always_inline void add_stack(const struct futex_call *c, struct task_st
 	__sync_fetch_and_add(&waits_by_stack, 1);
 }
 
+/* Of task t; NULL: the current task. */
+static __always_inline void add_wait(const struct futex_call *c, struct task_struct *t, u32 result, u64 ns)
+{
+	if (ns < min_ns)
+		count_filtered();
+	else if (with_stacks)
+		add_stack(c, t, result, ns);
+	else
+		add_value(c, t, result, ns);
+}
+
 static __noinline int end_wait(struct futex_call *c, long ret, u64 ns)
 {
-	if (ns < min_ns) {
-		count_filtered();
-		return 0;
-	}
 	if (c->op == FUTEX_WAITV && ret > 0)
 		read_vector(c, ret);
-	if (with_stacks) {
-		add_stack(c, NULL, result_of(ret), ns);
-		return 0;
-	}
-	add_value(c, NULL, result_of(ret), ns);
-	if (by & BY_FUTEX)
+	add_wait(c, NULL, result_of(ret), ns);
+	if (by & BY_FUTEX && !with_stacks)
 		stack_see();
 	return 0;
 }
@@ -359,6 +369,167 @@ int UNPREEMPTED_PROG(on_exit, struct pt_regs *regs, long ret)
 	return 0;
 }
 
+/* --- waits by context switches (--waits) ---------------------------------------------------------- */
+
+#define TASK_INTERRUPTIBLE 0x0001       /* include/linux/sched.h */
+#define TASK_WAKING 0x0200              /* before 5.14 and after; a waker may set it before the task has left its CPU */
+#define PF_EXITING 0x00000004
+#define PF_KTHREAD 0x00200000
+
+/* include/linux/sched/jobctl.h: a stop or a trap is pending, which wakes a task like a signal. */
+#define JOBCTL_PENDING (1UL << 17 | 1UL << 19 | 1UL << 20 | 1UL << 23)
+
+/* futex_call.since: the task slept when the programs were attached. */
+#define SINCE_EVER 1
+
+/* Is this CPU in the function of a high-resolution timer? */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u64);
+} in_timer SEC(".maps");
+
+static __always_inline void set_in_timer(u64 is_in)
+{
+	u32 zero = 0;
+	u64 *in = bpf_map_lookup_elem(&in_timer, &zero);
+
+	if (in)
+		*in = is_in;
+}
+
+SEC("tp_btf/hrtimer_expire_entry")
+int on_timer_entry(void *ctx)
+{
+	set_in_timer(true);
+	return 0;
+}
+
+SEC("tp_btf/hrtimer_expire_exit")
+int on_timer_exit(void *ctx)
+{
+	set_in_timer(false);
+	return 0;
+}
+
+/* What the kernel sets TIF_SIGPENDING for (recalc_sigpending_tsk()). The flag's number differs between kernels. */
+static __always_inline bool is_signalled(struct task_struct *t)
+{
+	u64 pending = t->pending.signal.sig[0] | t->signal->shared_pending.signal.sig[0];
+
+	return t->jobctl & JOBCTL_PENDING || pending & ~t->blocked.sig[0];
+}
+
+/* A call that continues has other registers; the kernel keeps its futex. */
+static __always_inline bool continues(const struct futex_call *c, struct task_struct *t)
+{
+	return c && c->address && c->address == (u64)BPF_CORE_READ(t, restart_block.futex.uaddr);
+}
+
+/* The current task, t, goes to sleep. Most are in other calls: the number decides first. */
+static __always_inline void begin_sleep(void *ctx, struct task_struct *t)
+{
+	struct pt_regs *regs = current_user_regs();
+	u32 number = syscall_of(regs);
+	struct futex_call *c;
+	u64 arg[6] = {};
+	int i;
+
+	if ((!is_futex(number) && number != nr_restart) || !in_native_syscall())
+		return;
+	if (number == nr_restart) {
+		c = futex_calls_find(t);
+		if (!continues(c, t))
+			return;
+		c->result = FUTEX_WOKEN;
+		c->since = bpf_ktime_get_ns();
+		return;
+	}
+	if (!in_scope_for_life(t))
+		return;
+#pragma unroll
+	for (i = 0; i < 4; i++)
+		arg[i] = syscall_argument(regs, i);
+	begin(ctx, t, number, arg);
+	if (by & BY_FUTEX && !with_stacks)
+		stack_see();
+}
+
+/* t is about to become the current task. */
+static __always_inline void end_sleep(struct task_struct *t)
+{
+	struct futex_call *c = futex_calls_find(t);
+	u64 since, now;
+
+	if (!c || !c->since)
+		return;
+	since = c->since;
+	c->since = 0;
+	if (!armed || !in_scope_now(t))
+		return;
+	if (since == SINCE_EVER) {
+		count_begun_before();
+		return;
+	}
+	now = bpf_ktime_get_ns();
+	add_wait(c, t, c->result, now > since ? now - since : 0);
+}
+
+/* A sleep for something else, as a page of the futex, is not interruptible. */
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	if (ended_ns)
+		return 0;
+	if (!preempt && task_run_state(prev) & (TASK_INTERRUPTIBLE | TASK_WAKING) &&
+	    !(prev->flags & (PF_KTHREAD | PF_EXITING)))
+		begin_sleep(ctx, prev);
+	if (!(next->flags & PF_KTHREAD))
+		end_sleep(next);
+	return 0;
+}
+
+/* Runs in the waker: the timer's function, who sends the signal, or another. Once for each sleep. */
+SEC("tp_btf/sched_waking")
+int BPF_PROG(on_waking, struct task_struct *t)
+{
+	struct futex_call *c;
+	u32 zero = 0;
+	u64 *in;
+
+	if (ended_ns || t->flags & PF_KTHREAD)
+		return 0;
+	c = futex_calls_find(t);
+	if (!c || !c->since)
+		return 0;
+	in = bpf_map_lookup_elem(&in_timer, &zero);
+	if (is_signalled(t))
+		c->result = FUTEX_SIGNALLED;
+	else if (in && *in)
+		c->result = FUTEX_TIMED_OUT;
+	return 0;
+}
+
+/* When the programs are attached: tasks that sleep already. */
+SEC("iter/task")
+int seed_sleeping(struct bpf_iter__task *ctx)
+{
+	struct task_struct *t = ctx->task;
+	struct futex_call *c;
+
+	if (!t || t->flags & (PF_KTHREAD | PF_EXITING) || !(task_run_state(t) & TASK_INTERRUPTIBLE))
+		return 0;
+	if (!is_futex((u32)syscall_of(task_user_regs(t))) || task_syscall_abi(t) != SYSCALL_NATIVE)
+		return 0;
+	if (!scope_for_life(t))
+		return 0;
+	c = futex_calls_get(t, NULL);
+	if (c && !c->since)
+		c->since = SINCE_EVER;
+	return 0;
+}
+
 /* --- waits that go on at the end -------------------------------------------------------------- */
 
 SEC("iter/task")
@@ -371,7 +542,7 @@ int show_waiting(struct bpf_iter__task *ctx)
 	if (!t || of_wakes || !scope_for_life(t) || !scope_now(t))
 		return 0;
 	c = futex_calls_find(t);
-	if (!c || !c->since || c->since < slice_ns || c->since > ended_ns)
+	if (!c || c->since <= SINCE_EVER || c->since < slice_ns || c->since > ended_ns)
 		return 0;
 	ns = ended_ns - c->since;
 	if (ns < min_ns)

@@ -29,7 +29,7 @@ OPTIONS = {
     "biolatency": (("--of", "queue"), ("--by", "comm")),
     "cpudist": (("--off",),),
     "faults": (("-g",),),
-    "futexstat": (("-g",),),
+    "futexstat": (("-g",), ("--waits", "-g"), ("--waits", "--by", "futex,owner")),
     "kmem": (("--pages",), ("--leak", "-g")),
     "lockstat": (("-g",),),
     "migrations": (("-g",),),

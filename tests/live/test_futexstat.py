@@ -15,7 +15,7 @@ from snooping import PREEMPTIBLE, await_call, exact
 
 N, US = 20, 2000
 RESULTS = "woken", "timed out", "value changed", "signal"
-FUTEX = 202
+FUTEX, RESTART = 202, 219
 
 
 @pytest.fixture
@@ -76,6 +76,73 @@ def test_results(futexstat, trigger):
 
 
 @exact
+def test_waits(futexstat, trigger):
+    """--waits has the calls in which the thread slept, by context switches: all but those that found another value."""
+    load = trigger("futexes", N, US)
+    [waiter] = load.numbers
+    args = "-p", load.pid, "--by", "tid,futex,op,result,owner"
+    tools = futexstat(*args), futexstat(*args, "--waits")
+    load.go()
+    told = load.done()
+    calls, waits = (whole(tool.stop().report) for tool in tools)
+    known, found = raw(calls, waiter), raw(waits, waiter)
+    counts = dict(zip(RESULTS, told[:4]))
+    del counts["value changed"]
+    # A thread that was held up on its way to sleep may have been woken before.
+    tally.within({result: row["count"] for result, row in found.items()} == counts, waits, counts)
+    assert all(row["total"] <= known[result]["total"] for result, row in found.items()), (found, known)
+    assert {row["futex"] for row in found.values()} == {row["futex"] for row in known.values()}
+    [mutex] = rows(waits, op="wait", tid=waiter, owner=load.pid)
+    [pi] = rows(waits, op="lock_pi", tid=waiter, owner=load.pid)
+    assert mutex["count"] == pi["count"] == 1 and mutex["result"] == pi["result"] == "woken", waits
+    assert waits["events"] == sum(row["count"] for row in waits["rows"])
+    assert "begun_before" not in waits, waits
+
+
+@exact
+def test_waits_of_glibc(futexstat, trigger):
+    """A condition variable that is signalled, and one that is not in time; and the end of a thread."""
+    load = trigger("futexes", "glibc", N, US)
+    tool = futexstat("-p", load.pid, "--by", "tid,result", "--waits")
+    load.go()
+    [waiter] = load.done()
+    report = whole(tool.stop().report)
+    found = {(row["tid"], row["result"]): row["count"] for row in report["rows"]}
+    tally.within(found == {(waiter, "timed out"): N, (waiter, "woken"): N, (load.pid, "woken"): 1}, report)
+
+
+@exact
+def test_long_waits(futexstat, trigger):
+    """--min with --waits: what is shorter is filtered."""
+    load = trigger("futexes", N, US)
+    [waiter] = load.numbers
+    args = "-p", load.pid, "--waits", "--by", "tid,result", "--min"
+    tools = futexstat(*args, f"{US // 2}us"), futexstat(*args, "1000s")
+    load.go()
+    load.done()
+    some, none = (whole(tool.stop().report) for tool in tools)
+    assert not none["events"] and not none["rows"] and none["filtered"] >= some["events"], (some, none)
+    [late] = rows(some, tid=waiter, result="timed out")
+    # Before a sleep has begun, some of its time is over.
+    tally.within(late["count"] == N and late["avg"] >= US * 500, late)
+
+
+@exact
+def test_slept_before(futexstat, trigger):
+    """A sleep that had begun before the programs were there is counted as such, once, and is in no row."""
+    load, waiter = long_wait(trigger, 60_000_000)
+    load.go()
+    await_call(waiter, FUTEX)
+    tool = futexstat("-p", load.pid, "--waits")
+    os.kill(load.pid, signal.SIGSTOP)
+    tally.wait_until(lambda: tally.state(load.pid, waiter) == "T", "stopped")
+    os.kill(load.pid, signal.SIGCONT)
+    await_call(waiter, RESTART)
+    report = whole(tool.stop().report)
+    assert report["begun_before"] == 1 and not report["rows"], report
+
+
+@exact
 def test_wakes(futexstat, trigger):
     """Each try to wake, and how many it woke, by who tried."""
     load = trigger("futexes", N, US)
@@ -90,23 +157,26 @@ def test_wakes(futexstat, trigger):
     assert row["tid"] == load.pid and row["op"] == "wake"
 
 
-def test_stacks(futexstat, trigger):
+@pytest.mark.parametrize("waits", ((), ("--waits",)), ids=("calls", "waits"))
+def test_stacks(futexstat, trigger, waits):
     """Time by result and by the stack of who waited. Where programs can be preempted, walks take so long that some
     are skipped nearly always: then there is less, never more."""
     load = trigger("futexes", N, US)
-    tool = futexstat("-p", load.pid, "-g")
-    table = futexstat("-p", load.pid, "--by", "result")
+    tool = futexstat("-p", load.pid, "-g", *waits)
+    table = futexstat("-p", load.pid, "--by", "result", *waits)
     load.go()
     told = load.done()
+    results = set(RESULTS) - ({"value changed"} if waits else set())
     report, other = tool.stop().report, table.stop().report
     spent = sum(s["value"] for s in report["stacks"] if s["key"]["event"] == "timed out")
     assert 0 < spent <= told[5], (report, told)
-    assert {s["key"]["event"] for s in report["stacks"]} <= set(RESULTS), report
+    assert {s["key"]["event"] for s in report["stacks"]} <= results, report
     if skipped(report) | skipped(other):
         return
     assert report["events"] == other["events"], (report, other)
-    assert spent >= N * US * 1000, (report, told)
-    assert {s["key"]["event"] for s in report["stacks"]} == set(RESULTS), report
+    # Before a sleep of US has begun, some of it is over.
+    assert spent >= N * US * (500 if waits else 1000), (report, told)
+    assert {s["key"]["event"] for s in report["stacks"]} == results, report
 
 
 def long_wait(trigger, us):
@@ -115,10 +185,11 @@ def long_wait(trigger, us):
 
 
 @exact
-def test_stopped(futexstat, trigger):
+@pytest.mark.parametrize("waits", ((), ("--waits",)), ids=("calls", "waits"))
+def test_stopped(futexstat, trigger, waits):
     """A wait with a timeout that is stopped and continued goes on as restart_syscall(): it is in both parts."""
     load, waiter = long_wait(trigger, 1_500_000)
-    tool = futexstat("-p", load.pid, "--by", "tid,futex,op,result")
+    tool = futexstat("-p", load.pid, "--by", "tid,futex,op,result", *waits)
     load.go()
     asked = time.monotonic_ns()
     await_call(waiter, FUTEX)
@@ -135,11 +206,12 @@ def test_stopped(futexstat, trigger):
 
 
 @exact
-def test_waiting_still(futexstat, trigger):
+@pytest.mark.parametrize("waits", ((), ("--waits",)), ids=("calls", "waits"))
+def test_waiting_still(futexstat, trigger, waits):
     """What has not ended at the end is in the last report, marked: by key and by stack."""
     load, waiter = long_wait(trigger, 60_000_000)
     args = {"result": (), "futex": ("--by", "futex,tid"), "task": ("--by", "tid"), "stack": ("-g", "--by", "tid")}
-    tools = {name: futexstat("-p", load.pid, *more) for name, more in args.items()}
+    tools = {name: futexstat("-p", load.pid, *more, *waits) for name, more in args.items()}
     before = time.monotonic_ns()
     load.go()
     await_call(waiter, FUTEX)
@@ -215,6 +287,7 @@ def test_runs_with_other_addresses(futexstat, run, tmp_path, args):
 
 
 def test_wrong(run):
-    for args, text in ((("-U",), "-g"), (("--wakes", "-g"), "--wakes"), (("--by", "lock"), "futex, op, result, owner")):
+    for args, text in ((("-U",), "-g"), (("--wakes", "-g"), "--wakes"), (("--wakes", "--waits"), "--waits"),
+                       (("--by", "lock"), "futex, op, result, owner")):
         result = run(*args, "-d", 1, tool="futexstat")
         assert result.code == 2 and text in result.stderr, result

@@ -8,6 +8,9 @@
  *
  * futexes long US: one wait of US us, which the test may stop and continue. One of more than ten
  * seconds does not end before the process does, and is not told of.
+ *
+ * futexes glibc N US: a thread whose waits for a condition variable time out N times, US us each, and
+ * are ended by a signal to the variable N times; then main waits for its end. Each of them sleeps.
  */
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -95,14 +98,14 @@ static void let(int what)
 		usleep(POLL_US);
 }
 
-/* Whether the thread sleeps in futex(). */
-static bool sleeps(void)
+/* Whether that thread sleeps in futex(). */
+static bool sleeps(pid_t thread)
 {
 	char path[64], line[256];
 	ssize_t got;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", waiter);
+	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", thread);
 	fd = open(path, O_RDONLY);
 	got = fd < 0 ? -1 : read(fd, line, sizeof(line) - 1);
 	if (got < 0)
@@ -116,7 +119,7 @@ static void await_sleep(void)
 {
 	do
 		usleep(POLL_US);
-	while (!sleeps());
+	while (!sleeps(waiter));
 }
 
 static void no_work(int number)
@@ -142,7 +145,7 @@ static void let_be_interrupted(void)
 	sigaction(SIGUSR1, &action, NULL);
 	begin(BY_RESULT + SIGNALLED);
 	while (phase != -1) {
-		if (sleeps())
+		if (sleeps(waiter))
 			syscall(SYS_tgkill, getpid(), waiter, SIGUSR1);
 		usleep(POLL_US);
 	}
@@ -164,12 +167,72 @@ static void let_want_locks(void)
 		usleep(POLL_US);
 }
 
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static _Atomic long signalled;  /* waits that have ended so */
+
+static void *wait_by_glibc(void *arg)
+{
+	struct timespec end;
+	long i;
+
+	waiter = gettid();
+	pthread_mutex_lock(&mutex);
+	for (i = 0; i < n; i++) {
+		uint64_t end_ns = trigger__now(CLOCK_REALTIME) + us * 1000;
+
+		end = (struct timespec){ end_ns / 1000000000, end_ns % 1000000000 };
+		pthread_cond_timedwait(&changed, &mutex, &end);
+	}
+	phase = -1;
+	while (signalled < n) {
+		pthread_cond_wait(&changed, &mutex);
+		signalled++;
+	}
+	pthread_mutex_unlock(&mutex);
+	while (!sleeps(getpid()))
+		usleep(POLL_US);
+	return arg;
+}
+
+static void let_glibc_wait(void)
+{
+	pthread_t thread;
+	long i;
+
+	phase = LONG;
+	if (pthread_create(&thread, NULL, wait_by_glibc, NULL))
+		error(1, 0, "pthread_create");
+	while (phase != -1)
+		usleep(POLL_US);
+	for (i = 0; i < n; i++) {
+		while (signalled < i)
+			usleep(POLL_US);
+		await_sleep();
+		pthread_cond_signal(&changed);
+	}
+	pthread_join(thread, NULL);
+}
+
+static int by_glibc(int argc, char **argv)
+{
+	n = trigger__number(argc, argv, 2);
+	us = trigger__number(argc, argv, 3);
+	trigger__name();
+	trigger__say("ready");
+	trigger__wait();
+	let_glibc_wait();
+	trigger__say("done %d", waiter);
+	trigger__end();
+}
+
 int main(int argc, char **argv)
 {
 	bool is_long = argc > 1 && !strcmp(argv[1], "long");
 	uint64_t tries = 0, woken = 0;
 	pthread_t thread;
 
+	if (argc > 1 && !strcmp(argv[1], "glibc"))
+		return by_glibc(argc, argv);
 	n = is_long ? 1 : trigger__number(argc, argv, 1);
 	us = trigger__number(argc, argv, 2);
 	trigger__name();

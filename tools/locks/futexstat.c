@@ -16,14 +16,17 @@
 SKELETON(futexstat);
 
 #define SOURCE "tp_btf/sys_enter and sys_exit of the futex calls, by CLOCK_MONOTONIC"
+#define WAITS_SOURCE "context switches, and the futex call that a task is in (tp_btf/sched_switch), by CLOCK_MONOTONIC"
 
 #define KEY_WAKES 0x1000
 #define KEY_SLICES 0x1001
+#define KEY_WAITS 0x1002
 
 struct futexstat {
 	struct lock_waits waits;        /* first: lock_waits__begin() casts m->own to it */
 	bool of_wakes;
 	bool sliced;            /* --slices */
+	bool sleeps;            /* --waits */
 	struct futexstat_bpf *bpf;
 };
 
@@ -42,6 +45,9 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	case KEY_SLICES:
 		f->sliced = true;
 		return 0;
+	case KEY_WAITS:
+		f->sleeps = true;
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -57,8 +63,12 @@ static int check(void *context, struct cli *cli)
 			   "--min");
 		return -EINVAL;
 	}
-	if (f->sliced && (w->with_stacks || w->min_ns)) {
-		diag_error("--slices estimates how many waits there are: there are no long ones for -g and --min");
+	if (f->sliced && (w->with_stacks || w->min_ns || f->sleeps)) {
+		diag_error("--slices estimates how many calls there are: it goes with none of -g, --min and --waits");
+		return -EINVAL;
+	}
+	if (f->of_wakes && f->sleeps) {
+		diag_error("--waits shows tasks that sleep at futexes, --wakes those that wake: one of them");
 		return -EINVAL;
 	}
 	if (f->of_wakes) {
@@ -78,10 +88,26 @@ static int report(struct measurement *m, struct report *r)
 	r->metric = f->of_wakes ? "woken" : "wait";
 	r->value = f->of_wakes ? "tasks woken by futex calls" : "time waiting for futexes";
 	r->unit = f->of_wakes ? UNIT_COUNT : UNIT_NS;
-	r->source = SOURCE;
+	r->source = m->source;
 	lock_waits__end(&f->waits, m);
 	return lock_waits__report(&f->waits, m, r, f->bpf->bss->waits_by_stack,
 				  f->of_wakes ? NULL : "waiting_percent");
+}
+
+/* Those at system calls, or those at context switches. */
+static void choose_programs(struct futexstat *f)
+{
+	struct bpf_program *at_calls[] = { f->bpf->progs.on_enter, f->bpf->progs.on_exit };
+	struct bpf_program *at_switches[] = {
+		f->bpf->progs.on_switch, f->bpf->progs.on_waking, f->bpf->progs.on_timer_entry,
+		f->bpf->progs.on_timer_exit, f->bpf->progs.seed_sleeping,
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(at_calls); i++)
+		bpf_program__set_autoload(at_calls[i], !f->sleeps);
+	for (i = 0; i < ARRAY_SIZE(at_switches); i++)
+		bpf_program__set_autoload(at_switches[i], f->sleeps);
 }
 
 static int open_skeleton(struct measurement *m)
@@ -95,6 +121,9 @@ static int open_skeleton(struct measurement *m)
 	bpf->rodata->nr_futex = SYS_futex;
 	bpf->rodata->nr_restart = SYS_restart_syscall;
 	bpf->rodata->nr_sigreturn = SYS_rt_sigreturn;
+	choose_programs(f);
+	if (f->sleeps)
+		m->source = WAITS_SOURCE;
 	err = task_state__prepare(bpf->obj, "futex_calls", &m->run->host);
 	return err ?: lock_waits__prepare(&f->waits, m, sizeof(struct futex_key));
 }
@@ -152,6 +181,8 @@ static const struct argp_option option_list[] = {
 	  "Instead: how many tasks each call woke, by who called", 1 },
 	{ "slices", KEY_SLICES, NULL, 0,
 	  "Where calls are many, look for 100 ms of each second, and estimate", 1 },
+	{ "waits", KEY_WAITS, NULL, 0,
+	  "Each sleep at a futex instead, without a hook at each system call", 1 },
 	{},
 };
 static const struct argp_child child_argps[] = { { &lock_waits_argp, 0, NULL, 0 }, {} };
