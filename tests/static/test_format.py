@@ -52,6 +52,17 @@ def test_width():
     hold("lines_over_120_columns", len(wide), wide)
 
 
+def reallocs(text):
+    """Line numbers of calls of realloc() and reallocarray()."""
+    return [n for n, line in enumerate(text.split("\n"), 1) if re.search(r"\brealloc(array)?\((?!\))", line)]
+
+
+def test_reallocs():
+    found = [f"{name}:{n}" for name in named(".c", ".h") if name.startswith(("user/", "tools/"))
+             and name != "user/base/array.c" for n in reallocs(text_of(name))]
+    hold("reallocs_outside_array", len(found), found)
+
+
 def licensed(text):
     return "SPDX-License-Identifier:" in "\n".join(text.split("\n")[:3])
 
@@ -94,6 +105,7 @@ def test_faults_are_found():
         ["blank at the end", "blank before a tab", "carriage return at the end", "no newline at the end"]
     assert not list(untidy("a\n\tb\n"))
     assert too_wide("x" * 120 + "\n\t" + "x" * 113) == [(2, 121)]
+    assert reallocs("/* Like realloc(). */\nnot_realloc(a, 1);\na = realloc(b, 2);\nreallocarray(b, n, 2);\n") == [3, 4]
     assert licensed("/* SPDX-License-Identifier: BSD-2-Clause */\n") and not licensed("int x;\n")
 
 
