@@ -140,6 +140,27 @@ static void stored_room(void **state)
 	free(list);
 }
 
+static void reached_elements_are_zero(void **state)
+{
+	size_t room = 0, before, i;
+	u32 *list = NULL, wanted;
+
+	(void)state;
+	for (wanted = 1; wanted < 2000; wanted += 37) {
+		before = room;
+		assert_int_equal(ARRAY_REACH(list, room, wanted), 0);
+		for (i = 0; i < room; i++)
+			assert_int_equal(list[i], i < before ? 7 : 0);
+		for (i = 0; i < room; i++)
+			list[i] = 7;
+	}
+	assert_int_equal(asked.calls, 7); /* 16, and 64 to 2048 */
+	asked.fails = true;
+	assert_int_equal(ARRAY_REACH(list, room, room + 1), -ENOMEM);
+	assert_int_equal(room, 2048);
+	free(list);
+}
+
 static void nothing_changes_without_memory(void **state)
 {
 	size_t room = 0;
@@ -196,6 +217,7 @@ int main(void)
 		cmocka_unit_test_setup(several_at_once, begin),
 		cmocka_unit_test_setup(added_elements_are_zero, begin),
 		cmocka_unit_test_setup(stored_room, begin),
+		cmocka_unit_test_setup(reached_elements_are_zero, begin),
 		cmocka_unit_test_setup(nothing_changes_without_memory, begin),
 		cmocka_unit_test_setup(sizes_that_overflow, begin),
 	};

@@ -5,18 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 int counts__add(struct counts *c, const struct count *each)
 {
-	struct count *larger;
-
-	if (!(c->n & (c->n - 1))) {
-		larger = realloc(c->count, (c->n ? 2 * c->n : 1) * sizeof(*each));
-		if (!larger)
-			return -ENOMEM;
-		c->count = larger;
-	}
-	c->count[c->n++] = *each;
-	return 0;
+	return ARRAY_APPEND(c->count, c->n, *each);
 }
 
 static int compare(const void *a, const void *b)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "agg/variable.h"
+#include "base/array.h"
 
 #include "bpf/lib/writer.h"
 
@@ -15,18 +16,10 @@
 
 static int elements__grow(struct elements *e, size_t room)
 {
-	void *keys, *values;
+	size_t keys_room = e->room;
 
-	keys = realloc(e->keys, room * e->key_size);
-	if (!keys)
-		return -ENOMEM;
-	e->keys = keys;
-	values = realloc(e->values, room * e->value_size);
-	if (!values)
-		return -ENOMEM;
-	e->values = values;
-	e->room = room;
-	return 0;
+	return array__reserve(&e->keys, &keys_room, room, e->key_size) ?:
+	       array__reserve(&e->values, &e->room, room, e->value_size);
 }
 
 /*

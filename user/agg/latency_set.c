@@ -8,19 +8,11 @@
 #include <unistd.h>
 
 #include "agg/elements.h"
+#include "base/array.h"
 
 int latency_set__add(struct latency_set *set, const struct latency *each)
 {
-	struct latency *larger;
-
-	if (!(set->n & (set->n - 1))) {
-		larger = realloc(set->latency, (set->n ? 2 * set->n : 1) * sizeof(*each));
-		if (!larger)
-			return -ENOMEM;
-		set->latency = larger;
-	}
-	set->latency[set->n++] = *each;
-	return 0;
+	return ARRAY_APPEND(set->latency, set->n, *each);
 }
 
 static int compare(const void *a, const void *b)

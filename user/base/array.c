@@ -57,3 +57,16 @@ int array__reserve(void *array, size_t *room, size_t wanted, size_t size)
 		*room = wanted;
 	return err;
 }
+
+int array__reach(void *array, size_t *room, size_t wanted, size_t size)
+{
+	size_t before = *room;
+	int err = array__reserve(array, room, wanted, size);
+	char *start;
+
+	if (err || *room == before)
+		return err;
+	memcpy(&start, array, sizeof(start));
+	memset(start + before * size, 0, (*room - before) * size);
+	return 0;
+}

@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/regular.h"
 
@@ -384,17 +385,11 @@ int confined__read(int fd, void *data, size_t size, u64 end_ns)
 static ssize_t read_some(struct confined_job *j)
 {
 	ssize_t n;
-	char *more;
 
-	if (j->n == j->room) {
-		if (j->room >= j->most)
-			return -EBADMSG;
-		j->room = j->room ? 2 * j->room : 64 << 10;
-		more = realloc(j->data, j->room);
-		if (!more)
-			return -ENOMEM;
-		j->data = more;
-	}
+	if (j->n == j->room && j->room >= j->most)
+		return -EBADMSG;
+	if (ARRAY_RESERVE(j->data, j->room, j->n ? j->n + 1 : 64 << 10))
+		return -ENOMEM;
 	n = read(j->answer_fd, j->data + j->n, j->room - j->n);
 	if (n < 0)
 		return errno == EINTR || errno == EAGAIN ? 1 : -errno;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 /*
  * Parses digits of a base at *text and advances it. -EINVAL if there are none. A value that does
  * not fit becomes UINT64_MAX and sets *over: only the rest of the text shows whether it is a number
@@ -122,7 +124,7 @@ int parse_duration(const char *text, u64 unit_ns, u64 *out_ns)
 
 int parse_id_list(const char *text, u32 min, u32 max, u32 **out, size_t *n)
 {
-	u32 *list = NULL, *larger;
+	u32 *list = NULL;
 	bool over = false;
 	size_t len = 0;
 	u64 value;
@@ -133,13 +135,9 @@ int parse_id_list(const char *text, u32 min, u32 max, u32 **out, size_t *n)
 		if (err)
 			goto fail;
 		over |= value < min || value > max;
-		larger = realloc(list, (len + 1) * sizeof(*list));
-		if (!larger) {
-			err = -ENOMEM;
+		err = ARRAY_APPEND(list, len, value);
+		if (err)
 			goto fail;
-		}
-		list = larger;
-		list[len++] = value;
 		if (!*text)
 			break;
 		if (*text != ',') {

@@ -5,26 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define NO_TEXT UINT64_MAX
 
 void wire__put(struct wire *w, const void *data, size_t size)
 {
-	size_t room = w->room ?: 4096;
-	char *larger;
-
 	if (w->err || !size)
 		return;
-	while (size > room - w->n)
-		room *= 2;
-	if (room != w->room) {
-		larger = realloc(w->data, room);
-		if (!larger) {
-			w->err = -ENOMEM;
-			return;
-		}
-		w->data = larger;
-		w->room = room;
-	}
+	w->err = size > SIZE_MAX - w->n ? -ENOMEM : ARRAY_RESERVE(w->data, w->room, w->n + size);
+	if (w->err)
+		return;
 	memcpy(w->data + w->n, data, size);
 	w->n += size;
 }

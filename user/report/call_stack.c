@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "report/escape.h"
 #include "report/short_name.h"
 
@@ -26,16 +27,12 @@ static const char *copy_text(char **to, const char *text)
 int call_stacks__add(struct call_stacks *s, const struct report_frame *frame, u32 n)
 {
 	size_t size = n * sizeof(*frame);
-	struct call_stack *larger, new = { .n = n };
+	struct call_stack new = { .n = n };
 	char *text;
 	u32 i;
 
-	if (!(s->n & (s->n - 1))) {
-		larger = realloc(s->stack, (s->n ? 2 * s->n : 1) * sizeof(*larger));
-		if (!larger)
-			return -ENOMEM;
-		s->stack = larger;
-	}
+	if (ARRAY_ROOM(s->stack, s->n))
+		return -ENOMEM;
 	for (i = 0; i < n; i++)
 		size += text_size(frame[i].name) + text_size(frame[i].module);
 	new.frame = malloc(size ?: 1);

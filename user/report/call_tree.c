@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agg/wide.h"
+#include "base/array.h"
 #include "report/escape.h"
 #include "report/short_name.h"
 #include "report/tree.h"
@@ -314,24 +315,12 @@ struct path {
 
 static int make_room(struct call_tree *t, size_t n, size_t *room)
 {
-	struct call_node *larger;
-	struct call_share *shares;
+	size_t shares_room = *room;
+	int err = ARRAY_RESERVE(t->node, *room, t->n + n);
 
-	while (t->n + n > *room) {
-		larger = realloc(t->node, 2 * *room * sizeof(*larger));
-		if (!larger)
-			return -ENOMEM;
-		t->node = larger;
-		if (t->nevents) {
-			shares = realloc(t->share, 2 * *room * t->nevents * sizeof(*shares));
-			if (!shares)
-				return -ENOMEM;
-			t->share = shares;
-			memset(shares + *room * t->nevents, 0, *room * t->nevents * sizeof(*shares));
-		}
-		*room *= 2;
-	}
-	return 0;
+	if (err || !t->nevents)
+		return err;
+	return array__reach(&t->share, &shares_room, *room, t->nevents * sizeof(*t->share));
 }
 
 static void add_shares(struct call_tree *t, const struct path *path, u32 n, const struct report_stack *s)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "report/escape.h"
 
 struct exposed_family {
@@ -120,18 +121,15 @@ static struct exposed_family *family_named(const struct exposition *x, const cha
 
 static struct exposed_family *add_family(struct exposition *x, const char *name, const char *type, char *head)
 {
-	struct exposed_family **larger = realloc(x->family, (x->n + 1) * sizeof(*larger));
 	struct exposed_family *family = calloc(1, sizeof(*family));
 
-	if (larger)
-		x->family = larger;
 	if (!family) {
 		free(head);
 		return NULL;
 	}
 	*family = (struct exposed_family){ .name = strdup(name), .head = head, .type = type };
 	family->f = open_memstream(&family->text, &family->n);
-	if (larger && family->name && family->head && family->f)
+	if (family->name && family->head && family->f && !ARRAY_ROOM(x->family, x->n))
 		return x->family[x->n++] = family;
 	family__free(family);
 	return NULL;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "report/role.h"
 
 struct heat *heat__new(struct heat_style style, u64 interval_ns, bool live, size_t top, int sort)
@@ -183,16 +184,13 @@ static int take_labels(struct heat_map *m, const struct report_group *g)
 
 static struct heat_map *map_of(struct heat *h, const struct report_group *g)
 {
-	struct heat_map *larger, new = {};
+	struct heat_map new = {};
 	bool found;
 	size_t at = place_of(h, g->key, g->nkey, &found);
 
 	if (found)
 		return take_labels(&h->map[at], g) ? NULL : &h->map[at];
-	larger = realloc(h->map, (h->nmaps + 1) * sizeof(*larger));
-	if (larger)
-		h->map = larger;
-	if (!larger || copy_key(&new, g)) {
+	if (ARRAY_ROOM(h->map, h->nmaps) || copy_key(&new, g)) {
 		heat_map__free(&new);
 		return NULL;
 	}
@@ -212,10 +210,8 @@ static int add_group(struct heat *h, const struct report_group *g)
 	if (!m)
 		return -ENOMEM;
 	if (!m->nslices || m->slice[m->nslices - 1].span != span) {
-		last = realloc(m->slice, (m->nslices + 1) * sizeof(*last));
-		if (!last)
+		if (ARRAY_ROOM(m->slice, m->nslices))
 			return -ENOMEM;
-		m->slice = last;
 		m->slice[m->nslices++] = (struct heat_slice){ .span = span };
 	}
 	last = &m->slice[m->nslices - 1];

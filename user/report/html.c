@@ -8,6 +8,7 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "report/flame.h"
 #include "report/html_report.h"
 #include "report/html_script.h"
@@ -137,16 +138,14 @@ static bool is_same(const char *a, const char *b)
 /* The section of that tool and command line, created on first use. NULL without memory. */
 static struct section *section_of(struct html *h, const char *tool, const char *command)
 {
-	struct section *s, **more;
+	struct section *s;
 	size_t i;
 
 	for (i = 0; i < h->nsections; i++)
 		if (is_same(h->section[i]->tool, tool) && is_same(h->section[i]->command, command))
 			return h->section[i];
-	more = realloc(h->section, (h->nsections + 1) * sizeof(*more));
-	if (!more)
+	if (ARRAY_ROOM(h->section, h->nsections))
 		return NULL;
-	h->section = more;
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return NULL;
@@ -337,17 +336,13 @@ int html__add_line(struct writer *w, const struct stream_line *line)
 int html__add_part(struct writer *w, const char *title, const char *heading, char *html)
 {
 	struct html *h = html_of(w);
-	struct part *more = h ? realloc(h->part, (h->nparts + 1) * sizeof(*more)) : NULL;
 	char *copy = strdup(heading);
 
-	if (!more || !copy || keep(&h->title, title)) {
-		if (more)
-			h->part = more;
+	if (!h || !copy || ARRAY_ROOM(h->part, h->nparts) || keep(&h->title, title)) {
 		free(copy);
 		free(html);
 		return -ENOMEM;
 	}
-	h->part = more;
 	h->part[h->nparts++] = (struct part){ copy, html };
 	return 0;
 }
@@ -355,11 +350,9 @@ int html__add_part(struct writer *w, const char *title, const char *heading, cha
 int html__add_absent(struct writer *w, const char *tool)
 {
 	struct html *h = html_of(w);
-	char **more = h ? realloc(h->absent, (h->nabsent + 1) * sizeof(*more)) : NULL;
 
-	if (!more)
+	if (!h || ARRAY_ROOM(h->absent, h->nabsent))
 		return -ENOMEM;
-	h->absent = more;
 	h->absent[h->nabsent] = strdup(tool);
 	return h->absent[h->nabsent] ? (h->nabsent++, 0) : -ENOMEM;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "report/exposition.h"
 #include "report/role.h"
 
@@ -199,16 +200,13 @@ static void entry__free(struct keyed *e)
 
 static struct keyed *add_entry(struct openmetrics *m, char *id)
 {
-	struct keyed **larger = realloc(m->entry, (m->n + 1) * sizeof(*larger));
 	struct keyed *e = calloc(1, sizeof(*e));
 
-	if (larger)
-		m->entry = larger;
 	if (e)
 		e->id = id;
 	else
 		free(id);
-	if (!larger || !e || !tsearch(e, &m->by_id, compare_entries)) {
+	if (!e || ARRAY_ROOM(m->entry, m->n) || !tsearch(e, &m->by_id, compare_entries)) {
 		if (e)
 			entry__free(e);
 		return NULL;
@@ -273,11 +271,12 @@ static bool is_of_distribution(const struct field *f)
 static int find_family(struct openmetrics *m, const struct field *f, size_t *index)
 {
 	bool real = f->kind == FIELD_REAL, is_signed = field_is_signed(f->kind);
-	struct family *larger, family = {
+	struct family family = {
 		.unit = field_unit(f), .is_counter = !m->standing && f->role == ROLE_COUNTER && !real && !is_signed,
 		.is_percent = real && ends_with(f->name, "percent"),
 		.is_of_distribution = is_of_distribution(f),
 	};
+	int err;
 
 	for (*index = 0; *index < m->nfamilies; ++*index) {
 		const struct family *there = &m->family[*index];
@@ -286,16 +285,11 @@ static int find_family(struct openmetrics *m, const struct field *f, size_t *ind
 		    !strcmp(there->column, f->name))
 			return 0;
 	}
-	larger = realloc(m->family, (m->nfamilies + 1) * sizeof(*larger));
 	family.column = strdup(f->name);
-	if (larger)
-		m->family = larger;
-	if (!larger || !family.column) {
+	err = family.column ? ARRAY_APPEND(m->family, m->nfamilies, family) : -ENOMEM;
+	if (err)
 		free(family.column);
-		return -ENOMEM;
-	}
-	m->family[m->nfamilies++] = family;
-	return 0;
+	return err;
 }
 
 static double real_of(const struct field *f)
@@ -319,18 +313,15 @@ static __int128 whole_of(const struct field *f)
 
 static int add_cell(struct openmetrics *m, struct keyed *e, const struct field *f)
 {
-	struct figure *larger;
 	size_t i;
 	int err = find_family(m, f, &i);
 
 	if (err)
 		return err;
 	if (i >= e->nfigures) {
-		larger = realloc(e->figure, (i + 1) * sizeof(*larger));
-		if (!larger)
+		if (array__grow(&e->figure, e->nfigures, i + 1 - e->nfigures, sizeof(*e->figure)))
 			return -ENOMEM;
-		memset(larger + e->nfigures, 0, (i + 1 - e->nfigures) * sizeof(*larger));
-		e->figure = larger;
+		memset(e->figure + e->nfigures, 0, (i + 1 - e->nfigures) * sizeof(*e->figure));
 		e->nfigures = i + 1;
 	}
 	e->figure[i].sum += whole_of(f);

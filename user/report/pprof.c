@@ -6,6 +6,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/array.h"
 #include "base/table.h"
 #include "report/escape.h"
 #include "report/stack_values.h"
@@ -79,7 +80,7 @@ struct builder {
 	u32 *module_of;         /* as function_of, for frames with a module */
 	struct protobuf *key;   /* per key of the report: its labels */
 	u64 *ids;               /* of the current sample */
-	u32 ids_room;
+	size_t ids_room;
 	struct protobuf samples, part, inner;
 	bool is_cut;            /* a value was capped at the format's limit */
 };
@@ -92,18 +93,13 @@ struct builder {
 static s64 set__find(struct set *s, u64 hash, table_same_fn same, const void *element, size_t size)
 {
 	s64 known = table__find(&s->table, hash, same, s->element, element);
-	void *larger;
 
 	if (known >= 0)
 		return known;
 	if (s->n == UINT32_MAX - 1)
 		return -1;
-	if (!(s->n & (s->n - 1))) {
-		larger = reallocarray(s->element, s->n ? 2 * s->n : 1, size);
-		if (!larger)
-			return -1;
-		s->element = larger;
-	}
+	if (array__grow(&s->element, s->n, 1, size))
+		return -1;
 	if (table__add(&s->table, hash, s->n))
 		return -1;
 	memcpy((char *)s->element + s->n * size, element, size);
@@ -245,16 +241,7 @@ static int find_location(struct builder *b, const struct location *l, u64 *id)
 
 static int make_room(struct builder *b, u32 n)
 {
-	u64 *larger;
-
-	if (n <= b->ids_room)
-		return 0;
-	larger = reallocarray(b->ids, n, sizeof(*larger));
-	if (!larger)
-		return -ENOMEM;
-	b->ids = larger;
-	b->ids_room = n;
-	return 0;
+	return ARRAY_RESERVE(b->ids, b->ids_room, n);
 }
 
 /* Innermost first. */
@@ -493,7 +480,7 @@ static char *make_comments(const struct builder *b, const struct report *r)
 static int put_comments(struct builder *b, const struct report *r, struct protobuf *p)
 {
 	char *text = make_comments(b, r), *rest = text, *line;
-	u64 *number = NULL, *larger;
+	u64 *number = NULL;
 	size_t n = 0;
 	u32 index;
 	int err = text ? 0 : -ENOMEM;
@@ -502,12 +489,9 @@ static int put_comments(struct builder *b, const struct report *r, struct protob
 		line += strspn(line, " ");
 		if (!*line)
 			continue;
-		larger = reallocarray(number, n + 1, sizeof(*number));
-		err = larger ? add_escaped(b, line, &index) : -ENOMEM;
-		if (larger)
-			number = larger;
+		err = add_escaped(b, line, &index);
 		if (!err)
-			number[n++] = index;
+			err = ARRAY_APPEND(number, n, index);
 	}
 	protobuf__put_numbers(p, PROFILE_COMMENT, number, n);
 	free(number);

@@ -5,34 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_ROOM 64
+#include "base/array.h"
+
 #define LONGEST_NUMBER 10       /* bytes of a varint: seven bits each */
 
 enum wire_type { WIRE_NUMBER = 0, WIRE_LENGTH = 2 };
 
 static bool has_room(struct protobuf *p, size_t n)
 {
-	size_t room = p->room ?: LEAST_ROOM;
-	unsigned char *larger;
-
-	if (p->err)
-		return false;
-	if (n > SIZE_MAX / 2 - p->n) {
-		p->err = -ENOMEM;
-		return false;
-	}
-	while (room < p->n + n)
-		room *= 2;
-	if (room == p->room)
-		return true;
-	larger = realloc(p->data, room);
-	if (!larger) {
-		p->err = -ENOMEM;
-		return false;
-	}
-	p->data = larger;
-	p->room = room;
-	return true;
+	if (!p->err)
+		p->err = n > SIZE_MAX - p->n ? -ENOMEM : ARRAY_RESERVE(p->data, p->room, p->n + n);
+	return !p->err;
 }
 
 static void put_varint(struct protobuf *p, u64 number)

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 const struct report_percentile report_percentiles[4] = {
 	{ "p50", "p50", 5000 },
 	{ "p90", "p90", 9000 },
@@ -41,23 +43,9 @@ void report_row__free(struct report_row *row)
 	memset(row, 0, sizeof(*row));
 }
 
-/* Makes room for one more element of an array that doubles; NULL: no memory. */
-static void *grow(void *array, size_t n, size_t size)
-{
-	if (n & (n - 1))
-		return array;
-	return realloc(array, (n ? 2 * n : 1) * size);
-}
-
 int report_row__add_field(struct report_row *row, const struct field *f)
 {
-	struct field *larger = grow(row->cell, row->ncells, sizeof(*f));
-
-	if (!larger)
-		return -ENOMEM;
-	row->cell = larger;
-	row->cell[row->ncells++] = *f;
-	return 0;
+	return ARRAY_APPEND(row->cell, row->ncells, *f);
 }
 
 int report_row__add_fields(struct report_row *row, const struct field *f, size_t n)
@@ -132,13 +120,10 @@ void report_row__end_key(struct report_row *row)
 
 int report__add_group(struct report *r, struct report_group *g)
 {
-	struct report_group *larger = grow(r->group, r->ngroups, sizeof(*g));
-
-	if (!larger) {
+	if (ARRAY_ROOM(r->group, r->ngroups)) {
 		report_group__free(g);
 		return -ENOMEM;
 	}
-	r->group = larger;
 	report_row__end_key(&(struct report_row){ .cell = g->key, .ncells = g->nkey });
 	r->group[r->ngroups++] = *g;
 	memset(g, 0, sizeof(*g));
@@ -168,13 +153,10 @@ static void settle_roles(struct report_row *row)
 
 int report__add_row(struct report *r, struct report_row *row)
 {
-	struct report_row *larger = grow(r->row, r->nrows, sizeof(*row));
-
-	if (!larger) {
+	if (ARRAY_ROOM(r->row, r->nrows)) {
 		report_row__free(row);
 		return -ENOMEM;
 	}
-	r->row = larger;
 	settle_roles(row);
 	r->row[r->nrows++] = *row;
 	memset(row, 0, sizeof(*row));

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "report/escape.h"
 #include "report/html.h"
 #include "report/json_value.h"
@@ -95,13 +96,10 @@ static int find_value(struct stream_piece *piece, const char *text, size_t len,
 
 static struct stream_piece *add_piece(struct stream_template *t, size_t room)
 {
-	struct stream_piece *larger = realloc(t->piece, (t->n + 1) * sizeof(*larger));
-
-	if (!larger)
+	if (ARRAY_ROOM(t->piece, t->n))
 		return NULL;
-	t->piece = larger;
-	larger[t->n] = (struct stream_piece){ .text = malloc(room), .value = STREAM_NOTHING };
-	return larger[t->n].text ? &larger[t->n++] : NULL;
+	t->piece[t->n] = (struct stream_piece){ .text = malloc(room), .value = STREAM_NOTHING };
+	return t->piece[t->n].text ? &t->piece[t->n++] : NULL;
 }
 
 /*

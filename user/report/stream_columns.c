@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "report/escape.h"
 #include "report/stream_value.h"
 #include "report/terminal.h"
@@ -198,12 +199,8 @@ static void name_sources(struct stream_columns *c)
 
 static struct source *add_source(struct stream_columns *c, const struct writer *w, const struct stream_line *line)
 {
-	struct source **larger = reallocarray(c->source, c->n + 1, sizeof(*larger)), *added;
+	struct source *added = ARRAY_ROOM(c->source, c->n) ? NULL : new_source(w, line);
 
-	if (!larger)
-		return NULL;
-	c->source = larger;
-	added = new_source(w, line);
 	if (!added)
 		return NULL;
 	c->source[c->n++] = added;
