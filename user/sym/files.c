@@ -305,7 +305,7 @@ void symbols__close_unmapped(struct symbols *s, bool with_names)
 	struct closing c = { .symbols = s, .with_names = with_names && !s->with_source };
 
 	twalk_r(s->told_files, count_told, &c);
-	c.told = reallocarray(NULL, c.room ?: 1, sizeof(*c.told));
+	c.told = calloc(c.room ?: 1, sizeof(*c.told));
 	if (!c.told)
 		return;
 	twalk_r(s->files, close_file, &c);

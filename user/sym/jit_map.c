@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/regular.h"
 #include "sym/mappings.h"
 #include "sym/root.h"
@@ -28,7 +29,7 @@ struct piece {
 
 struct pieces {
 	struct piece *piece;
-	size_t n, room;
+	size_t n;
 };
 
 /* Parses a hex number of at most 64 bits, followed by a blank. Returns the rest, or NULL. */
@@ -78,17 +79,7 @@ static bool parse_piece(struct piece *p, const char *text, const char *at, const
 
 static int add_piece(struct pieces *all, const struct piece *p)
 {
-	struct piece *more;
-
-	if (all->n == all->room) {
-		all->room = all->room ? 2 * all->room : 1024;
-		more = reallocarray(all->piece, all->room, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		all->piece = more;
-	}
-	all->piece[all->n++] = *p;
-	return 0;
+	return ARRAY_APPEND(all->piece, all->n, *p);
 }
 
 /* Where the last MAX_PIECES lines begin. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "sym/loaded_code.h"
 
 /* One line: "ADDRESS TYPE NAME [MODULE]". Points into the line. */
@@ -26,7 +27,7 @@ struct start {
 
 struct starts {
 	struct start *start;
-	size_t n, room;
+	size_t n;
 };
 
 /* strtoull() would take a tenth of the time of reading the file, with over 100,000 lines. */
@@ -109,30 +110,15 @@ static bool is_wanted(const struct wanted *w, const struct line *s)
 
 static int add_start(struct starts *s, u64 address, u32 owner)
 {
-	struct start *more;
-
-	if (s->n == s->room) {
-		s->room = s->room ? 2 * s->room : 65536;
-		more = realloc(s->start, s->room * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		s->start = more;
-	}
-	s->start[s->n++] = (struct start){ address, owner };
-	return 0;
+	return ARRAY_APPEND(s->start, s->n, (struct start){ address, owner });
 }
 
 static int add_function(struct kernel_functions *f, const struct line *s)
 {
-	struct kernel_function new = { .address = s->address }, *more;
+	struct kernel_function new = { .address = s->address };
 
-	/* Keeps room for a power of two, and always for one more. */
-	if (!(f->n & (f->n - 1))) {
-		more = realloc(f->function, (f->n ? 2 * f->n : 1) * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		f->function = more;
-	}
+	if (ARRAY_ROOM(f->function, f->n))
+		return -ENOMEM;
 	new.name = strdup(s->name);
 	new.module = s->module ? strdup(s->module) : NULL;
 	if (!new.name || (s->module && !new.module)) {
@@ -337,11 +323,9 @@ static int find_module(struct kernel_symbols *k, const struct line *s, size_t *f
 	struct kernel_module *m;
 
 	if (!k->nmodules || strncmp(k->module[k->nmodules - 1].name, name, sizeof(m->name) - 1)) {
-		m = reallocarray(k->module, k->nmodules + 1, sizeof(*m));
-		if (!m)
+		if (ARRAY_ROOM(k->module, k->nmodules))
 			return -ENOMEM;
-		k->module = m;
-		m += k->nmodules++;
+		m = &k->module[k->nmodules++];
 		snprintf(m->name, sizeof(m->name), "%s", name);
 		snprintf(m->number, sizeof(m->number), "%zu", k->nmodules - 1);
 		m->base = UINT64_MAX;

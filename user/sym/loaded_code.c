@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/sorted.h"
 #include "base/table.h"
 
@@ -66,19 +67,7 @@ bool loaded_code__has_news(struct loaded_code *c)
 
 static int make_room(struct bpf_functions *f, size_t n)
 {
-	size_t room = f->room ?: 256;
-	struct bpf_function *larger;
-
-	while (room < f->n + n)
-		room *= 2;
-	if (room == f->room)
-		return 0;
-	larger = reallocarray(f->function, room, sizeof(*larger));
-	if (!larger)
-		return -ENOMEM;
-	f->function = larger;
-	f->room = room;
-	return 0;
+	return ARRAY_RESERVE(f->function, f->room, f->n + n);
 }
 
 /* A program may have many functions; with addresses hidden, all are at 0. */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/opener.h"
 #include "sym/root.h"
@@ -124,21 +125,14 @@ static bool is_same_code(const struct mapping *a, const struct mapping *b)
 /* Keeps a replaced mapping, unless the new one has the same names. Dropped if out of memory. */
 static void keep_former(struct process *p, const struct mapping *old, const struct mapping *new)
 {
-	struct mapping *larger;
-
 	if (!old->executable || is_same_code(old, new))
 		return;
 	if (p->nformer == MAX_FORMER) {
 		memmove(p->former, p->former + MAX_FORMER / 2, MAX_FORMER / 2 * sizeof(*p->former));
 		p->nformer = MAX_FORMER / 2;
 	}
-	if (!(p->nformer & (p->nformer - 1))) {
-		larger = reallocarray(p->former, p->nformer ? 2 * p->nformer : 1, sizeof(*larger));
-		if (!larger)
-			return;
-		p->former = larger;
-	}
-	p->former[p->nformer++] = *old;
+	if (!ARRAY_ROOM(p->former, p->nformer))
+		p->former[p->nformer++] = *old;
 }
 
 /*
@@ -383,7 +377,7 @@ struct taking {
 	bool is_same;           /* its earlier mappings are of the same address space */
 	u64 from_ns;            /* for mappings not there when it was last seen */
 	struct mapping *mapping;
-	size_t n, room;
+	size_t n;
 	bool makes_code;
 };
 
@@ -524,7 +518,6 @@ static int take_mapping(void *arg, const struct mapping_line *line)
 		.kind = strcmp(line->name, "[vdso]") ? SYMBOL_USER : SYMBOL_VDSO,
 		.from_ns = t->from_ns,
 	};
-	struct mapping *more;
 	int err;
 
 	err = name_mapping(t->symbols, t->process, line, &m);
@@ -533,15 +526,7 @@ static int take_mapping(void *arg, const struct mapping_line *line)
 	if (err)
 		return err;
 	t->makes_code |= is_made(line);
-	if (t->n == t->room) {
-		t->room = t->room ? 2 * t->room : 64;
-		more = reallocarray(t->mapping, t->room, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		t->mapping = more;
-	}
-	t->mapping[t->n++] = m;
-	return 0;
+	return ARRAY_APPEND(t->mapping, t->n, m);
 }
 
 /*
@@ -551,7 +536,7 @@ static int take_mapping(void *arg, const struct mapping_line *line)
 static int keep_code(struct taking *t, struct process *p)
 {
 	size_t before = p->code ? p->code->n : 0, now = 0, old, n = 0, kept = 0;
-	struct mapping *all = reallocarray(NULL, t->n + before ?: 1, sizeof(*all));
+	struct mapping *all = calloc(t->n + before ?: 1, sizeof(*all));
 
 	if (!all)
 		return -ENOMEM;

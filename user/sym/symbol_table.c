@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "sym/demangle.h"
 
 /* A hostile file could nest a million symbols; compilers nest one or two. */
@@ -147,7 +148,6 @@ static char *copy_shown(char *name, struct demangler *d)
 
 const char *symbol_table__shown(struct symbol_table *t, u32 i, struct demangler *d)
 {
-
 	/* Most are never looked up, and calloc() does not touch large arrays. */
 	if (!t->shown)
 		t->shown = calloc(t->n, sizeof(*t->shown));
@@ -173,24 +173,6 @@ static int compare_names(const char *a, const char *b)
 	return strcmp(a, b);
 }
 
-/* Makes room for n more elements in an array, doubling it. */
-static int make_room(void **array, size_t *room, size_t used, size_t n, size_t each)
-{
-	size_t larger = *room ?: 4096;
-	void *more;
-
-	if (n <= *room - used)
-		return 0;
-	while (larger - used < n)
-		larger *= 2;
-	more = realloc(*array, larger * each);
-	if (!more)
-		return -ENOMEM;
-	*array = more;
-	*room = larger;
-	return 0;
-}
-
 int symbol_list__add(struct symbol_list *l, const struct symbol_candidate *symbol,
 		     const char *name, size_t len)
 {
@@ -198,9 +180,9 @@ int symbol_list__add(struct symbol_list *l, const struct symbol_candidate *symbo
 
 	if (len >= MAX_NAMES - l->names_size || l->n >= SYMBOL_NONE - 1)
 		return -E2BIG;
-	err = make_room((void **)&l->symbol, &l->room, l->n, 1, sizeof(*l->symbol));
+	err = ARRAY_ROOM(l->symbol, l->n);
 	if (!err)
-		err = make_room((void **)&l->names, &l->names_room, l->names_size, len + 1, 1);
+		err = array__grow(&l->names, l->names_size, len + 1, 1);
 	if (err)
 		return err;
 	l->symbol[l->n] = *symbol;

@@ -77,9 +77,9 @@ struct symbol_candidate {
 
 struct symbol_list {
 	struct symbol_candidate *symbol;
-	size_t n, room;
+	size_t n;
 	char *names;
-	size_t names_size, names_room;
+	size_t names_size;
 };
 
 /*

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "types/btf_common.h"
 
 /* Limit for the members of one type including nested ones; task_struct has about 2,000. */
@@ -34,30 +35,20 @@ static u64 size_of(const struct btf *btf, u32 id)
 	return size > 0 ? size : 0;
 }
 
-void *btf_grow(void *array, size_t n, size_t size)
-{
-	if (n & (n - 1))
-		return array;
-	return realloc(array, (n ? 2 * n : 1) * size);
-}
-
 /* --- layouts --------------------------------------------------------------------------------- */
 
 static int add_member(struct type_layout *l, const struct type_member *m)
 {
-	struct type_member *more;
+	int err;
 
 	if (l->n >= MEMBERS_MAX)
 		return -E2BIG;
-	more = m->type && m->name ? btf_grow(l->member, l->n, sizeof(*m)) : NULL;
-	if (!more) {
+	err = m->type && m->name ? ARRAY_APPEND(l->member, l->n, *m) : -ENOMEM;
+	if (err) {
 		free(m->type);
 		free(m->name);
-		return -ENOMEM;
 	}
-	l->member = more;
-	l->member[l->n++] = *m;
-	return 0;
+	return err;
 }
 
 /* The context of a member. */

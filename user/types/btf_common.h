@@ -14,12 +14,6 @@ static inline const char *btf_name(const struct btf *btf, u32 offset)
 	return btf__name_by_offset(btf, offset) ?: "";
 }
 
-/*
- * Makes room for one more after n elements of this size. Like realloc(), but only reallocates if n
- * is 0 or a power of two, so that arrays grown with it have room for a power of two.
- */
-void *btf_grow(void *array, size_t n, size_t size);
-
 /* The prototype that a function, typedef or pointer refers to; NULL: none. */
 const struct btf_type *btf_find_prototype(const struct btf *btf, u32 id, u32 *proto_id);
 

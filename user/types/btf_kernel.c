@@ -6,17 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "types/btf_common.h"
 
 static int add_module(struct kernel_types *t, const char *name)
 {
-	struct module_types *more = btf_grow(t->module, t->nmodules, sizeof(*more));
-
-	if (!more)
+	if (ARRAY_ROOM(t->module, t->nmodules))
 		return -ENOMEM;
-	t->module = more;
-	more[t->nmodules] = (struct module_types){ .name = strdup(name) };
-	if (!more[t->nmodules].name)
+	t->module[t->nmodules] = (struct module_types){ .name = strdup(name) };
+	if (!t->module[t->nmodules].name)
 		return -ENOMEM;
 	t->nmodules++;
 	return 0;
@@ -131,17 +129,14 @@ static int find_in(const struct btf *btf, const char *module, const struct sough
 
 	for (; id < end; id++) {
 		const struct btf_type *t = btf__type_by_id(btf, id);
-		struct kernel_type *more;
 
 		if (!(s->kinds >> btf_kind(t) & 1) || strcmp(btf_name(btf, t->name_off), s->name))
 			continue;
 		/* An enum without values is a forward declaration. */
 		if (btf_is_any_enum(t) && !btf_vlen(t))
 			continue;
-		more = btf_grow(found->type, found->n, sizeof(*more));
-		if (!more)
+		if (ARRAY_ROOM(found->type, found->n))
 			return -ENOMEM;
-		found->type = more;
 		found->type[found->n++] = (struct kernel_type){ btf, id, module };
 	}
 	return 0;

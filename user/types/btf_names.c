@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 size_t btf_essential_length(const char *name)
 {
 	size_t n = strlen(name), i;
@@ -24,9 +26,9 @@ size_t btf_essential_length(const char *name)
 
 static int add_name(struct btf_names *names, const char *prefix, const char *name, u32 kind)
 {
-	struct btf_wanted *more;
 	char *text;
 	size_t i;
+	int err;
 
 	if (asprintf(&text, "%s%s", prefix, name) < 0)
 		return -ENOMEM;
@@ -35,14 +37,11 @@ static int add_name(struct btf_names *names, const char *prefix, const char *nam
 			free(text);
 			return 0;
 		}
-	more = reallocarray(names->name, names->n + 1, sizeof(*more));
-	if (!more) {
+	err = ARRAY_APPEND(names->name, names->n,
+			   (struct btf_wanted){ .name = text, .length = strlen(text), .kind = kind });
+	if (err)
 		free(text);
-		return -ENOMEM;
-	}
-	names->name = more;
-	more[names->n++] = (struct btf_wanted){ .name = text, .length = strlen(text), .kind = kind };
-	return 0;
+	return err;
 }
 
 void btf_names__free(struct btf_names *names)

@@ -9,6 +9,7 @@
 #include <bpf/btf.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "types/dwarf_libdw.h"
 
 #define MOST_TYPES 16384        /* types beyond this limit are unknown */
@@ -70,17 +71,14 @@ void direct_types__free(struct direct_types *t)
 static u32 number_of(struct direct_types *t, const Dwarf_Die *die, u32 dimension)
 {
 	u32 *bucket = &t->bucket[((uintptr_t)die->addr / 2 + dimension) % BUCKETS], i;
-	struct item *larger;
 
 	for (i = *bucket; i; i = t->item[i - 1].next)
 		if (t->item[i - 1].die.addr == die->addr && t->item[i - 1].dimension == dimension)
 			return i;
 	if (t->n == MOST_TYPES)
 		return 0;
-	larger = dwarf__grown(t->item, t->n, sizeof(*larger));
-	if (!larger)
+	if (ARRAY_ROOM(t->item, t->n))
 		return 0;
-	t->item = larger;
 	t->item[t->n++] = (struct item){ *die, dimension, *bucket };
 	return *bucket = t->n;
 }

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "types/dwarf_libdw.h"
 
 /* A source location. */
@@ -63,13 +64,7 @@ static bool is_inside(const struct dwarf_ranges *r, u64 address)
 
 static int add_copy(struct scan *s, u64 address)
 {
-	u64 *larger = dwarf__grown(s->found.address, s->found.n, sizeof(*larger));
-
-	if (!larger)
-		return -ENOMEM;
-	s->found.address = larger;
-	larger[s->found.n++] = address;
-	return 0;
+	return ARRAY_APPEND(s->found.address, s->found.n, address);
 }
 
 /* Two marks at one address mean two calls per execution. */
@@ -173,17 +168,13 @@ static Dwarf_Off origin_of(Dwarf_Die *die)
 
 static int add_ranges(struct dwarf_ranges *to, const struct dwarf_ranges *from)
 {
-	struct dwarf_range *larger;
 	size_t i;
 
-	for (i = 0; i < from->n; i++) {
-		larger = dwarf__grown(to->range, to->n, sizeof(*larger));
-		if (!larger)
-			return -ENOMEM;
-		to->range = larger;
-		to->range[to->n++] = from->range[i];
-	}
-	return 0;
+	int err = 0;
+
+	for (i = 0; i < from->n && !err; i++)
+		err = ARRAY_APPEND(to->range, to->n, from->range[i]);
+	return err;
 }
 
 static int find_inner(struct scan *s, Dwarf_Die *parent, Dwarf_Off origin, u32 depth)

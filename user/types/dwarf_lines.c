@@ -6,18 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "types/dwarf_libdw.h"
 
 /* --- a list of lines, one entry per address until it is finished ------------------------------ */
 
 static int add(struct dwarf_lines *lines, u32 line, u64 address)
 {
-	struct dwarf_line *larger = dwarf__grown(lines->line, lines->n, sizeof(*larger)), *l;
+	struct dwarf_line *l;
 
-	if (!larger)
+	if (ARRAY_ROOM(lines->line, lines->n))
 		return -ENOMEM;
-	lines->line = larger;
-	l = &larger[lines->n];
+	l = &lines->line[lines->n];
 	*l = (struct dwarf_line){ .line = line, .naddresses = 1 };
 	l->address = malloc(sizeof(*l->address));
 	if (!l->address)
@@ -42,7 +42,7 @@ static int compare(const void *x, const void *y)
 int dwarf_lines__finish(struct dwarf_lines *lines, u32 first)
 {
 	struct dwarf_line *to = NULL, *from;
-	u64 *larger, address;
+	u64 address;
 	size_t n = 0, i;
 	int err = 0;
 
@@ -60,13 +60,7 @@ int dwarf_lines__finish(struct dwarf_lines *lines, u32 first)
 		free(from->address);
 		if (err || to->address[to->naddresses - 1] == address)
 			continue;
-		larger = dwarf__grown(to->address, to->naddresses, sizeof(*larger));
-		if (!larger) {
-			err = -ENOMEM;
-			continue;
-		}
-		to->address = larger;
-		to->address[to->naddresses++] = address;
+		err = ARRAY_APPEND(to->address, to->naddresses, address);
 	}
 	lines->n = n;
 	return err;
@@ -106,7 +100,6 @@ static int add_guest(struct place *p, Dwarf_Die *die)
 {
 	const char *file = dwarf_die__file(die);
 	struct dwarf_ranges r;
-	struct guest *larger;
 	int line = 0, err;
 	size_t i;
 
@@ -116,15 +109,8 @@ static int add_guest(struct place *p, Dwarf_Die *die)
 	err = dwarf_ranges__of(&r, p->d, die);
 	if (err)
 		return err == -ENOMEM ? err : 0;
-	for (i = 0; i < r.n; i++) {
-		larger = dwarf__grown(p->guest, p->nguests, sizeof(*larger));
-		if (!larger) {
-			err = -ENOMEM;
-			break;
-		}
-		p->guest = larger;
-		p->guest[p->nguests++] = (struct guest){ r.range[i], line };
-	}
+	for (i = 0; i < r.n && !err; i++)
+		err = ARRAY_APPEND(p->guest, p->nguests, (struct guest){ r.range[i], line });
 	free(r.range);
 	return err;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "types/dwarf_libdw.h"
 
 #ifdef HAVE_LIBDW
@@ -39,7 +40,6 @@ struct dwarf_source {
 static int add_spans(struct spans *s, struct dwarf *d, Dwarf_Die *die, u64 of)
 {
 	Dwarf_Addr base = 0, start, end;
-	struct span *larger;
 	ptrdiff_t at = 0;
 
 	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
@@ -48,10 +48,8 @@ static int add_spans(struct spans *s, struct dwarf *d, Dwarf_Die *die, u64 of)
 		/* Code removed by the linker is at 0, or beyond everything. */
 		if (!start || start >= end)
 			continue;
-		larger = dwarf__grown(s->span, s->n, sizeof(*larger));
-		if (!larger)
+		if (ARRAY_ROOM(s->span, s->n))
 			return -ENOMEM;
-		s->span = larger;
 		s->span[s->n++] = (struct span){ start, end, of };
 	}
 	return 0;
@@ -95,11 +93,8 @@ static const struct span *find_span(const struct spans *s, u64 address)
 
 static int add_unit(struct dwarf_source *s, Dwarf_Die *die)
 {
-	struct unit *larger = dwarf__grown(s->unit, s->nunits, sizeof(*larger));
-
-	if (!larger)
+	if (ARRAY_ROOM(s->unit, s->nunits))
 		return -ENOMEM;
-	s->unit = larger;
 	s->unit[s->nunits] = (struct unit){ .entry = dwarf_dieoffset(die) };
 	return add_spans(&s->units, s->dwarf, die, s->nunits++);
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "types/dwarf_libdw.h"
 
 void *dwarf__grown(void *array, size_t n, size_t size)
@@ -72,7 +73,6 @@ int dwarf_ranges__of(struct dwarf_ranges *out, struct dwarf *d, Dwarf_Die *die)
 {
 	Dwarf_Addr base = 0, start, end;
 	struct dwarf_ranges r = {};
-	struct dwarf_range *larger;
 	ptrdiff_t at = 0;
 
 	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0 && dwarf__spend(d)) {
@@ -84,12 +84,10 @@ int dwarf_ranges__of(struct dwarf_ranges *out, struct dwarf *d, Dwarf_Die *die)
 			end++;
 		if (start >= end)
 			continue;
-		larger = dwarf__grown(r.range, r.n, sizeof(*larger));
-		if (!larger) {
+		if (ARRAY_ROOM(r.range, r.n)) {
 			free(r.range);
 			return -ENOMEM;
 		}
-		r.range = larger;
 		r.range[r.n++] = (struct dwarf_range){ start, end };
 	}
 	if (!at && r.n) {

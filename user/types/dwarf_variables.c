@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "types/dwarf_libdw.h"
 
 /* Limit, as processing is quadratic. */
@@ -205,7 +206,7 @@ static struct location locate(const struct view *v, Dwarf_Attribute *attr, const
 
 static int add_range(struct dwarf_variable *out, u64 start, u64 end)
 {
-	struct dwarf_range *last = out->nlive ? &out->live[out->nlive - 1] : NULL, *larger;
+	struct dwarf_range *last = out->nlive ? &out->live[out->nlive - 1] : NULL;
 
 	if (start >= end)
 		return 0;
@@ -213,12 +214,7 @@ static int add_range(struct dwarf_variable *out, u64 start, u64 end)
 		last->end = end;
 		return 0;
 	}
-	larger = dwarf__grown(out->live, out->nlive, sizeof(*larger));
-	if (!larger)
-		return -ENOMEM;
-	out->live = larger;
-	larger[out->nlive++] = (struct dwarf_range){ start, end };
-	return 0;
+	return ARRAY_APPEND(out->live, out->nlive, (struct dwarf_range){ start, end });
 }
 
 /* Adds the part of start..end within the function. */
@@ -288,7 +284,6 @@ static void merge_ranges(struct dwarf_variable *v)
 static int find_live_lines(const struct view *view, struct dwarf_variable *v)
 {
 	const struct dwarf_line *l;
-	u32 *larger;
 	size_t i;
 
 	for (l = view->lines.line; l < view->lines.line + view->lines.n; l++) {
@@ -296,11 +291,9 @@ static int find_live_lines(const struct view *view, struct dwarf_variable *v)
 			;
 		if (i < l->naddresses)
 			continue;
-		larger = dwarf__grown(v->live_line, v->nlive_lines, sizeof(*larger));
-		if (!larger)
+		if (ARRAY_ROOM(v->live_line, v->nlive_lines))
 			return -ENOMEM;
-		v->live_line = larger;
-		larger[v->nlive_lines++] = l->relative;
+		v->live_line[v->nlive_lines++] = l->relative;
 	}
 	return 0;
 }
@@ -378,15 +371,13 @@ static bool is_hidden(const struct dwarf_variables *found, const char *name)
 static int add_variable(struct dwarf_variables *found, const struct view *view, Dwarf_Die *die)
 {
 	const char *name = dwarf_die__name(view->d, die);
-	struct dwarf_variable *larger, *v;
+	struct dwarf_variable *v;
 
 	if (!name || found->n >= MAX_VARIABLES || is_hidden(found, name))
 		return 0;
-	larger = dwarf__grown(found->variable, found->n, sizeof(*larger));
-	if (!larger)
+	if (ARRAY_ROOM(found->variable, found->n))
 		return -ENOMEM;
-	found->variable = larger;
-	v = &larger[found->n];
+	v = &found->variable[found->n];
 	*v = (struct dwarf_variable){
 		.is_parameter = dwarf_tag(die) == DW_TAG_formal_parameter,
 		.name = strdup(name),

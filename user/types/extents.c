@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/confined.h"
 #include "base/sorted.h"
 #include "types/cie.h"
@@ -17,23 +18,13 @@
 struct reading {
 	struct code_extents *to;
 	struct eh_walk walk;
-	size_t room;
 };
 
 static int keep(struct reading *r, const struct code_extent *extent)
 {
 	struct code_extents *to = r->to;
-	struct code_extent *larger;
 
-	if (to->n == r->room) {
-		r->room = r->room ? 2 * r->room : 1024;
-		larger = reallocarray(to->extent, r->room, sizeof(*larger));
-		if (!larger)
-			return -ENOMEM;
-		to->extent = larger;
-	}
-	to->extent[to->n++] = *extent;
-	return 0;
+	return ARRAY_APPEND(to->extent, to->n, *extent);
 }
 
 /* Does it have language-specific data at a non-zero address? c is after the size. */

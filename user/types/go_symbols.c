@@ -6,27 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "types/go_file.h"
 
 struct found {
 	struct go_function *function;
-	size_t n, room;
+	size_t n;
 };
 
 static int keep(void *arg, const struct go_function *g)
 {
 	struct found *f = arg;
-	struct go_function *larger;
 
-	if (f->n == f->room) {
-		larger = reallocarray(f->function, 2 * f->room + 64, sizeof(*larger));
-		if (!larger)
-			return -ENOMEM;
-		f->function = larger;
-		f->room = 2 * f->room + 64;
-	}
-	f->function[f->n++] = *g;
-	return 0;
+	return ARRAY_APPEND(f->function, f->n, *g);
 }
 
 static bool have_one_name(const struct go_function *f, const struct go_function *g)

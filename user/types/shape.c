@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 enum shape_kind {
 	SHAPE_UNSIGNED,
 	SHAPE_SIGNED,
@@ -76,21 +78,18 @@ static void make(struct maker *m, struct shape *s, const struct c_type *type, u3
 /* NULL: limit reached. Moves the others. */
 static struct shape *add_member(struct maker *m, struct shape *s)
 {
-	struct shape *larger;
+	struct shape *new;
 
 	if (m->members == SHAPE_MEMBERS_MOST) {
 		s->is_cut = true;
 		return NULL;
 	}
-	larger = realloc(s->member, (s->n + 1) * sizeof(*larger));
-	if (!larger) {
+	new = ARRAY_ADD(s->member, s->n);
+	if (new)
+		m->members++;
+	else
 		m->no_memory = true;
-		return NULL;
-	}
-	m->members++;
-	s->member = larger;
-	larger[s->n] = (struct shape){};
-	return &larger[s->n++];
+	return new;
 }
 
 static void make_struct(struct maker *m, struct shape *s, const struct btf *btf,
@@ -126,16 +125,10 @@ static void make_struct(struct maker *m, struct shape *s, const struct btf *btf,
 
 int shape__add_name(struct shape *s, const char *name, u64 value)
 {
-	struct shape_name *larger;
 	char *copy;
 
-	/* Doubles when the count is a power of two. */
-	if (!(s->nnames & (s->nnames - 1))) {
-		larger = realloc(s->names, (s->nnames ? 2 * s->nnames : 1) * sizeof(*larger));
-		if (!larger)
-			return -ENOMEM;
-		s->names = larger;
-	}
+	if (ARRAY_ROOM(s->names, s->nnames))
+		return -ENOMEM;
 	copy = strdup(name);
 	if (!copy)
 		return -ENOMEM;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 /* Nesting limit of parentheses. */
 #define NESTING_MAX 64
 
@@ -202,14 +204,6 @@ static int find_field(char **field, const char *from, const char *to, bool is_fl
 	return *field ? 0 : -ENOMEM;
 }
 
-/* Keeps room for a power of two of elements, and always for one more. */
-static void *grow(void *array, size_t n, size_t size)
-{
-	if (n & (n - 1))
-		return array;
-	return realloc(array, (n ? 2 * n : 1) * size);
-}
-
 /* Parses "{ VALUE, "NAME" }" at p, and moves p past it. False: something else. */
 static bool parse_pair(struct field_symbol *s, const char **p, int *err)
 {
@@ -242,7 +236,7 @@ static bool parse_pair(struct field_symbol *s, const char **p, int *err)
 /* Parses "{ 1, "A" }, { 2, "B" })" from p on. */
 static int parse_pairs(struct field_symbols *t, const char *p)
 {
-	struct field_symbol s, *more;
+	struct field_symbol s;
 	int err;
 
 	for (;; p += strspn(p, " ,")) {
@@ -251,12 +245,10 @@ static int parse_pairs(struct field_symbols *t, const char *p)
 			return *p == '{' ? err : 0;
 		if (!s.name)
 			continue;
-		more = grow(t->symbol, t->n, sizeof(*more));
-		if (!more) {
+		if (ARRAY_ROOM(t->symbol, t->n)) {
 			free(s.name);
 			return -ENOMEM;
 		}
-		t->symbol = more;
 		t->symbol[t->n++] = s;
 	}
 }
@@ -284,7 +276,7 @@ static bool is_known(const struct symbol_tables *all, const struct field_symbols
 /* Parses the arguments of a call, after its opening parenthesis. */
 static int parse_call(struct symbol_tables *all, const char *p, bool is_flags)
 {
-	struct field_symbols t = { .is_flags = is_flags }, *more;
+	struct field_symbols t = { .is_flags = is_flags };
 	const char *end = end_of_argument(p);
 	int err;
 
@@ -303,14 +295,10 @@ static int parse_call(struct symbol_tables *all, const char *p, bool is_flags)
 		table__free(&t);
 		return err;
 	}
-	more = grow(all->table, all->n, sizeof(*more));
-	if (!more) {
+	err = ARRAY_APPEND(all->table, all->n, t);
+	if (err)
 		table__free(&t);
-		return -ENOMEM;
-	}
-	all->table = more;
-	all->table[all->n++] = t;
-	return 0;
+	return err;
 }
 
 int symbol_tables__parse(struct symbol_tables *out, const char *print)

@@ -14,6 +14,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/array.h"
+
 /* Far above the size of any format file: the longest known have 30 kB. */
 #define FORMAT_MAX (4 << 20)
 
@@ -155,15 +157,10 @@ static int compare_names(const void *a, const void *b)
 
 static int add_name(struct tracepoints *t, const char *system, const char *name)
 {
-	struct tracepoint_name new, *more;
+	struct tracepoint_name new;
 
-	/* Keeps room for a power of two, and always for one more. */
-	if (!(t->n & (t->n - 1))) {
-		more = realloc(t->tracepoint, (t->n ? 2 * t->n : 1) * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		t->tracepoint = more;
-	}
+	if (ARRAY_ROOM(t->tracepoint, t->n))
+		return -ENOMEM;
 	new.system = strdup(system);
 	new.name = name ? strdup(name) : NULL;
 	if (!new.system || (name && !new.name)) {
@@ -507,12 +504,8 @@ static int parse_field(struct tracepoint_field *f, struct span line, bool is_fir
 
 static int add_field(struct tracepoint_format *f, struct span line, bool is_first_block)
 {
-	struct tracepoint_field *more;
-
-	more = realloc(f->field, (f->nfields + 1) * sizeof(*more));
-	if (!more)
+	if (ARRAY_ROOM(f->field, f->nfields))
 		return -ENOMEM;
-	f->field = more;
 	f->field[f->nfields] = (struct tracepoint_field){};
 	return parse_field(&f->field[f->nfields++], line, is_first_block);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "unwind/cfa.h"
 #include "types/cie.h"
 
@@ -90,28 +91,13 @@ struct reading {
 	struct rule_set *rules;
 	struct eh_frame_counts *counts;
 	struct function *function;
-	size_t nfunctions, functions_room;
+	size_t nfunctions;
 	struct row *row;
-	size_t nrows, rows_room;
+	size_t nrows;
 	const u8 *common_at;    /* the CIE in common */
 	struct cfa_common common;
 	bool common_ok;
 };
-
-static bool make_room(void **array, size_t *room, size_t n, size_t size)
-{
-	size_t more = *room ? 2 * *room : 1024;
-	void *larger;
-
-	if (n < *room)
-		return true;
-	larger = reallocarray(*array, more, size);
-	if (!larger)
-		return false;
-	*array = larger;
-	*room = more;
-	return true;
-}
 
 /* Prepares the walk's CIE for running programs. */
 static bool find_common(struct reading *r)
@@ -150,7 +136,7 @@ static int add_row(void *arg, u32 offset, const struct unwind_rule *rule)
 {
 	struct reading *r = arg;
 
-	if (!make_room((void **)&r->row, &r->rows_room, r->nrows, sizeof(*r->row)))
+	if (ARRAY_ROOM(r->row, r->nrows))
 		return -ENOMEM;
 	r->row[r->nrows++] = (struct row){ offset, rule_set__number(r->rules, rule) };
 	return 0;
@@ -161,8 +147,7 @@ static int add_function(struct reading *r, u64 start, u32 size, struct cursor pr
 	struct function f = { .start = start, .size = size, .first = r->nrows };
 	int err;
 
-	if (!make_room((void **)&r->function, &r->functions_room, r->nfunctions,
-		       sizeof(*r->function)))
+	if (ARRAY_ROOM(r->function, r->nfunctions))
 		return -ENOMEM;
 	err = cfa__run(&r->common, program, size, &r->steps, add_row, r);
 	if (err)

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 
 /* Programs use a range for less than a millisecond. */
@@ -49,15 +50,8 @@ static void remove_gap(struct unwind_spaces *s, size_t i)
 
 static bool insert_gap(struct unwind_spaces *s, size_t i, u32 first, u32 n)
 {
-	struct unwind_gap *larger;
-
-	if (s->ngaps == s->gaps_room) {
-		larger = reallocarray(s->gap, 2 * s->gaps_room + 16, sizeof(*larger));
-		if (!larger)
-			return false;
-		s->gap = larger;
-		s->gaps_room = 2 * s->gaps_room + 16;
-	}
+	if (ARRAY_ROOM(s->gap, s->ngaps))
+		return false;
 	memmove(&s->gap[i + 1], &s->gap[i], (s->ngaps++ - i) * sizeof(*s->gap));
 	s->gap[i] = (struct unwind_gap){ first, n };
 	return true;

@@ -29,7 +29,7 @@ struct unwind_spaces {
 	u32 room;                               /* capacity of the array, in mappings */
 	struct unwind_mapping *mapping;         /* the array itself */
 	struct unwind_gap *gap;
-	size_t ngaps, gaps_room;
+	size_t ngaps;
 	STAILQ_HEAD(replaced, unwind_range) replaced;   /* oldest first */
 	void *processes;                        /* tree */
 	TAILQ_HEAD(known, unwind_space_of) known;

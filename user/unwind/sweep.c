@@ -6,23 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/numbers.h"
 #include "sym/mappings.h"
 
 static int add(struct sweep *s, u32 pid)
 {
-	size_t room = s->room ? 2 * s->room : 256;
-	struct sweep_process *larger;
-
-	if (s->n == s->room) {
-		larger = reallocarray(s->process, room, sizeof(*larger));
-		if (!larger)
-			return -ENOMEM;
-		s->process = larger;
-		s->room = room;
-	}
-	s->process[s->n++] = (struct sweep_process){ .pid = pid };
-	return 0;
+	return ARRAY_APPEND(s->process, s->n, (struct sweep_process){ .pid = pid });
 }
 
 int sweep__begin(struct sweep *s)

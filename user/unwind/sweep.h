@@ -17,7 +17,7 @@ struct sweep_process {
 
 struct sweep {
 	struct sweep_process *process;
-	size_t n, room;
+	size_t n;
 	size_t ranked, given;
 };
 

@@ -11,6 +11,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/file_owner.h"
 #include "base/local.h"
@@ -161,19 +162,13 @@ static bool exceeds(const struct unwind_tables *t, struct unwind_room taken, u32
 
 static struct unwind_owner *get_owner(struct unwind_tables *t, u32 uid)
 {
-	u32 room = t->owners_room ? 2 * t->owners_room : 16, i;
-	struct unwind_owner *larger;
+	u32 i;
 
 	for (i = 0; i < t->nowners; i++)
 		if (t->owner[i].uid == uid)
 			return &t->owner[i];
-	if (t->nowners == t->owners_room) {
-		larger = reallocarray(t->owner, room, sizeof(*larger));
-		if (!larger)
-			return NULL;
-		t->owner = larger;
-		t->owners_room = room;
-	}
+	if (ARRAY_ROOM(t->owner, t->nowners))
+		return NULL;
 	t->owner[t->nowners] = (struct unwind_owner){ .uid = uid };
 	return &t->owner[t->nowners++];
 }
@@ -283,16 +278,8 @@ static u32 *put_rules(struct unwind_tables *t, const struct cfi_table *file)
 /* Takes ownership of the segments. */
 static int note_file(struct unwind_tables *t, struct cfi_table *file)
 {
-	u32 room = t->files_room ? 2 * t->files_room : 64;
-	struct unwind_segments *larger;
-
-	if (t->nfiles == t->files_room) {
-		larger = reallocarray(t->file, room, sizeof(*larger));
-		if (!larger)
-			return -ENOMEM;
-		t->file = larger;
-		t->files_room = room;
-	}
+	if (ARRAY_ROOM(t->file, t->nfiles))
+		return -ENOMEM;
 	t->file[t->nfiles++] = (struct unwind_segments){ file->segment, file->nsegments };
 	file->segment = NULL;
 	return 0;

@@ -58,7 +58,7 @@ struct unwind_tables {
 	int rules_fd, files_fd, slabs_fd, found_fd;
 	struct rule_set *rules;
 	struct unwind_segments *file;   /* by file number */
-	u32 nfiles, files_room;
+	u32 nfiles;
 	u32 nslabs, most_slabs;
 	u32 *slab;                      /* the last slab, mapped */
 	struct unwind_counts counts;
@@ -66,7 +66,7 @@ struct unwind_tables {
 	bool shares;
 	struct unwind_room users;       /* of all users but root */
 	struct unwind_owner *owner;
-	u32 nowners, owners_room;
+	u32 nowners;
 	struct unwind_refused refused[UNWIND_NAMED_REFUSED];
 	struct allowance allowance;     /* for reading files */
 };

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "agg/variable.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/numbers.h"
 #include "report/diag.h"
@@ -128,16 +129,8 @@ static void find_file(struct unwinder *u, const struct symbols_code *code, struc
 
 static int add_mapping(struct unwinder *u, const struct unwind_mapping *m)
 {
-	u32 room = u->room ? 2 * u->room : 64;
-	struct unwind_mapping *larger;
-
-	if (u->n == u->room) {
-		larger = reallocarray(u->mapping, room, sizeof(*larger));
-		if (!larger)
-			return -ENOMEM;
-		u->mapping = larger;
-		u->room = room;
-	}
+	if (ARRAY_RESERVE(u->mapping, u->room, u->n + 1))
+		return -ENOMEM;
 	u->mapping[u->n++] = *m;
 	return 0;
 }

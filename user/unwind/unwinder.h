@@ -53,8 +53,8 @@ struct unwinder {
 	u32 only;               /* see unwinder__follow() */
 	bool follows;
 	struct unwind_mapping *mapping; /* of the current process */
-	u32 n, room;
-	u32 pid;
+	size_t room;
+	u32 n, pid;
 };
 
 /*
