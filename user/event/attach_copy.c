@@ -4,10 +4,10 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "event/attach_template.h"
 #include "event/func_info.h"
 #include "event/splice.h"
@@ -16,18 +16,12 @@
 static void remember(struct attachments *a, int fd)
 {
 	struct bpf_prog_info info = {};
-	u32 len = sizeof(info), *larger;
+	u32 len = sizeof(info);
 
 	if (bpf_obj_get_info_by_fd(fd, &info, &len))
 		return;
-	if (!(a->nprograms & (a->nprograms - 1))) {
-		larger = realloc(a->program,
-				 (a->nprograms ? 2 * a->nprograms : 1) * sizeof(*larger));
-		if (!larger)
-			return;
-		a->program = larger;
-	}
-	a->program[a->nprograms++] = info.id;
+	if (!ARRAY_ROOM(a->program, a->nprograms))
+		a->program[a->nprograms++] = info.id;
 }
 
 u64 attach__misses(const struct attachments *a)
@@ -145,20 +139,14 @@ int attach__copy(struct attachments *a, struct bpf_program *template,
 
 int attach__keep(struct attachments *a, int fd)
 {
-	int *larger;
+	int err;
 
 	if (fd < 0)
 		return fd;
-	if (!(a->nfds & (a->nfds - 1))) {
-		larger = realloc(a->fd, (a->nfds ? 2 * a->nfds : 1) * sizeof(*larger));
-		if (!larger) {
-			close(fd);
-			return -ENOMEM;
-		}
-		a->fd = larger;
-	}
-	a->fd[a->nfds++] = fd;
-	return 0;
+	err = ARRAY_APPEND(a->fd, a->nfds, fd);
+	if (err)
+		close(fd);
+	return err;
 }
 
 bool attach_code__is_same(const struct attach_code *a, const struct attach_code *b)

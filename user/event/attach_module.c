@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/array.h"
+
 static int find_inode(const char *name, u64 *inode)
 {
 	char path[128];
@@ -21,7 +23,7 @@ static int find_inode(const char *name, u64 *inode)
 
 int attach_modules__add(struct attach_modules *m, const char *name)
 {
-	struct attach_module new, *larger;
+	struct attach_module new;
 	size_t i;
 	int err;
 
@@ -31,10 +33,8 @@ int attach_modules__add(struct attach_modules *m, const char *name)
 	err = find_inode(name, &new.inode);
 	if (err)
 		return err;
-	larger = reallocarray(m->module, m->n + 1, sizeof(*larger));
-	if (!larger)
+	if (ARRAY_ROOM(m->module, m->n))
 		return -ENOMEM;
-	m->module = larger;
 	new.name = strdup(name);
 	if (!new.name)
 		return -ENOMEM;

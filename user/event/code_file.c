@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/confined.h"
 #include "base/opener.h"
 #include "base/wire.h"
@@ -118,7 +119,7 @@ static bool keeps_goroutine(const struct elf_file *f)
 struct go_reading {
 	const struct elf_file *file;
 	struct go_range *range;
-	size_t n, room;
+	size_t n;
 	bool on_stack;          /* programs built with GOEXPERIMENT=noregabi */
 };
 
@@ -134,21 +135,13 @@ static enum code_convention convention_of(const struct go_reading *r, enum go_ki
 
 static int add_go_range(struct go_reading *r, u64 start, u64 end, enum code_convention convention)
 {
-	struct go_range *last = r->n ? &r->range[r->n - 1] : NULL, *larger;
+	struct go_range *last = r->n ? &r->range[r->n - 1] : NULL;
 
 	if (last && last->end == start && last->convention == convention) {
 		last->end = end;
 		return 0;
 	}
-	if (r->n == r->room) {
-		larger = reallocarray(r->range, 2 * r->room + 64, sizeof(*larger));
-		if (!larger)
-			return -ENOMEM;
-		r->range = larger;
-		r->room = 2 * r->room + 64;
-	}
-	r->range[r->n++] = (struct go_range){ start, end, convention };
-	return 0;
+	return ARRAY_APPEND(r->range, r->n, (struct go_range){ start, end, convention });
 }
 
 static int keep_go(void *arg, const struct go_function *g)

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "host/features.h"
 #include "host/host.h"
 
@@ -25,16 +26,7 @@ static bool on_cpu(const struct event_site *s, int cpu)
 
 static int add(struct counters *counters, const struct counter *each)
 {
-	struct counter *larger;
-
-	if (!(counters->n & (counters->n - 1))) {
-		larger = realloc(counters->counter, (counters->n ? 2 * counters->n : 1) * sizeof(*each));
-		if (!larger)
-			return -ENOMEM;
-		counters->counter = larger;
-	}
-	counters->counter[counters->n++] = *each;
-	return 0;
+	return ARRAY_APPEND(counters->counter, counters->n, *each);
 }
 
 /* The group leader's descriptor for a site on the same target; -1: this counter leads. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/nearest.h"
 #include "event/event.h"
 #include "host/features.h"
@@ -59,22 +60,16 @@ static int parse(struct event *e, const struct event_context *ctx, const struct 
 
 struct names {
 	const char **name;
-	size_t n, room;
+	size_t n;
 };
 
 static int keep_name(void *arg, const char *name, const char *description)
 {
 	struct names *names = arg;
-	const char **larger;
 
 	(void)description;
-	if (names->n == names->room) {
-		names->room = names->room ? 2 * names->room : 256;
-		larger = realloc(names->name, names->room * sizeof(*larger));
-		if (!larger)
-			return -ENOMEM;
-		names->name = larger;
-	}
+	if (ARRAY_ROOM(names->name, names->n))
+		return -ENOMEM;
 	names->name[names->n] = strdup(name);
 	if (!names->name[names->n])
 		return -ENOMEM;

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/numbers.h"
 
 #include "bpf/lib/scope.h"
@@ -79,13 +80,10 @@ static int by_name(const void *a, const void *b)
 
 static int add_name(struct pmu_names *names, const char *name)
 {
-	char **larger = reallocarray(names->name, names->n + 1, sizeof(*larger));
-
-	if (!larger)
+	if (ARRAY_ROOM(names->name, names->n))
 		return -ENOMEM;
-	names->name = larger;
-	larger[names->n] = strdup(name);
-	if (!larger[names->n])
+	names->name[names->n] = strdup(name);
+	if (!names->name[names->n])
 		return -ENOMEM;
 	names->n++;
 	return 0;
@@ -165,9 +163,9 @@ void pmus__free(struct pmus *pmus)
 /* Takes ownership of p. A PMU without a number is skipped: it has just gone away. */
 static int add_pmu(struct pmus *pmus, struct pmu *p)
 {
-	struct pmu *larger;
 	char *text = pmu__read(p, NULL, "type");
 	u64 type;
+	int err;
 
 	if (!text || parse_u64_between(text, 0, UINT32_MAX, &type)) {
 		free(text);
@@ -175,15 +173,11 @@ static int add_pmu(struct pmus *pmus, struct pmu *p)
 		return 0;
 	}
 	free(text);
-	larger = reallocarray(pmus->pmu, pmus->n + 1, sizeof(*larger));
-	if (!larger) {
-		pmu__free(p);
-		return -ENOMEM;
-	}
-	pmus->pmu = larger;
 	p->type = type;
-	larger[pmus->n++] = *p;
-	return 0;
+	err = ARRAY_APPEND(pmus->pmu, pmus->n, *p);
+	if (err)
+		pmu__free(p);
+	return err;
 }
 
 /* Length of a name without its trailing number: "uncore_imc_0": 10, "cpu": 3. */

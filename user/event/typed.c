@@ -2,15 +2,14 @@
 #include "event/typed.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
+#include "base/array.h"
 #include "report/diag.h"
 
 int events__take(struct events *events, const char ***text, const struct event_context *ctx, const char *typed)
 {
 	struct complaint c = {};
 	size_t from = events->n, i;
-	const char **larger;
 	int err;
 
 	err = events__parse(events, ctx, typed, &c);
@@ -18,11 +17,10 @@ int events__take(struct events *events, const char ***text, const struct event_c
 		diag_complaint("-e", typed, &c);
 		return err;
 	}
-	larger = realloc(*text, events->n * sizeof(*larger));
-	if (!larger)
+	/* Events that were added in another way have none yet, so the capacity is unknown. */
+	if (array__grow(text, 0, events->n, sizeof(**text)))
 		return -ENOMEM;
-	*text = larger;
 	for (i = from; i < events->n; i++)
-		larger[i] = typed;
+		(*text)[i] = typed;
 	return 0;
 }

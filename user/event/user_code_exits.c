@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/ends_with.h"
 #include "base/sorted.h"
 
@@ -55,16 +56,8 @@ static int add_part(struct search *s, u64 start, u64 size, bool is_shared)
 static int add_exit(struct search *s, const struct part *p, u64 address, bool is_tail_call)
 {
 	struct code_exits *e = s->exits;
-	struct code_exit *larger;
 
-	if (!(e->n & (e->n - 1))) {
-		larger = reallocarray(e->exit, e->n ? 2 * e->n : 1, sizeof(*larger));
-		if (!larger)
-			return -ENOMEM;
-		e->exit = larger;
-	}
-	e->exit[e->n++] = (struct code_exit){ address, is_tail_call, p->is_shared };
-	return 0;
+	return ARRAY_APPEND(e->exit, e->n, (struct code_exit){ address, is_tail_call, p->is_shared });
 }
 
 static const struct part *part_of(const struct search *s, u64 address)

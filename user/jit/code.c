@@ -3,24 +3,15 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "base/array.h"
 
 /* Makes room for one more element in an array that doubles. */
-static bool grow(struct code *c, void **array, size_t n, size_t size)
+static bool grow(struct code *c, void *array, size_t n, size_t size)
 {
-	void *larger;
-
-	if (c->err)
-		return false;
-	if (n & (n - 1))
-		return true;
-	larger = realloc(*array, (n ? 2 * n : 1) * size);
-	if (!larger) {
-		c->err = -ENOMEM;
-		return false;
-	}
-	*array = larger;
-	return true;
+	if (!c->err)
+		c->err = array__grow(array, n, 1, size);
+	return !c->err;
 }
 
 void code__emit(struct code *c, struct bpf_insn insn)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/nearest.h"
 #include "bpf/lib/probe.h"
 #include "sym/kallsyms.h"
@@ -96,12 +97,9 @@ struct names {
 static void add_name(void *arg, const char *name)
 {
 	struct names *names = arg;
-	const char **larger = realloc(names->name, (names->n + 1) * sizeof(*larger));
 
-	if (!larger)
-		return;
-	names->name = larger;
-	names->name[names->n++] = name;
+	if (!ARRAY_ROOM(names->name, names->n))
+		names->name[names->n++] = name;
 }
 
 static int no_member(struct compiler *f, const struct expr *e, const struct c_type *type)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/arch.h"
+#include "base/array.h"
 #include "jit/registers.h"
 
 struct kernel_types *place__types(const struct place *p)
@@ -29,20 +30,17 @@ int place__parse_type(const struct place *p, struct c_type *t, const char *text)
 
 int place__add(struct place *p, const struct place_variable *v)
 {
-	struct place_variable copy = *v, *larger;
+	struct place_variable copy = *v;
+	int err;
 
 	copy.name = strdup(v->name);
 	copy.why = v->why ? strdup(v->why) : NULL;
-	larger = realloc(p->variable, (p->nvariables + 1) * sizeof(*larger));
-	if (larger)
-		p->variable = larger;
-	if (!larger || !copy.name || (v->why && !copy.why)) {
+	err = copy.name && (copy.why || !v->why) ? ARRAY_APPEND(p->variable, p->nvariables, copy) : -ENOMEM;
+	if (err) {
 		free(copy.name);
 		free(copy.why);
-		return -ENOMEM;
 	}
-	p->variable[p->nvariables++] = copy;
-	return 0;
+	return err;
 }
 
 void place__free(struct place *p)
