@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "agg/elements.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "cli/key_view.h"
 #include "report/diag.h"
@@ -36,20 +37,6 @@ const char *blocked_why_name(enum blocked_why why)
 	};
 
 	return why < ARRAY_SIZE(names) ? names[why] : "other";
-}
-
-/* Makes room for one more of n elements: doubles at each power of two. */
-static int grow(void *array, size_t n, size_t size)
-{
-	void *larger;
-
-	if (n & (n - 1))
-		return 0;
-	larger = realloc(*(void **)array, (n ? 2 * n : 1) * size);
-	if (!larger)
-		return -ENOMEM;
-	*(void **)array = larger;
-	return 0;
 }
 
 /*
@@ -87,7 +74,7 @@ static int find_part(struct blocked_report *b, const struct stack_id *id, u32 *i
 	*index = known;
 	if (known >= 0)
 		return 0;
-	err = grow(&b->part, n, sizeof(*b->part));
+	err = ARRAY_ROOM(b->part, n);
 	if (err)
 		return err;
 	b->part[n].id = *id;
@@ -115,7 +102,7 @@ static int find_note(struct blocked_report *b, const char *text, u32 *frame)
 	*frame = NOTE | (u32)known;
 	if (known >= 0)
 		return 0;
-	err = grow(&b->note, n, sizeof(*b->note));
+	err = ARRAY_ROOM(b->note, n);
 	if (err)
 		return err;
 	b->note[n] = strdup(text);
@@ -133,26 +120,15 @@ static int find_note(struct blocked_report *b, const char *text, u32 *frame)
 /* A stack under construction. */
 struct chain {
 	struct stack_path path;
-	u32 room;
+	size_t room;
 };
 
 static int put(struct chain *c, u32 frame, const struct report_place *place)
 {
-	u32 room = c->room ? 2 * c->room : 64;
-	u32 *frames;
-	struct report_place *places;
+	size_t room = c->room;
 
-	if (c->path.n == c->room) {
-		frames = realloc(c->path.frame, room * sizeof(*frames));
-		if (!frames)
-			return -ENOMEM;
-		c->path.frame = frames;
-		places = realloc(c->path.place, room * sizeof(*places));
-		if (!places)
-			return -ENOMEM;
-		c->path.place = places;
-		c->room = room;
-	}
+	if (ARRAY_RESERVE(c->path.frame, room, c->path.n + 1) || ARRAY_RESERVE(c->path.place, c->room, c->path.n + 1))
+		return -ENOMEM;
 	c->path.frame[c->path.n] = frame;
 	c->path.place[c->path.n++] = *place;
 	return 0;
@@ -351,7 +327,7 @@ static int find_group(struct merge *m, const struct group_key *key, const struct
 		*index = known;
 		return 0;
 	}
-	if (grow(&m->group, n, sizeof(*m->group)) || table__add(&m->by_group, hash, n))
+	if (ARRAY_ROOM(m->group, n) || table__add(&m->by_group, hash, n))
 		return -ENOMEM;
 	m->group[n] = (struct group){ *key, *sum };
 	*index = m->out->nkeys++;
@@ -460,7 +436,7 @@ static int take_element(struct blocked_report *b, const struct blocked_key *key,
 		b->entry[known].sum = *now;
 		return 0;
 	}
-	if (grow(&b->entry, n, sizeof(*b->entry)) || table__add(&b->by_key, hash, n))
+	if (ARRAY_ROOM(b->entry, n) || table__add(&b->by_key, hash, n))
 		return -ENOMEM;
 	b->entry[b->nentries++] = (struct blocked_entry){ *key, *now };
 	return 0;
@@ -671,17 +647,11 @@ void blocked_report__free(struct blocked_report *b)
 static int read_stills(struct blocked_stills *s, int fd)
 {
 	size_t have = s->n * sizeof(*s->task), size = sizeof(*s->task);
-	struct blocked_still *larger;
 	ssize_t n;
 
 	do {
-		if (have + size > s->room * size) {
-			s->room = s->room ? 2 * s->room : 64;
-			larger = realloc(s->task, s->room * size);
-			if (!larger)
-				return -ENOMEM;
-			s->task = larger;
-		}
+		if (ARRAY_RESERVE(s->task, s->room, have / size + 1))
+			return -ENOMEM;
 		n = read(fd, (char *)s->task + have, s->room * size - have);
 		if (n > 0)
 			have += n;

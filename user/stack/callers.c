@@ -7,6 +7,7 @@
 #include <sys/epoll.h>
 
 #include "agg/variable.h"
+#include "base/array.h"
 #include "base/confined.h"
 #include "base/numbers.h"
 #include "report/diag.h"
@@ -152,19 +153,14 @@ int callers__number(struct callers *c, const struct stack_id *id, u32 *number, b
 	u64 hash = table_hash(0, id, sizeof(*id));
 	s64 known = table__find(&c->by_id, hash, same_id, c->id, id);
 	size_t n = c->all.n;
-	struct stack_id *larger;
 	int err;
 
 	*is_new = known < 0;
 	*number = known + 1;
 	if (known >= 0)
 		return 0;
-	if (!(n & (n - 1))) {
-		larger = realloc(c->id, (n ? 2 * n : 1) * sizeof(*larger));
-		if (!larger)
-			return -ENOMEM;
-		c->id = larger;
-	}
+	if (ARRAY_ROOM(c->id, n))
+		return -ENOMEM;
 	err = add_stack(c, id);
 	if (err)
 		return err;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/pattern.h"
 #include "report/diag.h"
 
@@ -56,17 +57,7 @@ static u8 ask(const struct stack_choice *c, const struct report_frame *f)
 
 static int make_room(struct stack_choice *c, size_t frames)
 {
-	u8 *larger;
-
-	if (frames <= c->room)
-		return 0;
-	larger = realloc(c->seen, 2 * frames);
-	if (!larger)
-		return -ENOMEM;
-	memset(larger + c->room, 0, 2 * frames - c->room);
-	c->seen = larger;
-	c->room = 2 * frames;
-	return 0;
+	return ARRAY_REACH(c->seen, c->room, frames);
 }
 
 int stack_choice__takes(struct stack_choice *c, const struct stack_names *names, const struct stack_path *path)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "unwind/unwinder.h"
 
 int stack_names__init(struct stack_names *names)
@@ -72,19 +73,14 @@ static int find_frame(struct stack_names *names, const struct report_frame *f, u
 {
 	u64 hash = frame_hash(f);
 	s64 known = table__find(&names->by_name, hash, same_frame, names->frame, f);
-	struct report_frame *larger;
 	size_t n = names->n;
 
 	if (known >= 0) {
 		*index = known;
 		return 0;
 	}
-	if (!(n & (n - 1))) {
-		larger = realloc(names->frame, (n ? 2 * n : 1) * sizeof(*larger));
-		if (!larger)
-			return -ENOMEM;
-		names->frame = larger;
-	}
+	if (ARRAY_ROOM(names->frame, n))
+		return -ENOMEM;
 	if (table__add(&names->by_name, hash, n))
 		return -ENOMEM;
 	names->frame[n] = *f;
@@ -107,21 +103,7 @@ static enum frame_kind kind_of(const struct symbol *s)
 
 static int make_room(struct stack_path *path)
 {
-	u32 room = path->room ? 2 * path->room : 32, *frame;
-	struct report_place *place;
-
-	if (path->n < path->room)
-		return 0;
-	frame = reallocarray(path->frame, room, sizeof(*frame));
-	if (frame)
-		path->frame = frame;
-	place = reallocarray(path->place, room, sizeof(*place));
-	if (place)
-		path->place = place;
-	if (!frame || !place)
-		return -ENOMEM;
-	path->room = room;
-	return 0;
+	return ARRAY_ROOM(path->frame, path->n) ?: ARRAY_ROOM(path->place, path->n);
 }
 
 static int add_frame(struct stack_names *names, struct stack_path *path,

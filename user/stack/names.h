@@ -38,7 +38,7 @@ enum stack_break {
 
 /* The frames of a stack, outermost first: the user part, then the kernel part. */
 struct stack_path {
-	u32 n, room;
+	u32 n;
 	bool is_mixed;          /* see struct symbol */
 	bool lacks_python;      /* Python frames or their names are missing */
 	bool is_unknown;        /* the process is unknown, or has no code there */

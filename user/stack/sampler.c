@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/numbers.h"
 #include "event/counter.h"
@@ -52,13 +53,12 @@ static int list_cpus(struct sampler *s, const struct scope_config *scope)
 
 	if (err)
 		return err;
-	s->cpu = calloc(t.n ?: 1, sizeof(*s->cpu));
-	for (i = 0; s->cpu && i < t.n; i++)
+	for (i = 0; i < t.n && !err; i++)
 		if (scope__has_cpu(scope, t.cpu[i].cpu))
-			s->cpu[s->n++] = (struct sampler_cpu){ .cpu = t.cpu[i].cpu, .fd = -1 };
+			err = ARRAY_APPEND(s->cpu, s->n, (struct sampler_cpu){ .cpu = t.cpu[i].cpu, .fd = -1 });
 	topology__free(&t);
-	if (!s->cpu)
-		return -ENOMEM;
+	if (err)
+		return err;
 	if (!s->n) {
 		diag_error("-C: none of these CPUs is online");
 		return -ENOENT;
@@ -178,13 +178,12 @@ int sampler__arm(struct sampler *s)
 
 int sampler__add(struct sampler *s, int prog_fd, int cpu, const struct sampler_seen *seen)
 {
-	struct sampler_cpu *larger = reallocarray(s->cpu, s->n + 1, sizeof(*larger)), *c;
+	struct sampler_cpu *c;
 	int err;
 
-	if (!larger)
+	if (ARRAY_ROOM(s->cpu, s->n))
 		return -ENOMEM;
-	s->cpu = larger;
-	c = &larger[s->n];
+	c = &s->cpu[s->n];
 	*c = (struct sampler_cpu){ .cpu = cpu, .taken_before = seen->taken, .idle_taken_before = seen->idle };
 	err = start_cpu(c, s, prog_fd);
 	c->armed_ns = monotonic_ns();

@@ -13,6 +13,7 @@
 
 #include "agg/variable.h"
 #include "agg/wide.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "cli/key_view.h"
 #include "report/diag.h"
@@ -224,7 +225,7 @@ static bool same_known(const void *array, u32 index, const void *key)
 /* Index of the resolved stack of a sample. */
 static int resolve(struct stacks *s, const struct stack_sample *sample, u32 *index)
 {
-	struct known_stack k = { sample->stack, {} }, *larger;
+	struct known_stack k = { sample->stack, {} };
 	u64 hash = table_hash(0, &k.stack, sizeof(k.stack));
 	s64 known = table__find(&s->by_stack, hash, same_known, s->known, &k);
 	size_t n = s->nknown;
@@ -234,13 +235,8 @@ static int resolve(struct stacks *s, const struct stack_sample *sample, u32 *ind
 		*index = known;
 		return 0;
 	}
-	if (n == s->known_room) {
-		larger = reallocarray(s->known, n ? 2 * n : 64, sizeof(*larger));
-		if (!larger)
-			return -ENOMEM;
-		s->known = larger;
-		s->known_room = n ? 2 * n : 64;
-	}
+	if (ARRAY_ROOM(s->known, n))
+		return -ENOMEM;
 	err = stack_names__resolve(&s->names, k.stack, s->kernel, &k.path);
 	if (!err)
 		err = table__add(&s->by_stack, hash, n);
@@ -277,7 +273,7 @@ static bool same_key(const void *array, u32 index, const void *key)
 
 static int find_key(struct merge *m, const struct stack_sample *sample, u32 *index)
 {
-	struct merged_key new = { sample->key->task, sample->newest }, *larger;
+	struct merged_key new = { sample->key->task, sample->newest };
 	size_t n = m->out->nkeys;
 	s64 known;
 	u64 hash;
@@ -291,12 +287,8 @@ static int find_key(struct merge *m, const struct stack_sample *sample, u32 *ind
 		*index = known;
 		return 0;
 	}
-	if (!(n & (n - 1))) {
-		larger = realloc(m->key, (n ? 2 * n : 1) * sizeof(*larger));
-		if (!larger)
-			return -ENOMEM;
-		m->key = larger;
-	}
+	if (ARRAY_ROOM(m->key, n))
+		return -ENOMEM;
 	if (table__add(&m->by_key, hash, n))
 		return -ENOMEM;
 	m->key[n] = new;
@@ -357,15 +349,11 @@ static void merge_places(struct report_stack *to, const struct stack_path *from)
 static int append_stack(struct report_stacks *out, const struct report_stack *like,
 			const struct stack_path *path)
 {
-	struct report_stack new = *like, *larger;
+	struct report_stack new = *like;
 	size_t n = out->n;
 
-	if (!(n & (n - 1))) {
-		larger = realloc(out->stack, (n ? 2 * n : 1) * sizeof(*larger));
-		if (!larger)
-			return -ENOMEM;
-		out->stack = larger;
-	}
+	if (ARRAY_ROOM(out->stack, n))
+		return -ENOMEM;
 	new.frame = calloc(path->n ?: 1, sizeof(*new.frame));
 	new.place = calloc(path->n ?: 1, sizeof(*new.place));
 	if (!new.frame || !new.place) {
@@ -473,7 +461,7 @@ static void forget_known(struct stacks *s)
 	free(s->known);
 	table__free(&s->by_stack);
 	s->known = NULL;
-	s->nknown = s->known_room = 0;
+	s->nknown = 0;
 }
 
 /* Doubtful names are resolved again. */

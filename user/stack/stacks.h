@@ -66,7 +66,7 @@ struct stacks {
 	int losses_fd;
 	struct loss_counters losses_before;
 	struct known_stack *known;
-	size_t nknown, known_room;
+	size_t nknown;
 	struct table by_stack;
 	char *note;                     /* of the last report */
 };

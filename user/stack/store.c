@@ -11,6 +11,7 @@
 #include "agg/elements.h"
 #include "agg/variable.h"
 #include "agg/wide.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/numbers.h"
 #include "run/measure.h"
@@ -185,20 +186,8 @@ static int keep_stack(struct stack_store *s, struct stack *stack, u64 hash)
 {
 	size_t n = s->nstacks;
 
-	if (n == s->stacks_room) {
-		size_t room = n ? 2 * n : 64;
-		struct stack **stacks = realloc(s->stack, room * sizeof(*stacks));
-		u64 *hashes;
-
-		if (!stacks)
-			return -ENOMEM;
-		s->stack = stacks;
-		hashes = realloc(s->hash, room * sizeof(*hashes));
-		if (!hashes)
-			return -ENOMEM;
-		s->hash = hashes;
-		s->stacks_room = room;
-	}
+	if (ARRAY_ROOM(s->stack, n) || ARRAY_ROOM(s->hash, n))
+		return -ENOMEM;
 	s->stack[n] = stack;
 	s->hash[n] = hash;
 	if (table__add(&s->by_hash, hash, n))
@@ -296,16 +285,8 @@ bool stack_store__is_due(const struct stack_store *s, size_t n, size_t nidle)
 
 static int add_leaving(struct stack_store *s, u64 hash, u32 class)
 {
-	size_t room = s->old_room ? 2 * s->old_room : 1024;
-	struct stack_leaving *larger;
-
-	if (s->nold == s->old_room) {
-		larger = reallocarray(s->old, room, sizeof(*larger));
-		if (!larger)
-			return -ENOMEM;
-		s->old = larger;
-		s->old_room = room;
-	}
+	if (ARRAY_ROOM(s->old, s->nold))
+		return -ENOMEM;
 	s->old[s->nold] = (struct stack_leaving){ .hash = hash, .class = class };
 	return table__add(&s->by_old, hash, s->nold++);
 }
@@ -316,7 +297,7 @@ void stack_store__leave_all(struct stack_store *s)
 	table__free(&s->by_old);
 	s->old = NULL;
 	s->by_old = (struct table){};
-	s->nold = s->old_room = 0;
+	s->nold = 0;
 }
 
 /* Programs only add: entries present at the start are found, later ones may be. */
@@ -436,28 +417,12 @@ static bool same_key(const void *array, u32 index, const void *key)
 
 static int grow_keys(struct stack_store *s)
 {
-	size_t room = s->room ? 2 * s->room : 256;
-	void *larger;
-
-	larger = realloc(s->key, room * sizeof(*s->key));
-	if (!larger)
-		return -ENOMEM;
-	s->key = larger;
-	larger = realloc(s->value, room * sizeof(*s->value));
-	if (!larger)
-		return -ENOMEM;
-	s->value = larger;
-	larger = realloc(s->stack_of, room * sizeof(*s->stack_of));
-	if (!larger)
-		return -ENOMEM;
-	s->stack_of = larger;
-	s->room = room;
-	return 0;
+	return ARRAY_ROOM(s->key, s->nkeys) ?: ARRAY_ROOM(s->value, s->nkeys) ?: ARRAY_ROOM(s->stack_of, s->nkeys);
 }
 
 static int add_key(struct stack_store *s, const struct stack_key *key, u64 hash, u32 *index)
 {
-	int err = s->nkeys == s->room ? grow_keys(s) : 0;
+	int err = grow_keys(s);
 
 	if (!err)
 		err = find_stack(s, &key->stack, &s->stack_of[s->nkeys]);
@@ -588,7 +553,7 @@ int stack_store__read(struct stack_store *s)
 /* New numbers of stacks; NO_STACK for removed ones. NULL: no memory. */
 static u32 *renumber(const struct stack_store *s)
 {
-	u32 *number = reallocarray(NULL, s->nstacks ?: 1, sizeof(*number)), n = 0;
+	u32 *number = calloc(s->nstacks ?: 1, sizeof(*number)), n = 0;
 	size_t i;
 
 	for (i = 0; number && i < s->nstacks; i++)
@@ -675,7 +640,7 @@ static void forget_all(struct stack_store *s)
 	s->stack_of = NULL;
 	s->sample = NULL;
 	s->by_key = s->by_hash = (struct table){};
-	s->nstacks = s->stacks_room = s->nkeys = s->room = s->nsamples = s->nidle = 0;
+	s->nstacks = s->nkeys = s->nsamples = s->nidle = 0;
 }
 
 void stack_store__begin_anew(struct stack_store *s)

@@ -57,13 +57,13 @@ struct stack_store {
 	u64 seed;               /* of the programs' hashes */
 	struct stack_classes class[3];
 	/* All keys ever read, by first appearance; values as of the last read. */
-	size_t nkeys, room;
+	size_t nkeys;
 	struct stack_key *key;
 	struct stack_count *value;
 	u32 *stack_of;          /* index into stack */
 	struct table by_key;
 	/* All stacks, each fetched once. */
-	size_t nstacks, stacks_room;
+	size_t nstacks;
 	struct stack **stack;
 	u64 *hash;
 	struct table by_hash;
@@ -80,7 +80,7 @@ struct stack_store {
 	u64 taken[3];           /* number removed again */
 	struct bpf_program *show_held;  /* writes ids of stacks with pending counts; NULL: none */
 	/* The current turn: stacks to remove unless they are held. */
-	size_t nold, old_room;
+	size_t nold;
 	struct stack_leaving *old;
 	struct table by_old;
 };

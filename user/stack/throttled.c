@@ -7,6 +7,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/numbers.h"
 #include "host/host.h"
 #include "report/diag.h"
@@ -32,13 +33,11 @@ void throttled__begin(struct throttled *t)
 
 int throttled__watch(struct throttled *t, int fd, int cpu, int watch_fd)
 {
-	struct throttled_cpu *larger, *c;
+	struct throttled_cpu *c;
 	struct epoll_event event = { .events = EPOLLIN };
 
-	larger = reallocarray(t->each, t->n + 1, sizeof(*t->each));
-	if (!larger)
+	if (ARRAY_ROOM(t->each, t->n))
 		return -ENOMEM;
-	t->each = larger;
 	c = &t->each[t->n];
 	*c = (struct throttled_cpu){ .cpu = cpu };
 	if (perf_ring__map(&c->ring, fd, RING_PAGES * getpagesize()))

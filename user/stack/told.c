@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "host/scope.h"
 #include "report/diag.h"
@@ -93,23 +94,6 @@ void told__close(struct told *t)
 	*t = (struct told){};
 }
 
-static bool make_room(void **array, size_t *room, size_t wanted, size_t size)
-{
-	size_t more = *room ?: 64;
-	void *larger;
-
-	while (more < wanted)
-		more *= 2;
-	if (more == *room)
-		return true;
-	larger = reallocarray(*array, more, size);
-	if (!larger)
-		return false;
-	*array = larger;
-	*room = more;
-	return true;
-}
-
 /*
  * --- whose records count -----------------------------------------------------------------------
  */
@@ -184,9 +168,8 @@ static int add_record(void *ctx, const struct perf_event_header *record)
 
 	if (record->size < sizeof(*record) + sizeof(time))
 		return 0;
-	if (!make_room((void **)&r->bytes, &r->room, r->n + record->size, 1) ||
-	    !make_room((void **)&r->position, &r->positions_room, r->npositions + 1,
-		       sizeof(*r->position)))
+	if (ARRAY_RESERVE(r->bytes, r->room, r->n + record->size) ||
+	    ARRAY_RESERVE(r->position, r->positions_room, r->npositions + 1))
 		return -ENOMEM;
 	memcpy(&time, (const char *)record + record->size - sizeof(time), sizeof(time));
 	memcpy(r->bytes + r->n, record, record->size);
@@ -232,7 +215,7 @@ static int note_changed(struct told *t, u32 pid)
 {
 	if (!t->unwinder)
 		return 0;
-	if (!make_room((void **)&t->changed, &t->changed_room, t->nchanged + 1, sizeof(*t->changed)))
+	if (ARRAY_RESERVE(t->changed, t->changed_room, t->nchanged + 1))
 		return -ENOMEM;
 	t->changed[t->nchanged++] = pid;
 	return 0;
