@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "cli/complete.h"
 #include "host/cgroup.h"
 #include "host/errno_name.h"
@@ -33,13 +34,12 @@ struct found {
 static int find(void *context, u32 pid, const char *name)
 {
 	struct found *f = context;
-	struct one *more = reallocarray(f->process, f->n + 1, sizeof(*more));
+	struct one *new = ARRAY_ADD(f->process, f->n);
 
-	if (!more)
+	if (!new)
 		return -ENOMEM;
-	f->process = more;
-	more[f->n].pid = pid;
-	snprintf(more[f->n++].name, PROCESS_NAME_SPACE, "%s", name);
+	new->pid = pid;
+	snprintf(new->name, PROCESS_NAME_SPACE, "%s", name);
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/numbers.h"
 #include "cli/task_key.h"
 #include "host/process.h"
@@ -55,19 +56,19 @@ static int bad_value(const char *option, const char *value, const char *wanted)
 
 static int parse_ids(const char *option, const char *value, u32 **ids, size_t *n)
 {
-	u32 *more = NULL, *all;
+	u32 *more = NULL;
 	size_t nmore = 0;
+	int err;
 
 	if (parse_id_list(value, 1, PID_LIMIT, &more, &nmore))
 		return bad_value(option, value, "a list of numbers like 12,345");
-	all = realloc(*ids, (*n + nmore) * sizeof(*all));
-	if (all) {
-		memcpy(all + *n, more, nmore * sizeof(*all));
-		*ids = all;
+	err = array__grow(ids, *n, nmore, sizeof(*more));
+	if (!err) {
+		memcpy(*ids + *n, more, nmore * sizeof(*more));
 		*n += nmore;
 	}
 	free(more);
-	return all ? 0 : ENOMEM;
+	return -err;
 }
 
 /* Formats "1203, 1204"; a long list ends in "...". */
@@ -478,23 +479,15 @@ static const struct argp_option hist_options[] = {
 
 static error_t add_event(struct cli *cli, const char *text)
 {
-	const char **larger = realloc(cli->events, (cli->nevents + 1) * sizeof(*larger));
-
-	if (!larger)
-		return ENOMEM;
-	cli->events = larger;
-	cli->events[cli->nevents++] = text;
-	return 0;
+	return -ARRAY_APPEND(cli->events, cli->nevents, text);
 }
 
 static error_t add_filter(struct cli *cli, char *text)
 {
-	struct cli_filter *larger = realloc(cli->filters, (cli->nfilters + 1) * sizeof(*larger));
 	size_t from;
 
-	if (!larger)
+	if (ARRAY_ROOM(cli->filters, cli->nfilters))
 		return ENOMEM;
-	cli->filters = larger;
 	if (!cli->filter_each || !cli->nfilters) {
 		cli->filters[cli->nfilters++] = (struct cli_filter){ text, cli->nevents };
 		return parse_once("--filter", text, &cli->filter);
@@ -768,18 +761,12 @@ static const struct argp_option listen_options[] = {
 static error_t parse_command(int key, char *arg, struct argp_state *state)
 {
 	struct cli *cli = state->input;
-	char **larger;
 
 	if (key != KEY_ENV)
 		return ARGP_ERR_UNKNOWN;
 	if (!*arg || *arg == '=')
 		return bad_value("--env", arg, "NAME=VALUE, or NAME");
-	larger = realloc(cli->env, (cli->nenv + 1) * sizeof(*larger));
-	if (!larger)
-		return ENOMEM;
-	cli->env = larger;
-	cli->env[cli->nenv++] = arg;
-	return 0;
+	return -ARRAY_APPEND(cli->env, cli->nenv, arg);
 }
 
 static const struct argp_option command_options[] = {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "host/cgroup.h"
 #include "host/user.h"
 
@@ -140,15 +141,10 @@ static bool has_id(const void *array, u32 index, const void *key)
 
 static int add(struct cgroup_names *names, struct cgroup_name *n)
 {
-	struct cgroup_name **larger;
 	int err;
 
-	if (!(names->n & (names->n - 1))) {
-		larger = realloc(names->name, (names->n ? 2 * names->n : 1) * sizeof(*larger));
-		if (!larger)
-			return -ENOMEM;
-		names->name = larger;
-	}
+	if (ARRAY_ROOM(names->name, names->n))
+		return -ENOMEM;
 	err = table__add(&names->by_id, table_hash(0, &n->id, sizeof(n->id)), names->n);
 	if (!err)
 		names->name[names->n++] = n;

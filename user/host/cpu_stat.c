@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "host/cgroup.h"
 
 #define TEXT_MAX 4096
@@ -78,7 +79,7 @@ static void read_quota(struct cpu_stat *s, const char *folder)
 
 static int add(struct cpu_stats *s, const FTSENT *e, const char *below)
 {
-	struct cpu_stat *more, stat = { .id = e->fts_statp->st_ino };
+	struct cpu_stat stat = { .id = e->fts_statp->st_ino };
 	char text[TEXT_MAX];
 
 	/* Without the controller, or with a kernel without quotas, there is no accounting. */
@@ -86,10 +87,8 @@ static int add(struct cpu_stats *s, const FTSENT *e, const char *below)
 		return 0;
 	cpu_stat__parse(&stat, text);
 	read_quota(&stat, e->fts_path);
-	more = reallocarray(s->stat, s->n + 1, sizeof(*more));
-	if (!more)
+	if (ARRAY_ROOM(s->stat, s->n))
 		return -ENOMEM;
-	s->stat = more;
 	stat.path = strdup(*below ? below : "/");
 	if (!stat.path)
 		return -ENOMEM;

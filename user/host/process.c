@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/opener.h"
 #include "base/process_thread.h"
 #include "host/scope.h"
@@ -85,13 +86,7 @@ static bool is_called(u32 pid, const char *comm, const char *name)
 
 static int append_pid(u32 **pids, size_t *n, u32 pid)
 {
-	u32 *larger = realloc(*pids, (*n + 1) * sizeof(*larger));
-
-	if (!larger)
-		return -ENOMEM;
-	larger[(*n)++] = pid;
-	*pids = larger;
-	return 0;
+	return ARRAY_APPEND(*pids, *n, pid);
 }
 
 int processes__visit(int (*visit)(void *context, u32 pid, const char *name), void *context)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "report/diag.h"
 
 #ifdef HAVE_SQLITE
@@ -72,15 +73,8 @@ static sqlite3_stmt *rows_of(struct reading *reading, size_t table, s64 report, 
 
 static int keep_position(struct reading *reading, size_t i, s64 position)
 {
-	s64 *larger;
-
-	if (i >= reading->room) {
-		larger = realloc(reading->position, 2 * (i + 1) * sizeof(*larger));
-		if (!larger)
-			return -ENOMEM;
-		reading->position = larger;
-		reading->room = 2 * (i + 1);
-	}
+	if (ARRAY_RESERVE(reading->position, reading->room, i + 1))
+		return -ENOMEM;
 	reading->position[i] = position;
 	return 0;
 }
@@ -436,12 +430,9 @@ int store__extent(struct store *s, u64 *begin_ns, u64 *end_ns)
 /* Takes over text and keeps it, as an extra head, until the store is closed. */
 static const char *keep_text(struct store *s, char *text)
 {
-	struct store_head *larger = text ? realloc(s->head, (s->nheads + 1) * sizeof(*larger)) : NULL;
-	json_t *json = larger ? json_string_nocheck(text) : NULL;
+	json_t *json = text && !ARRAY_ROOM(s->head, s->nheads) ? json_string_nocheck(text) : NULL;
 
 	free(text);
-	if (larger)
-		s->head = larger;
 	if (!json)
 		return NULL;
 	s->head[s->nheads++] = (struct store_head){ .id = -1, .json = json };
@@ -451,7 +442,7 @@ static const char *keep_text(struct store *s, char *text)
 int store__measurements(struct store *s, struct store_measurement **list, size_t *n)
 {
 	sqlite3_stmt *rows;
-	struct store_measurement *larger, *m;
+	struct store_measurement *m;
 	int result = SQLITE_ROW;
 	int err = store__prepare(s, &rows, "SELECT m.id, m.tool, m.line, count(r.head), min(r.start_ns), "
 				 "max(r.start_ns + r.duration_ns), sum(r.duration_ns), "
@@ -463,13 +454,10 @@ int store__measurements(struct store *s, struct store_measurement **list, size_t
 	*list = NULL;
 	*n = 0;
 	while (!err && (result = s->sql->step(rows)) == SQLITE_ROW) {
-		larger = realloc(*list, (*n + 1) * sizeof(*larger));
-		if (!larger) {
-			err = -ENOMEM;
+		err = ARRAY_ROOM(*list, *n);
+		if (err)
 			break;
-		}
-		*list = larger;
-		m = &larger[*n];
+		m = &(*list)[*n];
 		*m = (struct store_measurement){
 			.id = s->sql->column_int64(rows, 0), .tool = keep_text(s, store__column_text(s, rows, 1)),
 			.command = keep_text(s, store__column_text(s, rows, 2)),

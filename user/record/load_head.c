@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "report/escape.h"
 
 #ifdef HAVE_SQLITE
@@ -62,7 +63,6 @@ static int read_bounds(struct store_head *h)
 int load__head(struct store *s, s64 id, struct store_head *head)
 {
 	sqlite3_stmt *find;
-	struct store_head *larger;
 	json_t *json = NULL;
 	size_t i;
 	int err;
@@ -79,14 +79,12 @@ int load__head(struct store *s, s64 id, struct store_head *head)
 	if (s->sql->step(find) == SQLITE_ROW && s->sql->column_text(find, 0))
 		json = json_loads((const char *)s->sql->column_text(find, 0), 0, NULL);
 	s->sql->finalize(find);
-	larger = json_is_object(json) ? realloc(s->head, (s->nheads + 1) * sizeof(*larger)) : NULL;
-	if (!larger) {
-		err = json_is_object(json) ? -ENOMEM : -EUCLEAN;
+	err = json_is_object(json) ? ARRAY_ROOM(s->head, s->nheads) : -EUCLEAN;
+	if (err) {
 		json_decref(json);
 		return err;
 	}
 	undo_texts(json);
-	s->head = larger;
 	s->head[s->nheads] = (struct store_head){ .id = id, .json = json };
 	err = read_bounds(&s->head[s->nheads]);
 	*head = s->head[s->nheads++];

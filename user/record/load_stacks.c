@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #ifdef HAVE_SQLITE
 
 #define MOST_FRAMES 3072        /* per stack */
@@ -57,18 +59,13 @@ static int find_frame(struct store *s, s64 id, u32 *index)
 {
 	u64 hash = table_hash(0, &id, sizeof(id));
 	s64 there = table__find(&s->frames, hash, same_frame, s->frame, &id);
-	struct store_frame *larger;
 	int err;
 
 	*index = there;
 	if (there >= 0)
 		return 0;
-	if (!(s->nframes & (s->nframes - 1))) {
-		larger = realloc(s->frame, (2 * s->nframes ?: 1) * sizeof(*larger));
-		if (!larger)
-			return -ENOMEM;
-		s->frame = larger;
-	}
+	if (ARRAY_ROOM(s->frame, s->nframes))
+		return -ENOMEM;
 	err = load_frame(s, id, &s->frame[s->nframes]);
 	if (!err)
 		err = table__add(&s->frames, hash, s->nframes);
@@ -153,7 +150,6 @@ static int find_key(struct report_stacks *stacks, struct table *keys, struct rep
 {
 	const u64 hash = hash_key(key);
 	const s64 known = table__find(keys, hash, same_key, stacks->key, key);
-	struct report_row *larger;
 	int err;
 
 	if (known >= 0) {
@@ -161,10 +157,7 @@ static int find_key(struct report_stacks *stacks, struct table *keys, struct rep
 		*index = known;
 		return 0;
 	}
-	larger = realloc(stacks->key, (stacks->nkeys + 1) * sizeof(*larger));
-	if (larger)
-		stacks->key = larger;
-	err = larger ? table__add(keys, hash, stacks->nkeys) : -ENOMEM;
+	err = ARRAY_ROOM(stacks->key, stacks->nkeys) ?: table__add(keys, hash, stacks->nkeys);
 	if (err) {
 		report_row__free(key);
 		return err;
@@ -190,7 +183,7 @@ static int find_event(const struct report_stacks *stacks, struct report_stack *s
 int load__stack(struct store *s, const struct shape *shape, sqlite3_stmt *row, struct report_stacks *stacks,
 		struct table *keys)
 {
-	struct report_stack stack = { .value = s->sql->column_int64(row, 2) }, *larger;
+	struct report_stack stack = { .value = s->sql->column_int64(row, 2) };
 	struct report_row key = {};
 	int err = load__cells(s, shape, row, 4, &key);
 
@@ -203,20 +196,13 @@ int load__stack(struct store *s, const struct shape *shape, sqlite3_stmt *row, s
 		err = find_event(stacks, &stack);
 	if (!err)
 		err = load_frames(s, s->sql->column_int64(row, 3), &stack);
-	if (!err && !(stacks->n & (stacks->n - 1))) {
-		larger = realloc(stacks->stack, (2 * stacks->n ?: 1) * sizeof(*larger));
-		if (larger)
-			stacks->stack = larger;
-		else
-			err = -ENOMEM;
-	}
+	if (!err)
+		err = ARRAY_APPEND(stacks->stack, stacks->n, stack);
 	if (err) {
 		free(stack.frame);
 		free(stack.place);
-		return err;
 	}
-	stacks->stack[stacks->n++] = stack;
-	return 0;
+	return err;
 }
 
 /* The caller frees s->event. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/table.h"
 #include "report/role.h"
 
@@ -323,17 +324,15 @@ static int find_key(struct merge *m, const struct report_row *row, u32 *index)
 	const struct cells wanted = cells_of(row);
 	const u64 hash = hash_cells(&wanted);
 	const s64 known = table__find(&m->keys, hash, same_row, to->key, &wanted);
-	struct report_row *larger, copy = {};
+	struct report_row copy = {};
 	int err;
 
 	if (known >= 0) {
 		*index = known;
 		return 0;
 	}
-	larger = realloc(to->key, (to->nkeys + 1) * sizeof(*larger));
-	if (!larger)
+	if (ARRAY_ROOM(to->key, to->nkeys))
 		return -ENOMEM;
-	to->key = larger;
 	err = copy_cells(&copy, row->cell, row->ncells);
 	if (!err)
 		err = table__add(&m->keys, hash, to->nkeys);
@@ -356,11 +355,9 @@ static void *copy_of(const void *from, size_t size)
 static int add_new_stack(struct merge *m, const struct report_stacks *s, const struct report_stack *stack, u64 hash)
 {
 	struct report_stacks *to = m->report.stacks;
-	struct report_stack copy = *stack, *larger = realloc(to->stack, (to->n + 1) * sizeof(*larger));
-	int err = larger ? 0 : -ENOMEM;
+	struct report_stack copy = *stack;
+	int err = ARRAY_ROOM(to->stack, to->n);
 
-	if (larger)
-		to->stack = larger;
 	copy.frame = copy_of(stack->frame, stack->nframes * sizeof(*stack->frame));
 	copy.place = copy_of(stack->place, stack->nframes * sizeof(*stack->place));
 	if (!copy.frame || !copy.place)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "report/json_value.h"
 #include "report/role.h"
 
@@ -191,13 +192,7 @@ static int read_columns(struct shape *shape, const char *text)
 
 static struct shape *new_shape(struct store *s)
 {
-	struct shape *larger = realloc(s->shape, (s->nshapes + 1) * sizeof(*larger));
-
-	if (!larger)
-		return NULL;
-	s->shape = larger;
-	s->shape[s->nshapes] = (struct shape){};
-	return &s->shape[s->nshapes++];
+	return ARRAY_ADD(s->shape, s->nshapes);
 }
 
 /* Quotes an SQL name. Tools use plain letters, but the file is untrusted. */

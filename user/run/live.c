@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "report/arrange.h"
 #include "report/screen.h"
 #include "report/terminal.h"
@@ -105,14 +106,12 @@ static struct pane *find(struct live *l, const struct cli *cli)
 
 static struct pane *find_or_add(struct live *l, const struct cli *cli)
 {
-	struct pane *p = find(l, cli), *larger;
+	struct pane *p = find(l, cli);
 
 	if (p)
 		return p;
-	larger = reallocarray(l->pane, l->n + 1, sizeof(*larger));
-	if (!larger)
+	if (ARRAY_ROOM(l->pane, l->n))
 		return NULL;
-	l->pane = larger;
 	l->pane[l->n] = (struct pane){ .cli = cli };
 	return &l->pane[l->n++];
 }

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "report/diag.h"
 
@@ -76,18 +77,16 @@ static int add_program(void *context, int fd)
 {
 	struct snapshot *s = context;
 	struct bpf_prog_info info = {};
-	struct program_cost *larger;
+	struct program_cost *new;
 	u32 size = sizeof(info);
 
 	if (bpf_obj_get_info_by_fd(fd, &info, &size) || program_by_id(s->program, s->n, info.id))
 		return 0;
-	larger = realloc(s->program, (s->n + 1) * sizeof(*larger));
-	if (!larger)
+	new = ARRAY_ADD(s->program, s->n);
+	if (!new)
 		return -ENOMEM;
-	s->program = larger;
-	larger[s->n] = (struct program_cost){ .id = info.id, .runs = info.run_cnt,
-					      .ns = info.run_time_ns };
-	memcpy(larger[s->n++].name, info.name, sizeof(info.name));
+	*new = (struct program_cost){ .id = info.id, .runs = info.run_cnt, .ns = info.run_time_ns };
+	memcpy(new->name, info.name, sizeof(info.name));
 	return 0;
 }
 

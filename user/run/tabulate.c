@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 static enum field_kind value_kind(enum unit unit, const struct cli *cli)
 {
 	switch (unit) {
@@ -173,11 +175,9 @@ static struct subtotal *subtotal_of(struct subtotals *s, const char *text)
 	for (i = 0; i < s->n; i++)
 		if (!strcmp(s->subtotal[i].of, text))
 			return &s->subtotal[i];
-	more = reallocarray(s->subtotal, s->n + 1, sizeof(*more));
-	if (!more)
+	if (ARRAY_ROOM(s->subtotal, s->n))
 		return NULL;
-	s->subtotal = more;
-	more += s->n;
+	more = &s->subtotal[s->n];
 	*more = (struct subtotal){ .of = strdup(text) };
 	if (!more->of)
 		return NULL;

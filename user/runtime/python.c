@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "agg/variable.h"
+#include "base/array.h"
 #include "base/regular.h"
 #include "report/diag.h"
 #include "runtime/python_code.h"
@@ -72,12 +73,8 @@ static const struct python_known_file *find_file(struct python *p, int fd)
 			return f;
 	if (p->nfiles == MOST_FILES)
 		return NULL;
-	if (!(p->nfiles & (p->nfiles - 1))) {
-		f = reallocarray(p->file, p->nfiles ? 2 * p->nfiles : 1, sizeof(*f));
-		if (!f)
-			return NULL;
-		p->file = f;
-	}
+	if (ARRAY_ROOM(p->file, p->nfiles))
+		return NULL;
 	f = &p->file[p->nfiles++];
 	*f = (struct python_known_file){ .dev = st.st_dev, .inode = st.st_ino, .changed = st.st_ctim };
 	f->err = python_file__read(&f->found, fd, &p->allowance);
@@ -198,13 +195,8 @@ static struct python_known_code *make_code(struct python *p, u32 number)
 
 	if (c || p->ncodes == MOST_CODES)
 		return c;
-	if (p->ncodes == p->codes_room) {
-		c = reallocarray(p->code, p->codes_room ? 2 * p->codes_room : 64, sizeof(*c));
-		if (!c)
-			return NULL;
-		p->code = c;
-		p->codes_room = p->codes_room ? 2 * p->codes_room : 64;
-	}
+	if (ARRAY_ROOM(p->code, p->ncodes))
+		return NULL;
 	if (table__add(&p->by_number, table_hash(0, &number, sizeof(number)), p->ncodes))
 		return NULL;
 	c = &p->code[p->ncodes++];

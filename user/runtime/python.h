@@ -28,7 +28,7 @@ struct python {
 	struct python_known_file *file;
 	size_t nfiles;
 	struct python_known_code *code;
-	u32 ncodes, codes_room;
+	u32 ncodes;
 	struct table by_number;
 	void *texts;                    /* tree of unique strings */
 	size_t text_bytes, line_bytes;  /* memory used by both */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "report/shell.h"
 #include "report/stream.h"
 
@@ -236,9 +237,6 @@ static void give_up_half(const struct triage_rule *r, struct keys *k)
 
 static int make_room(const struct triage_rule *r, struct keys *k)
 {
-	struct triage_key *key;
-	size_t room;
-
 	if (k->n < k->room)
 		return 0;
 	merge(r, k);
@@ -246,13 +244,7 @@ static int make_room(const struct triage_rule *r, struct keys *k)
 		give_up_half(r, k);
 	if (k->n < k->room / 2 || k->room == TRIAGE_KEYS)
 		return 0;
-	room = k->room ? 2 * k->room : ROOM_AT_FIRST;
-	key = realloc(k->key, room * sizeof(*key));
-	if (!key)
-		return -ENOMEM;
-	k->key = key;
-	k->room = room;
-	return 0;
+	return ARRAY_RESERVE(k->key, k->room, k->room ? 2 * k->room : ROOM_AT_FIRST);
 }
 
 static int copy_cells(struct report_row *to, const struct report_row *from)
