@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/numbers.h"
 #include "cli/options.h"
 #include "event/complete.h"
@@ -53,13 +54,9 @@ static int ask(struct list *l, enum question question, const char *option, const
 
 static int add_pattern(struct list_request *q, const char *pattern)
 {
-	const char **more = realloc(q->pattern, (q->npatterns + 1) * sizeof(*more));
+	const char *meant = !strcmp(pattern, "hw") ? "hardware" : !strcmp(pattern, "sw") ? "software" : pattern;
 
-	if (!more)
-		return ENOMEM;
-	more[q->npatterns++] = !strcmp(pattern, "hw") ? "hardware" : !strcmp(pattern, "sw") ? "software" : pattern;
-	q->pattern = more;
-	return 0;
+	return -ARRAY_APPEND(q->pattern, q->npatterns, meant);
 }
 
 static error_t parse_process(struct list_request *q, const char *arg)

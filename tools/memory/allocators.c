@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/opener.h"
 #include "event/user_code.h"
 #include "base/clock.h"
@@ -79,16 +80,14 @@ struct source {
 static int add_site(struct allocators *a, const char *name, u64 file_offset, enum allocator_kind kind,
 		    const struct source *from)
 {
-	struct allocator_site *larger, *s;
+	struct allocator_site *s;
 	size_t i;
 
 	for (i = 0; i < a->n; i++)      /* another name of the same function */
 		if (a->site[i].file_offset == file_offset && !strcmp(a->site[i].path, from->path))
 			return 0;
-	larger = realloc(a->site, (a->n + 1) * sizeof(*larger));
-	if (!larger)
+	if (ARRAY_ROOM(a->site, a->n))
 		return -ENOMEM;
-	a->site = larger;
 	s = &a->site[a->n];
 	*s = (struct allocator_site){ kind, strdup(name), strdup(from->path), strdup(from->shown),
 				      file_offset };
@@ -175,7 +174,6 @@ static bool has_malloc(const struct binary_functions *found)
  */
 static int note_file(struct allocators *a, const char *path)
 {
-	struct allocator_file *larger;
 	struct stat st;
 	size_t i;
 
@@ -184,12 +182,7 @@ static int note_file(struct allocators *a, const char *path)
 	for (i = 0; i < a->nfiles; i++)
 		if (a->file[i].device == st.st_dev && a->file[i].inode == st.st_ino)
 			return 1;
-	larger = realloc(a->file, (a->nfiles + 1) * sizeof(*larger));
-	if (!larger)
-		return -ENOMEM;
-	a->file = larger;
-	a->file[a->nfiles++] = (struct allocator_file){ st.st_dev, st.st_ino };
-	return 0;
+	return ARRAY_APPEND(a->file, a->nfiles, (struct allocator_file){ st.st_dev, st.st_ino });
 }
 
 static int add_path(struct allocators *a, const char *path, const char *shown)

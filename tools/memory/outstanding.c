@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "agg/wide.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "report/units.h"
 
@@ -28,20 +29,6 @@ struct outstanding_group {
 	u64 bytes;
 	u64 oldest_ns;          /* age */
 };
-
-/* Makes room for one more element after n. Grows only if n is 0 or a power of two. */
-static int grow(void *array, size_t n, size_t size)
-{
-	void **p = array, *larger;
-
-	if (n & (n - 1))
-		return 0;
-	larger = realloc(*p, (n ? 2 * n : 1) * size);
-	if (!larger)
-		return -ENOMEM;
-	*p = larger;
-	return 0;
-}
 
 /*
  * --- stacks ------------------------------------------------------------------------------------
@@ -79,7 +66,7 @@ static int find_stack(struct outstanding *o, const struct stack_id *id, u32 *ind
 		o->stack[known].is_used = true;
 		return 0;
 	}
-	err = grow(&o->stack, o->nstacks, sizeof(*o->stack));
+	err = ARRAY_ROOM(o->stack, o->nstacks);
 	if (!err && o->stacks)
 		err = resolve(o, id, &new.path);
 	if (!err)
@@ -182,7 +169,7 @@ static int find_group(struct outstanding *o, const void *key, u32 stack, u32 *in
 	*index = known;
 	if (known >= 0)
 		return 0;
-	if (grow(&o->group, n, sizeof(*o->group)) || grow(&o->keys, n, o->key_size) ||
+	if (ARRAY_ROOM(o->group, n) || array__grow(&o->keys, n, 1, o->key_size) ||
 	    table__add(&o->by_key_and_stack, hash, n))
 		return -ENOMEM;
 	o->group[n] = (struct outstanding_group){ .stack = stack };

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/numbers.h"
 
 /* "RssAnon:	    1234 kB" */
@@ -49,16 +50,7 @@ static bool read_rss(struct rss *r, u32 pid)
 
 static int add(struct rss_set *set, const struct rss *r)
 {
-	struct rss *larger;
-
-	if (!(set->n & (set->n - 1))) {
-		larger = realloc(set->rss, (set->n ? 2 * set->n : 1) * sizeof(*larger));
-		if (!larger)
-			return -ENOMEM;
-		set->rss = larger;
-	}
-	set->rss[set->n++] = *r;
-	return 0;
+	return ARRAY_APPEND(set->rss, set->n, *r);
 }
 
 static int compare(const void *a, const void *b)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "cli/key_view.h"
 
 static const struct sum_layout pages_layout = {
@@ -62,17 +63,11 @@ static int read_running(struct gathered *g, int fd)
 	const size_t size = sizeof(*g->running);
 	size_t have = 0, room = 0;
 	ssize_t n;
-	void *larger;
 
 	do {
-		if (have == room) {
-			room = room ? 2 * room : 16 * size;
-			larger = realloc(g->running, room);
-			if (!larger)
-				return -ENOMEM;
-			g->running = larger;
-		}
-		n = read(fd, (char *)g->running + have, room - have);
+		if (ARRAY_RESERVE(g->running, room, have / size + 1))
+			return -ENOMEM;
+		n = read(fd, (char *)g->running + have, room * size - have);
 		have += n > 0 ? n : 0;
 	} while (n > 0);
 	g->nrunning = have / size;

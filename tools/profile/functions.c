@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 /* The length of a name without its parameters: "(anonymous namespace)::f(int) const". */
 static size_t bare_length(const char *name)
 {
@@ -61,16 +63,11 @@ static struct sampled_function *get_function(struct sampled_functions *f, struct
 {
 	u64 hash = table_hash(like->symbol.kind, &like->symbol.name, sizeof(like->symbol.name));
 	s64 i = table__find(known, hash, same_function, f->function, like);
-	struct sampled_function *larger;
 
 	if (i >= 0)
 		return &f->function[i];
-	if (!(f->n & (f->n - 1))) {
-		larger = reallocarray(f->function, f->n ? 2 * f->n : 1, sizeof(*larger));
-		if (!larger)
-			return NULL;
-		f->function = larger;
-	}
+	if (ARRAY_ROOM(f->function, f->n))
+		return NULL;
 	if (table__add(known, hash, f->n))
 		return NULL;
 	f->function[f->n] = *like;
@@ -80,17 +77,7 @@ static struct sampled_function *get_function(struct sampled_functions *f, struct
 
 static int add_place(struct sampled_function *f, u64 offset, u64 count)
 {
-	struct sampled_place *larger;
-
-	if (f->nplaces == f->room) {
-		f->room = f->room ? 2 * f->room : 16;
-		larger = reallocarray(f->place, f->room, sizeof(*larger));
-		if (!larger)
-			return -ENOMEM;
-		f->place = larger;
-	}
-	f->place[f->nplaces++] = (struct sampled_place){ offset, count };
-	return 0;
+	return ARRAY_APPEND(f->place, f->nplaces, (struct sampled_place){ offset, count });
 }
 
 static int add_sample(struct sampled_functions *f, struct table *known, struct stacks *s,

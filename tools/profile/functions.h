@@ -18,7 +18,7 @@ struct sampled_function {
 	u64 count;
 	bool matches;
 	struct sampled_place *place;    /* sorted by offset; only for functions that match */
-	size_t nplaces, room;
+	size_t nplaces;
 };
 
 struct sampled_functions {

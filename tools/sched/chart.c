@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define LOOK_AT_ENDED 1024      /* ended tasks before drop_ended() */
 #define MOST_CPUS 65536         /* a higher number is not a CPU */
 
@@ -50,16 +52,8 @@ static int rehash(struct chart *c)
 
 static struct chart_task *add_task(struct chart *c, const struct timechart_record *r)
 {
-	size_t room = c->room ? 2 * c->room : 64;
-	struct chart_task *larger;
-
-	if (c->ntasks == c->room) {
-		larger = realloc(c->task, room * sizeof(*larger));
-		if (!larger)
-			return NULL;
-		c->task = larger;
-		c->room = room;
-	}
+	if (ARRAY_ROOM(c->task, c->ntasks))
+		return NULL;
 	if (2 * (c->ntasks + 1) > c->nhash && rehash(c))
 		return NULL;
 	c->task[c->ntasks] = (struct chart_task){ .pid = r->pid, .tid = r->tid };
@@ -88,19 +82,13 @@ static struct chart_task *task_of(struct chart *c, const struct timechart_record
 /* Finds or adds the piece of a slot: the last piece, or an earlier one of the same slot. */
 static struct chart_piece *piece_of(struct chart_task *t, u32 slot, u32 n, u32 cpu)
 {
-	size_t room = t->room ? 2 * t->room : 2, i;
-	struct chart_piece *larger;
+	size_t i;
 
 	for (i = t->n; n == 1 && i-- && t->piece[i].slot == slot && t->piece[i].n == 1;)
 		if (t->piece[i].cpu == cpu)
 			return &t->piece[i];
-	if (t->n == t->room) {
-		larger = realloc(t->piece, room * sizeof(*larger));
-		if (!larger)
-			return NULL;
-		t->piece = larger;
-		t->room = room;
-	}
+	if (ARRAY_ROOM(t->piece, t->n))
+		return NULL;
 	t->piece[t->n] = (struct chart_piece){ .slot = slot, .n = n, .cpu = cpu };
 	return &t->piece[t->n++];
 }
@@ -160,7 +148,7 @@ static int widen_task(const struct chart *c, struct chart_task *t)
 	u32 k;
 
 	wide.piece = NULL;
-	wide.n = wide.room = 0;
+	wide.n = 0;
 	for (i = 0; i < t->n && !err; i++) {
 		const struct chart_piece *p = &t->piece[i];
 

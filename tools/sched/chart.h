@@ -29,14 +29,14 @@ struct chart_task {
 	bool ended;
 	u64 total[TIMECHART_STATES];
 	struct chart_piece *piece;      /* sorted by time */
-	size_t n, room;
+	size_t n;
 };
 
 struct chart {
 	u64 begin_ns, width_ns;
 	size_t top;             /* number of tasks that get rows */
 	struct chart_task *task;
-	size_t ntasks, room;
+	size_t ntasks;
 	u32 *hash;              /* of living tasks by tid; holds index + 1 */
 	size_t nhash;           /* a power of two */
 	size_t ended;           /* since the last drop_ended() */

@@ -3,7 +3,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "base/array.h"
 
 /*
  * A task that goes to sleep can be woken before it has left its CPU: a wakeup this shortly before
@@ -12,23 +13,6 @@
 #define EARLY_NS 20000
 /* A limit: files may contain any number. */
 #define MOST_CPUS 65536
-
-/* Makes room for one more element in an array that doubles. Returns 0 or -ENOMEM. */
-static int make_room(void **array, size_t *room, size_t n, size_t size)
-{
-	size_t wanted = *room ? 2 * *room : 16;
-	void *larger;
-
-	if (n < *room)
-		return 0;
-	larger = realloc(*array, wanted * size);
-	if (!larger)
-		return -ENOMEM;
-	memset((char *)larger + *room * size, 0, (wanted - *room) * size);
-	*array = larger;
-	*room = wanted;
-	return 0;
-}
 
 /* Returns the task, valid until the next call, or NULL without memory. */
 static struct schedule_task *task_of(struct schedule *s, const struct switches_task *which)
@@ -39,16 +23,12 @@ static struct schedule_task *task_of(struct schedule *s, const struct switches_t
 	if (!totals)
 		return NULL;
 	i = totals - s->ids.task;
-	while (i >= s->room)
-		if (make_room((void **)&s->task, &s->room, s->room, sizeof(*s->task)))
-			return NULL;
-	return &s->task[i];
+	return ARRAY_REACH(s->task, s->room, i + 1) ? NULL : &s->task[i];
 }
 
 static int add_step(struct schedule_task *t, enum step_kind kind, u64 ns, u32 wake)
 {
 	struct step *last = t->n ? &t->step[t->n - 1] : NULL;
-	int err;
 
 	if (kind == STEP_RUN || kind == STEP_SLEEP) {
 		if (!ns)
@@ -58,11 +38,7 @@ static int add_step(struct schedule_task *t, enum step_kind kind, u64 ns, u32 wa
 			return 0;
 		}
 	}
-	err = make_room((void **)&t->step, &t->room, t->n, sizeof(*t->step));
-	if (err)
-		return err;
-	t->step[t->n++] = (struct step){ .ns = ns, .kind = kind, .wake = wake };
-	return 0;
+	return ARRAY_APPEND(t->step, t->n, (struct step){ .ns = ns, .kind = kind, .wake = wake });
 }
 
 static u64 difference(u64 later, u64 earlier)
@@ -178,10 +154,7 @@ static int come(struct schedule *s, const struct switches_record *r)
 /* Returns the entry of the CPU in on_cpu, added if missing. NULL: no memory, or not a CPU. */
 static u32 *place_on(struct schedule *s, u32 cpu)
 {
-	while (cpu < MOST_CPUS && cpu >= s->cpus_room)
-		if (make_room((void **)&s->on_cpu, &s->cpus_room, s->cpus_room, sizeof(*s->on_cpu)))
-			return NULL;
-	return cpu < s->cpus_room ? &s->on_cpu[cpu] : NULL;
+	return cpu >= MOST_CPUS || ARRAY_REACH(s->on_cpu, s->cpus_room, cpu + 1) ? NULL : &s->on_cpu[cpu];
 }
 
 /*
@@ -219,7 +192,6 @@ static int add_wakeup(struct schedule *s, const struct switches_record *r)
 {
 	struct schedule_task *from = task_of(s, &r->other), *to;
 	u32 from_index, to_index;
-	int err;
 
 	if (!from)
 		return -ENOMEM;
@@ -231,12 +203,8 @@ static int add_wakeup(struct schedule *s, const struct switches_record *r)
 	from = &s->task[from_index];
 	if (from == to || (from->known && !from->on) || (to->waker && !to->early))
 		return 0;
-	err = make_room((void **)&s->wake, &s->wakes_room, s->nwakes, sizeof(*s->wake));
-	if (!err)
-		err = make_room((void **)&from->pending, &from->pending_room, from->npending,
-				sizeof(*from->pending));
-	if (err)
-		return err;
+	if (ARRAY_ROOM(s->wake, s->nwakes) || ARRAY_ROOM(from->pending, from->npending))
+		return -ENOMEM;
 	s->wake[s->nwakes++] = (struct wake){ .from = from_index, .to = to_index };
 	from->pending[from->npending++] = (struct pending){ r->time_ns, s->nwakes - 1 };
 	to->waker = s->nwakes;

@@ -37,7 +37,7 @@ struct wake {
 struct schedule_task {
 	bool left_out;
 	struct step *step;
-	size_t n, room;
+	size_t n;
 	u64 run_ns;             /* sum of all its steps */
 	u64 switches;           /* number of switch-outs */
 	u64 begin_ns, end_ns;   /* first arrival and last departure, since the recording began */
@@ -54,7 +54,7 @@ struct schedule_task {
 		u64 time_ns;
 		u32 wake;
 	} *pending;             /* its wakeups of others in this slice */
-	size_t npending, pending_room;
+	size_t npending;
 };
 
 struct schedule {
@@ -62,7 +62,7 @@ struct schedule {
 	struct schedule_task *task;
 	size_t room;
 	struct wake *wake;
-	size_t nwakes, wakes_room;
+	size_t nwakes;
 	bool begun;
 	u64 first_ns, last_ns;
 	size_t hidden;          /* slices whose end was not seen: their run time is unknown */

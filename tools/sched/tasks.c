@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 static const char first_letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 static const char second_letters[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				     "abcdefghijklmnopqrstuvwxyz";
@@ -36,25 +38,19 @@ static u32 *find(const struct tasks *t, u32 pid, u32 tid)
 /* Makes room for one more task; there are twice as many slots as tasks. */
 static int grow(struct tasks *t)
 {
-	size_t room = t->room ? 2 * t->room : 256, i;
-	struct task_totals *larger;
+	size_t i;
 
 	if (t->n < t->room)
 		return 0;
-	if (room > UINT32_MAX / 4)
+	if (t->room > UINT32_MAX / 8 || ARRAY_RESERVE(t->task, t->room, t->n + 1))
 		return -ENOMEM;
-	larger = realloc(t->task, room * sizeof(*larger));
-	if (!larger)
-		return -ENOMEM;
-	t->task = larger;
 	free(t->slot);
-	t->slot = calloc(2 * room, sizeof(*t->slot));
+	t->slot = calloc(2 * t->room, sizeof(*t->slot));
 	if (!t->slot) {
 		tasks__free(t);
 		return -ENOMEM;
 	}
-	t->nslots = 2 * room;
-	t->room = room;
+	t->nslots = 2 * t->room;
 	for (i = 0; i < t->n; i++)
 		*find(t, t->task[i].pid, t->task[i].tid) = i + 1;
 	return 0;

@@ -5,23 +5,13 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
+
+#include "base/array.h"
 
 int worst__add(struct worst *w, const struct switches_worst *entry)
 {
-	size_t room = w->room ? 2 * w->room : 64;
-	struct switches_worst *larger;
-
-	if (w->n == w->room) {
-		larger = realloc(w->entry, room * sizeof(*larger));
-		if (!larger)
-			return -ENOMEM;
-		w->entry = larger;
-		w->room = room;
-	}
-	w->entry[w->n++] = *entry;
-	return 0;
+	return ARRAY_APPEND(w->entry, w->n, *entry);
 }
 
 int worst__read(struct worst *w, int map_fd, u32 max_entries)

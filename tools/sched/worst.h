@@ -13,7 +13,7 @@
 
 struct worst {
 	struct switches_worst *entry;
-	size_t n, room;
+	size_t n;
 };
 
 /* Reads the heaps, skipping empty entries. Returns 0 or a negative errno. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "agg/elements.h"
+#include "base/array.h"
 
 /*
  * --- from the map ------------------------------------------------------------------------------
@@ -49,12 +50,10 @@ static void settle(struct paths *p)
 /* Appends the elements to the known paths, whose sums are reset. */
 static int add_elements(struct paths *p, const struct elements *e)
 {
-	struct path *larger = reallocarray(p->path, p->n + e->n + 1, sizeof(*larger));
 	size_t i;
 
-	if (!larger)
+	if (array__grow(&p->path, p->n, e->n + 1, sizeof(*p->path)))
 		return -ENOMEM;
-	p->path = larger;
 	for (i = 0; i < p->n; i++)
 		p->path[i].sums = (struct funcgraph_sums){};
 	for (i = 0; i < e->n; i++) {

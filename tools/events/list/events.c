@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "event/event.h"
 #include "events/list/list.h"
 #include "events/list/names.h"
@@ -14,13 +15,8 @@ static int add_name(void *arg, const char *name, const char *description)
 	struct event_names *all = arg;
 	struct event_name *more;
 
-	/* Capacities are powers of two, with room for one more. */
-	if (!(all->n & (all->n - 1))) {
-		more = realloc(all->event, (all->n ? 2 * all->n : 1) * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		all->event = more;
-	}
+	if (ARRAY_ROOM(all->event, all->n))
+		return -ENOMEM;
 	more = &all->event[all->n];
 	more->source = all->source;
 	more->name = strdup(name);

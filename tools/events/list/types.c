@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "events/list/list.h"
 #include "report/diag.h"
 #include "types/btf.h"
@@ -25,20 +26,13 @@ struct lines {
 /* Takes over the line's texts. */
 static int add_line(struct lines *l, const struct line *line)
 {
-	struct line *more = NULL;
+	int err = line->type && line->name ? ARRAY_APPEND(l->line, l->n, *line) : -ENOMEM;
 
-	/* Capacities are powers of two, with room for one more. */
-	if (line->type && line->name)
-		more = l->n & (l->n - 1) ? l->line :
-					   realloc(l->line, (l->n ? 2 * l->n : 1) * sizeof(*more));
-	if (!more) {
+	if (err) {
 		free(line->type);
 		free(line->name);
-		return -ENOMEM;
 	}
-	l->line = more;
-	more[l->n++] = *line;
-	return 0;
+	return err;
 }
 
 static void lines__free(struct lines *l)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "expr/expr.h"
 
 void bounds__free(struct bounds *b)
@@ -15,13 +16,7 @@ void bounds__free(struct bounds *b)
 
 static int add(struct bounds *b, s64 bound)
 {
-	s64 *larger = realloc(b->bound, (b->n + 1) * sizeof(*larger));
-
-	if (!larger)
-		return -ENOMEM;
-	b->bound = larger;
-	b->bound[b->n++] = bound;
-	return 0;
+	return ARRAY_APPEND(b->bound, b->n, bound);
 }
 
 /* Parses the number in text[at..at + len). */

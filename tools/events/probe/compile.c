@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "expr/fields.h"
 #include "report/diag.h"
 #include "events/probe/every_field.h"
@@ -25,13 +26,7 @@
 
 static int add_field(struct probe_plan *p, const struct probe_field *f)
 {
-	struct probe_field *larger = realloc(p->field, (p->nfields + 1) * sizeof(*larger));
-
-	if (!larger)
-		return -ENOMEM;
-	p->field = larger;
-	p->field[p->nfields++] = *f;
-	return 0;
+	return ARRAY_APPEND(p->field, p->nfields, *f);
 }
 
 static int add_fields(struct probe_plan *p, const struct probe_argument *a, size_t n,
@@ -129,15 +124,12 @@ static int add_group(struct probe_plan *p, const struct probe_argument *a, size_
 /* Takes over the arguments, with their names and texts. */
 static int keep_arguments(struct probe_plan *p, struct probe_argument *a, size_t n)
 {
-	struct probe_argument *larger = n ? reallocarray(p->every, p->nevery + n, sizeof(*larger)) : NULL;
-
 	if (!n)
 		return 0;
-	if (!larger) {
+	if (array__grow(&p->every, p->nevery, n, sizeof(*a))) {
 		probe_arguments__free(a, n);
 		return -ENOMEM;
 	}
-	p->every = larger;
 	memcpy(p->every + p->nevery, a, n * sizeof(*a));
 	p->nevery += n;
 	free(a);

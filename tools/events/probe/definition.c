@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "event/code_name.h"
 
 /*
@@ -72,14 +73,11 @@ static int add_argument(struct probe_argument **argument, size_t *n, const char 
 			struct complaint *c, char **part)
 {
 	size_t name = name_in_front(text, len);
-	struct probe_argument a = {}, *larger;
+	struct probe_argument a = {};
 	int err = 0;
 
 	a.text = strndup(text + (name ? name + 1 : 0), len - (name ? name + 1 : 0));
-	larger = realloc(*argument, (*n + 1) * sizeof(*larger));
-	if (larger)
-		*argument = larger;
-	if (!a.text || !larger) {
+	if (!a.text || ARRAY_ROOM(*argument, *n)) {
 		free(a.text);
 		return -ENOMEM;
 	}

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/types.h"
 #include "expr/fields.h"
 #include "jit/compile.h"
@@ -63,11 +64,10 @@ static char *typed_text(const struct tracepoint_field *f, const struct place *pl
 
 static int add(struct probe_argument **argument, size_t *n, char *text)
 {
-	struct probe_argument *larger = reallocarray(*argument, *n + 1, sizeof(*larger)), a = { .text = text };
+	struct probe_argument a = { .text = text };
 	struct complaint c;
-	int err = larger ? expr__parse(&a.expr, text, &c) : -ENOMEM;
+	int err = ARRAY_ROOM(*argument, *n) ?: expr__parse(&a.expr, text, &c);
 
-	*argument = larger ?: *argument;
 	if (!err)
 		a.name = strndup(text, strcspn(text, ":"));
 	if (err || !a.name) {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/numbers.h"
 #include "event/typed.h"
 #include "event/user_binary.h"
@@ -24,29 +25,24 @@
 /* Keeps a text for probe_plan__free(); frees it and returns NULL without memory. */
 static char *keep(struct probe_plan *p, char *text)
 {
-	char **larger = text ? realloc(p->made, (p->nmade + 1) * sizeof(*larger)) : NULL;
-
-	if (!larger) {
-		free(text);
-		return NULL;
-	}
-	p->made = larger;
-	return p->made[p->nmade++] = text;
+	if (text && !ARRAY_APPEND(p->made, p->nmade, text))
+		return text;
+	free(text);
+	return NULL;
 }
 
 /* Adds the events of a text to a side. */
 static int take_events(struct probe_plan *p, struct probe_side *s, const char *text,
 		       size_t definition)
 {
-	size_t *larger, i, n = s->events.n;
+	size_t i, n = s->events.n;
 	int err = events__take(&s->events, &s->text, &p->request->context, text);
 
 	if (err)
 		return err;
-	larger = realloc(s->definition, (s->events.n ?: 1) * sizeof(*larger));
-	if (!larger)
+	/* Events that were added in another way have none yet, so the capacity is unknown. */
+	if (array__grow(&s->definition, 0, s->events.n, sizeof(*s->definition)))
 		return -ENOMEM;
-	s->definition = larger;
 	for (i = n; i < s->events.n; i++)
 		s->definition[i] = definition;
 	return 0;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/numbers.h"
 #include "events/stat/counting_parts.h"
 #include "report/diag.h"
@@ -19,7 +20,7 @@
 static int add_threads(struct counting *c, u32 pid)
 {
 	struct dirent *entry;
-	u32 *larger;
+	int err = 0;
 	char path[64];
 	DIR *dir;
 	u64 tid;
@@ -28,21 +29,13 @@ static int add_threads(struct counting *c, u32 pid)
 	dir = opendir(path);
 	if (!dir)
 		return 0;       /* it has ended: nothing to count */
-	while ((entry = readdir(dir))) {
+	while (!err && (entry = readdir(dir))) {
 		if (parse_u64_between(entry->d_name, 1, UINT32_MAX, &tid))
 			continue;
-		if (!(c->ntids & (c->ntids - 1))) {
-			larger = realloc(c->tids, (c->ntids ? 2 * c->ntids : 1) * sizeof(*larger));
-			if (!larger) {
-				closedir(dir);
-				return -ENOMEM;
-			}
-			c->tids = larger;
-		}
-		c->tids[c->ntids++] = tid;
+		err = ARRAY_APPEND(c->tids, c->ntids, tid);
 	}
 	closedir(dir);
-	return 0;
+	return err;
 }
 
 /* The current threads: -p stands for all threads of a process, and new ones inherit counters. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "host/cgroup.h"
 #include "report/diag.h"
 
@@ -24,7 +25,6 @@ static int add(struct each_cgroup *e, const char *name, enum scope_hierarchy cou
 {
 	struct cgroup_ref ref;
 	int err = cgroup__find(&ref, OPTION, name);
-	u64 *larger;
 
 	if (err || has(e, ref.id))
 		return err;
@@ -33,12 +33,7 @@ static int add(struct each_cgroup *e, const char *name, enum scope_hierarchy cou
 			   cgroup_hierarchy_name(ref.hierarchy), cgroup_hierarchy_name(counted));
 		return -EINVAL;
 	}
-	larger = realloc(e->id, (e->n + 1) * sizeof(*larger));
-	if (!larger)
-		return -ENOMEM;
-	e->id = larger;
-	e->id[e->n++] = ref.id;
-	return 0;
+	return ARRAY_APPEND(e->id, e->n, ref.id);
 }
 
 int each_cgroup__find(struct each_cgroup *e, enum scope_hierarchy counted)

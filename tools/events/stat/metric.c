@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "events/stat/stat.h"
 #include "report/diag.h"
 
@@ -53,16 +54,11 @@ static int refuse(const char *name)
 
 static int add(struct stat_run *s, const char *name)
 {
-	const char *events = events_of(name), **larger;
+	const char *events = events_of(name);
 
 	if (!events)
 		return refuse(name);
-	larger = realloc(s->metric, (s->nmetrics + 1) * sizeof(*larger));
-	if (!larger)
-		return -ENOMEM;
-	s->metric = larger;
-	s->metric[s->nmetrics++] = events;
-	return 0;
+	return ARRAY_APPEND(s->metric, s->nmetrics, events);
 }
 
 void stat__complete_metric(struct completion *c)

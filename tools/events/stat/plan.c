@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "event/typed.h"
 #include "expr/tracepoint_filter.h"
 #include "host/features.h"
@@ -240,14 +241,12 @@ static int make_filters(struct stat_run *s, const struct cli *cli, bool native)
 
 static int remember_typed(struct stat_run *s, size_t typed)
 {
-	size_t *larger = realloc(s->typed, s->events.n * sizeof(*larger));
 	size_t i = s->ntyped;
 
-	if (!larger)
+	if (array__grow(&s->typed, i, s->events.n - i, sizeof(*s->typed)))
 		return -ENOMEM;
-	s->typed = larger;
 	for (; i < s->events.n; i++)
-		larger[i] = typed;
+		s->typed[i] = typed;
 	s->ntyped = i;
 	return 0;
 }

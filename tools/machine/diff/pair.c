@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 static bool same_field(const struct field *a, const struct field *b)
 {
 	if (strcmp(a->name, b->name))
@@ -64,7 +66,6 @@ struct pair *pairs__find(struct pairs *p, struct report_row *key, int *err)
 {
 	u64 hash = key_hash(key);
 	s64 index = table__find(&p->table, hash, is_pair_of, p->pair, key);
-	struct pair *larger;
 
 	*err = 0;
 	if (index >= 0) {
@@ -73,10 +74,7 @@ struct pair *pairs__find(struct pairs *p, struct report_row *key, int *err)
 	}
 	if (p->n && !same_names(&p->pair[0].key, key))
 		*err = -EINVAL;
-	larger = *err ? NULL : realloc(p->pair, (p->n + 1) * sizeof(*larger));
-	if (larger)
-		p->pair = larger;
-	if (!larger || table__add(&p->table, hash, p->n)) {
+	if (*err || ARRAY_ROOM(p->pair, p->n) || table__add(&p->table, hash, p->n)) {
 		*err = *err ?: -ENOMEM;
 		report_row__free(key);
 		return NULL;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "report/diag.h"
 #include "report/escape.h"
 #include "report/role.h"
@@ -284,17 +285,10 @@ static int read_header(struct saved *s, const json_t *o)
 
 static int add_report(struct saved *s, json_t *o, u32 line)
 {
-	json_t **reports = realloc(s->report, (s->n + 1) * sizeof(*reports));
-	u32 *lines;
-
-	if (reports)
-		s->report = reports;
-	lines = reports ? realloc(s->line, (s->n + 1) * sizeof(*lines)) : NULL;
-	if (!lines) {
+	if (ARRAY_ROOM(s->report, s->n) || ARRAY_ROOM(s->line, s->n)) {
 		json_decref(o);
 		return -ENOMEM;
 	}
-	s->line = lines;
 	s->line[s->n] = line;
 	s->report[s->n++] = o;
 	return read_header(s, o);

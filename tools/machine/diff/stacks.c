@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "machine/diff/pair.h"
 #include "report/tree.h"
 
@@ -47,13 +48,9 @@ static s64 intern_frame(struct merge *m, struct report_frame *f)
 {
 	u64 hash = text_hash(text_hash(f->offset, f->name), f->module);
 	s64 index = table__find(&m->frames, hash, is_frame, m->frame, f);
-	struct report_frame *larger;
 
 	if (index < 0) {
-		larger = realloc(m->frame, (m->all->nframes + 1) * sizeof(*larger));
-		if (larger)
-			m->frame = larger;
-		if (larger && !table__add(&m->frames, hash, m->all->nframes)) {
+		if (!ARRAY_ROOM(m->frame, m->all->nframes) && !table__add(&m->frames, hash, m->all->nframes)) {
 			m->frame[m->all->nframes] = *f;
 			return m->all->nframes++;
 		}
@@ -90,13 +87,9 @@ static s64 intern_key(struct merge *m, struct report_row *key)
 {
 	u64 hash = key_hash(key);
 	s64 index = table__find(&m->keys, hash, is_stack_key, m->all->key, key);
-	struct report_row *larger;
 
 	if (index < 0) {
-		larger = realloc(m->all->key, (m->all->nkeys + 1) * sizeof(*larger));
-		if (larger)
-			m->all->key = larger;
-		if (larger && !table__add(&m->keys, hash, m->all->nkeys)) {
+		if (!ARRAY_ROOM(m->all->key, m->all->nkeys) && !table__add(&m->keys, hash, m->all->nkeys)) {
 			m->all->key[m->all->nkeys] = *key;
 			return m->all->nkeys++;
 		}
@@ -120,13 +113,9 @@ static int add_value(struct merge *m, struct report_stack *s, enum side side, u6
 	u64 hash = table_hash(s->key, s->frame, s->nframes * sizeof(*s->frame));
 	s64 index = table__find(&m->stacks, hash, is_stack, m->all->stack, s);
 	struct report_stacks *all = m->all;
-	struct report_stack *larger;
 
 	if (index < 0) {
-		larger = realloc(all->stack, (all->n + 1) * sizeof(*larger));
-		if (larger)
-			all->stack = larger;
-		if (!larger || table__add(&m->stacks, hash, all->n)) {
+		if (ARRAY_ROOM(all->stack, all->n) || table__add(&m->stacks, hash, all->n)) {
 			free(s->frame);
 			return -ENOMEM;
 		}

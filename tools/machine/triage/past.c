@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "machine/triage/gather.h"
 #include "machine/triage/rules.h"
 #include "record/merge.h"
@@ -50,13 +51,9 @@ static struct episode *going_on(struct past *p, const struct triage_rule *rule, 
 
 static struct episode *new_episode(struct past *p, const struct triage_rule *rule, u64 start_ns)
 {
-	struct episode *larger = realloc(p->episode, (p->n + 1) * sizeof(*larger));
+	const struct episode new = { .rule = rule, .from_ns = start_ns };
 
-	if (!larger)
-		return NULL;
-	p->episode = larger;
-	larger[p->n] = (struct episode){ .rule = rule, .from_ns = start_ns };
-	return &larger[p->n++];
+	return ARRAY_APPEND(p->episode, p->n, new) ? NULL : &p->episode[p->n - 1];
 }
 
 static int add_finding(struct past *p, const struct triage_finding *f, u64 start_ns, u64 duration_ns)
