@@ -157,6 +157,13 @@ def test_functions_of_a_file(run, program, event, hits):
     assert nothing_lost(report) and report["events"] == hits, report
 
 
+@pytest.mark.parametrize("event", ("main.inner", "main.inner@main.go"))
+def test_calls_of_inlined_functions(run, program, event):
+    """Also where the compiler has put instructions of theirs on one of the ways that lead there."""
+    report = run("-x", program, event, "--json", "--", program, tool="probe").report
+    assert nothing_lost(report) and report["events"] == CALLS, report
+
+
 def test_a_function_of_another_file(run, program):
     result = run("-n", "-x", program, "main.inner@other.go", tool="probe")
     assert result.code and "one is in " in result.stderr and "main.go" in result.stderr, result

@@ -178,22 +178,6 @@ static int find_limit(struct place *p, Dwarf_Die *unit, Dwarf_Die *die)
 	return err == -ENOENT ? 0 : err;
 }
 
-/* The first of n sorted rows at or after an address. */
-size_t dwarf_rows__first(Dwarf_Lines *rows, size_t n, u64 address)
-{
-	size_t low = 0, high = n, middle;
-	Dwarf_Addr at;
-
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (dwarf_lineaddr(dwarf_onesrcline(rows, middle), &at) || at < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 bool dwarf_direct__has_row(struct dwarf *d, u64 address)
 {
 	Dwarf_Lines *rows;

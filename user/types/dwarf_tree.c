@@ -98,16 +98,66 @@ int dwarf_ranges__of(struct dwarf_ranges *out, struct dwarf *d, Dwarf_Die *die)
 	return at ? -EBADMSG : -ENOENT;
 }
 
+/* The first of n sorted rows at or after an address. */
+size_t dwarf_rows__first(Dwarf_Lines *rows, size_t n, u64 address)
+{
+	size_t low = 0, high = n, middle;
+	Dwarf_Addr at;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (dwarf_lineaddr(dwarf_onesrcline(rows, middle), &at) || at < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * Where inlined code of Go is entered: the first statement in its ranges. Instructions before it belong to one way that
+ * leads there, such as one that loads a register again.
+ */
+static u64 entry_of_go(struct dwarf *d, Dwarf_Die *unit, const struct dwarf_ranges *r)
+{
+	bool is_statement, is_end;
+	Dwarf_Addr address;
+	Dwarf_Lines *rows;
+	size_t n, i, k;
+
+	if (dwarf_getsrclines(unit, &rows, &n))
+		return r->range[0].start;
+	for (i = 0; i < r->n; i++) {
+		for (k = dwarf_rows__first(rows, n, r->range[i].start); k < n && dwarf__spend(d); k++) {
+			Dwarf_Line *row = dwarf_onesrcline(rows, k);
+
+			if (dwarf_lineaddr(row, &address) || address >= r->range[i].end)
+				break;
+			if (!dwarf_linebeginstatement(row, &is_statement) && is_statement &&
+			    !dwarf_lineendsequence(row, &is_end) && !is_end)
+				return address;
+		}
+	}
+	return r->range[0].start;
+}
+
 int dwarf_die__entry(struct dwarf *d, Dwarf_Die *die, u64 *address)
 {
 	struct dwarf_ranges r;
 	Dwarf_Addr entry;
+	Dwarf_Die unit;
 	size_t i;
 	int err;
 
 	err = dwarf_ranges__of(&r, d, die);
 	if (err)
 		return err;
+	if (dwarf_tag(die) == DW_TAG_inlined_subroutine && dwarf_diecu(die, &unit, NULL, NULL) &&
+	    dwarf_srclang(&unit) == DW_LANG_Go) {
+		*address = entry_of_go(d, &unit, &r);
+		free(r.range);
+		return 0;
+	}
 	/* An entry address outside the ranges is either an offset (DWARF 5) or damaged. */
 	if (dwarf_entrypc(die, &entry))
 		entry = r.range[0].start;
