@@ -33,9 +33,6 @@ const volatile u32 nr_futex = 0, nr_restart = 0, nr_sigreturn = 0;
 /* If not 0, the run has ended: state no longer changes, so that the loader can read it. */
 u64 ended_ns = 0;
 
-/* --slices: the programs were attached then; before, ends of calls were not seen. 0: they always were. */
-u64 slice_ns = 0;
-
 /* Written by the loader when the run begins. */
 u64 began_ns = 0;
 
@@ -350,8 +347,6 @@ int UNPREEMPTED_PROG(on_exit, struct pt_regs *regs, long ret)
 	if (ended_ns || !in_native_syscall() || !in_scope_for_life(NULL))
 		return 0;
 	c = futex_calls_find(calling_task());
-	if (slice_ns && (!c || c->since < slice_ns))
-		return 0;
 	if (!c || !c->since) {
 		if (number == nr_futex)
 			end_without_entry(regs, !c);
@@ -542,7 +537,7 @@ int show_waiting(struct bpf_iter__task *ctx)
 	if (!t || of_wakes || !scope_for_life(t) || !scope_now(t))
 		return 0;
 	c = futex_calls_find(t);
-	if (!c || c->since <= SINCE_EVER || c->since < slice_ns || c->since > ended_ns)
+	if (!c || c->since <= SINCE_EVER || c->since > ended_ns)
 		return 0;
 	ns = ended_ns - c->since;
 	if (ns < min_ns)

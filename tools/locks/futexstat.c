@@ -19,13 +19,11 @@ SKELETON(futexstat);
 #define WAITS_SOURCE "context switches, and the futex call that a task is in (tp_btf/sched_switch), by CLOCK_MONOTONIC"
 
 #define KEY_WAKES 0x1000
-#define KEY_SLICES 0x1001
-#define KEY_WAITS 0x1002
+#define KEY_WAITS 0x1001
 
 struct futexstat {
 	struct lock_waits waits;        /* first: lock_waits__begin() casts m->own to it */
 	bool of_wakes;
-	bool sliced;            /* --slices */
 	bool sleeps;            /* --waits */
 	struct futexstat_bpf *bpf;
 };
@@ -41,9 +39,6 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_WAKES:
 		f->of_wakes = true;
-		return 0;
-	case KEY_SLICES:
-		f->sliced = true;
 		return 0;
 	case KEY_WAITS:
 		f->sleeps = true;
@@ -61,10 +56,6 @@ static int check(void *context, struct cli *cli)
 	if (f->of_wakes && (w->with_stacks || w->min_ns)) {
 		diag_error("--wakes counts the tasks that are woken: there are no times for -g and "
 			   "--min");
-		return -EINVAL;
-	}
-	if (f->sliced && (w->with_stacks || w->min_ns || f->sleeps)) {
-		diag_error("--slices estimates how many calls there are: it goes with none of -g, --min and --waits");
 		return -EINVAL;
 	}
 	if (f->of_wakes && f->sleeps) {
@@ -133,11 +124,6 @@ static int attach(struct measurement *m)
 	struct futexstat *f = m->own;
 	int err = lock_waits__begin(&f->waits, m);
 
-	if (f->sliced)
-		m->sliced = (struct sliced){
-			.program = { f->bpf->progs.on_enter, f->bpf->progs.on_exit }, .n = 2, .at_calls = true,
-			.since_ns = (volatile u64 *)&f->bpf->bss->slice_ns,
-		};
 	return err ?: measurement__attach_programs(m);
 }
 
@@ -179,8 +165,6 @@ static void release(void *own)
 static const struct argp_option option_list[] = {
 	{ "wakes", KEY_WAKES, NULL, 0,
 	  "Instead: how many tasks each call woke, by who called", 1 },
-	{ "slices", KEY_SLICES, NULL, 0,
-	  "Where calls are many, look for 100 ms of each second, and estimate", 1 },
 	{ "waits", KEY_WAITS, NULL, 0,
 	  "Each sleep at a futex instead, without a hook at each system call", 1 },
 	{},

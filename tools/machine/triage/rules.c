@@ -22,7 +22,7 @@ const char *const triage_lines[] = {
 	"reclaim --by comm",
 	"biolatency --by disk",
 	"fileslower --min 5 --waits",
-	"futexstat --by pid --slices",
+	"futexstat --by pid --waits",
 	"netdrop --by reason,location",
 	"tcpretrans --count",
 	"offcputime --state disk -K --by comm",
