@@ -167,7 +167,8 @@ int BPF_PROG(on_wakeup_totals, struct task_struct *t)
 	st = totals_states_get(t, NULL);
 	if (!st || st->dozing != DOZING_MOVED)
 		return 0;
-	queued = t->sched_info.last_queued;
+	/* The clock is that of the run queue; without groups of tasks it is not within reach. */
+	queued = bpf_core_field_exists(t->se.cfs_rq) ? t->sched_info.last_queued : 0;
 	asleep = queued ? run_queue_clock(t) - queued : 0;
 	count_corrected();
 	st->excess += t->sched_info.run_delay - st->moved + ((s64)asleep > 0 ? asleep : 0);

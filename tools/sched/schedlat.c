@@ -322,21 +322,33 @@ static int configure(struct measurement *m, enum wait_source source)
 	return err ?: task_state__leave_out(m->obj, s->totals ? "slice_states" : "totals_states");
 }
 
+/* -ENOTSUP: this kernel cannot, and switches are looked at instead. */
+static int load_totals(struct measurement *m)
+{
+	struct schedlat *s = m->own;
+	int err = -ENOTSUP;
+
+	if (!waits__has_accounting())
+		diag_detail("--totals: this kernel keeps no run-queue accounting (CONFIG_SCHED_INFO)");
+	else
+		err = waits__load_without(m, configure);
+	if (!err) {
+		m->source = TOTALS_SOURCE;
+		return 0;
+	}
+	if (err == -EMFILE)
+		return measurement__complain(m, "load", err);
+	diag_detail("--totals cannot be loaded (%s): switches are looked at instead", strerror(-err));
+	s->totals = false;
+	return -ENOTSUP;
+}
+
 static int load(struct measurement *m)
 {
 	struct schedlat *s = m->own;
-	int err;
+	int err = s->totals ? load_totals(m) : -ENOTSUP;
 
-	if (s->totals && !waits__has_accounting()) {
-		diag_detail("--totals: this kernel keeps no run-queue accounting (CONFIG_SCHED_INFO); switches are "
-			    "looked at instead");
-		s->totals = false;
-	}
-	if (!s->totals)
-		return waits__load(m, &s->source, configure);
-	m->source = TOTALS_SOURCE;
-	err = waits__load_without(m, configure);
-	return err ? measurement__complain(m, "load", err) : 0;
+	return err == -ENOTSUP ? waits__load(m, &s->source, configure) : err;
 }
 
 /*
