@@ -32,6 +32,19 @@ struct totals_state {
 	u64 holders;            /* preempt.bpf.h: claim_alone() */
 };
 
+static __always_inline void visit_freed(struct task_struct *t);
+
+/*
+ * A task gives its memory back after sched_process_exit: for a short process that is much of its time. This program
+ * stands before that of TASK_STATE() which deletes the state in a hash: programs are attached in this order.
+ */
+SEC("tp_btf/sched_process_free")
+int UNPREEMPTED_PROG(on_free_totals, struct task_struct *t)
+{
+	visit_freed(t);
+	return 0;
+}
+
 TASK_STATE(totals_states, struct totals_state)
 
 static __always_inline u64 waited(struct task_struct *t, const struct totals_state *st)
@@ -125,19 +138,16 @@ int UNPREEMPTED_PROG(on_exit_totals, struct task_struct *t)
 	return 0;
 }
 
-/* Its memory is given back after the hook above: for a short process that is much of its time. */
-SEC("tp_btf/sched_process_free")
-int UNPREEMPTED_PROG(on_free_totals, struct task_struct *t)
+static __always_inline void visit_freed(struct task_struct *t)
 {
 	struct totals_state *st;
 
 	if (!counting || !is_counted(t))
-		return 0;
-	/* None: the hash's program has been here first (task_state.bpf.h). A new one would count all again. */
+		return;
+	/* A new one would count all again. */
 	st = totals_states_find(t);
 	if (st && !visit(t, st))
 		count_lost(LOSS_UNMATCHED);
-	return 0;
 }
 
 SEC("tp_btf/sched_migrate_task")
