@@ -284,7 +284,6 @@ int UNPREEMPTED_PROG(time_exit, struct pt_regs *regs, long ret)
 
 #define PF_IO_WORKER 0x00000010
 #define PF_USER_WORKER 0x00004000       /* 6.4 */
-#define PF_KTHREAD 0x00200000
 
 static __always_inline bool makes_calls(struct task_struct *t)
 {

@@ -21,9 +21,6 @@
 #include "trace.h"
 #include "writer.bpf.h"
 
-#define PF_EXITING 0x00000004
-#define PF_KTHREAD 0x00200000
-
 const volatile u64 min_ns = 0;
 const volatile bool failed_only = false;
 const volatile bool succeeded_only = false;

@@ -26,9 +26,6 @@
 #include "scope.bpf.h"
 #include "task_key.bpf.h"
 
-/* include/linux/sched.h */
-#define PF_KTHREAD 0x00200000
-
 const volatile struct request_config request_config = {};
 u64 began_ns = 0;                       /* requests are seen from then on; set by the loader */
 struct request_run request_run = {};

@@ -22,7 +22,6 @@
 #include "task_state.bpf.h"
 #include "writer.bpf.h"
 
-#define PF_KTHREAD 0x00200000
 #define NO_PAGE (~0ULL)
 
 const volatile u8 calls[SYSCALL_ABIS][SYSCALL_NUMBERS] = {};    /* enum cachestat_call */

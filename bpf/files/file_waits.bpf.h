@@ -12,8 +12,6 @@
 
 #include "file.bpf.h"
 
-#define PF_KTHREAD 0x00200000   /* include/linux/sched.h */
-
 /*
  * Called when a task that waited since the time since, CLOCK_MONOTONIC, continues on this CPU. It is about to become
  * the current task.

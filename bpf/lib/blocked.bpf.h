@@ -82,13 +82,11 @@ const struct blocked_sum no_time = {};
 /* --- slices -------------------------------------------------------------------------------------- */
 
 /* include/linux/sched.h */
-#define TASK_INTERRUPTIBLE 0x0001
 #define TASK_UNINTERRUPTIBLE 0x0002
 #define TASK_STOPPED_OR_TRACED 0x000c
 #define TASK_TRACED_BIT 0x0008
 #define TASK_DEAD 0x0080
 #define TASK_NOLOAD 0x0400
-#define PF_KTHREAD 0x00200000
 
 /* Idle tasks never block. --user-threads, --kernel-threads: the others have no state and are in no sum. */
 static __always_inline bool is_left_out(struct task_struct *t)

@@ -27,8 +27,11 @@
 
 #define TASK_COMM_LEN 16
 
-/* include/linux/sched.h: a runnable task, running or waiting for a CPU. */
+/* include/linux/sched.h: states of a task (the first is runnable, running or waiting for a CPU), and its flags. */
 #define TASK_RUNNING 0
+#define TASK_INTERRUPTIBLE 0x0001
+#define PF_EXITING 0x00000004
+#define PF_KTHREAD 0x00200000
 
 /* signal_struct.flags: the whole process ends (include/linux/sched/signal.h). */
 #define SIGNAL_GROUP_EXIT 0x4

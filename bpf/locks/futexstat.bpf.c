@@ -279,7 +279,7 @@ static __always_inline void add_stack(const struct futex_call *c, struct task_st
 	__sync_fetch_and_add(&waits_by_stack, 1);
 }
 
-/* Of task t; NULL: the current task. */
+/* t: the task that waited; NULL: the current one. */
 static __always_inline void add_wait(const struct futex_call *c, struct task_struct *t, u32 result, u64 ns)
 {
 	if (ns < min_ns)
@@ -366,10 +366,8 @@ int UNPREEMPTED_PROG(on_exit, struct pt_regs *regs, long ret)
 
 /* --- waits by context switches (--waits) ---------------------------------------------------------- */
 
-#define TASK_INTERRUPTIBLE 0x0001       /* include/linux/sched.h */
-#define TASK_WAKING 0x0200              /* before 5.14 and after; a waker may set it before the task has left its CPU */
-#define PF_EXITING 0x00000004
-#define PF_KTHREAD 0x00200000
+/* include/linux/sched.h: set by a waker, which may be quicker than the task that leaves its CPU. */
+#define TASK_WAKING 0x0200
 
 /* include/linux/sched/jobctl.h: a stop or a trap is pending, which wakes a task like a signal. */
 #define JOBCTL_PENDING (1UL << 17 | 1UL << 19 | 1UL << 20 | 1UL << 23)
@@ -408,7 +406,7 @@ int on_timer_exit(void *ctx)
 	return 0;
 }
 
-/* What the kernel sets TIF_SIGPENDING for (recalc_sigpending_tsk()). The flag's number differs between kernels. */
+/* The kernel sets TIF_SIGPENDING for the same (recalc_sigpending_tsk()). The flag's number differs between kernels. */
 static __always_inline bool is_signalled(struct task_struct *t)
 {
 	u64 pending = t->pending.signal.sig[0] | t->signal->shared_pending.signal.sig[0];

@@ -36,9 +36,6 @@ const volatile bool by_state = false;
 #define TCP_SYN_RECV 3
 #define TCP_CLOSE 7
 
-/* include/linux/sched.h */
-#define PF_KTHREAD 0x00200000
-
 /* The connect(2) that a task is in. */
 struct conn_start {
 	u64 ns;                 /* 0: none */

@@ -35,9 +35,6 @@ const volatile bool picks_tasks = false;        /* connections without an owner 
 #define TCP_FIN_WAIT1 4
 #define TCP_LAST_ACK 9
 
-/* include/linux/sched.h */
-#define PF_KTHREAD 0x00200000
-
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);         /* set by the loader */

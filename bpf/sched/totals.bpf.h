@@ -2,9 +2,9 @@
 /*
  * Run time, switches and waits of each task without a program at context switches: the kernel's own totals
  * (se.sum_exec_runtime and sched_info, the three numbers of /proc/PID/schedstat) are read when the run begins, at each
- * report, and when a task exits and is freed. What the kernel leaves out, and how short waits read, is as with the
- * source "accounting" of wait.bpf.h. A task is freed an RCU grace period after its parent has reaped it: the end of a
- * task that is reaped so shortly before a report is in the next one.
+ * report, and when a task exits and is freed. Their limits are those of the source "accounting" of wait.bpf.h: some
+ * waits are missing, and short ones read some us too short. A task is freed an RCU grace period after its parent has
+ * reaped it: the end of a task that is reaped so shortly before a report is in the next one.
  *
  * The including file defines task_of() and the map of struct schedlat_task.
  */

@@ -233,7 +233,7 @@ def suiting(tool, form):
     return ["--hist", "prev_prio"] if (tool, form) == ("probe", "svg") else []
 
 
-# Of those that do nothing with -n.
+# Options of tools that do nothing with -n.
 MEASURING = [tool for tool in WITH_FORMATS if "explain" in options(tool) and tool != "run"]
 EVERY_FORMAT = {form for tool in WITH_FORMATS for form in offered(tool, "format")}
 

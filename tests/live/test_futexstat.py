@@ -75,6 +75,7 @@ def test_results(futexstat, trigger):
     assert report["events"] == sum(row["count"] for row in report["rows"])
 
 
+@pytest.mark.everywhere
 @exact
 def test_waits(futexstat, trigger):
     """--waits has the calls in which the thread slept, by context switches: all but those that found another value."""

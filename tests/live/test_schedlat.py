@@ -149,6 +149,7 @@ def test_intervals(schedlat, tool, trigger):
     exactly(trial)
 
 
+@pytest.mark.everywhere
 @pytest.mark.parametrize("load", LOADS, ids=name_of)
 def test_totals(schedlat, trigger, load):
     """Without a program at switches: what /proc/PID/schedstat of each thread has grown by, but for sleep in it."""
@@ -170,6 +171,7 @@ def test_totals(schedlat, trigger, load):
     exactly(trial)
 
 
+@pytest.mark.everywhere
 def test_totals_of_tasks_that_come_and_go(schedlat, trigger):
     """By name: the run time that programs at switches see, with that of giving memory back after sched_process_exit.
     The last tasks are freed some time after they have been waited for."""

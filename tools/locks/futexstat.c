@@ -85,7 +85,7 @@ static int report(struct measurement *m, struct report *r)
 				  f->of_wakes ? NULL : "waiting_percent");
 }
 
-/* Those at system calls, or those at context switches. */
+/* Loads the programs at system calls, or those at context switches. */
 static void choose_programs(struct futexstat *f)
 {
 	struct bpf_program *at_calls[] = { f->bpf->progs.on_enter, f->bpf->progs.on_exit };

@@ -31,6 +31,8 @@ SKELETON(schedlat);
 
 #define TOTALS_SOURCE \
 	"the kernel's totals of each task (sum_exec_runtime, sched_info), at the begin, at reports and at exits"
+#define TOTALS_CAVEAT \
+	"most waits read some us too short, down to 0 (tally help accuracy); without --totals they are measured"
 
 struct schedlat {
 	int source;             /* enum wait_source or WAIT_SOURCE_AUTO */
@@ -274,7 +276,7 @@ static int report(struct measurement *m, struct report *r)
 	r->table = true;
 	if (s->totals) {
 		r->source = TOTALS_SOURCE;
-		r->caveat = waits__caveat_of_accounting();
+		r->caveat = TOTALS_CAVEAT;
 	} else {
 		waits__describe(s->source, r);
 	}
@@ -291,7 +293,7 @@ static int report(struct measurement *m, struct report *r)
  * --- the hooks ---------------------------------------------------------------------------------
  */
 
-/* Of the programs that are not those of totals, the ones at hooks of the scheduler. */
+/* Loads the programs of totals, or those at switches; waits.c chooses between its sources. */
 static void choose_programs(struct schedlat *s, const struct host *host)
 {
 	bool dozing = s->totals && host->version >= KERNEL_VERSION(6, 12, 0);
@@ -376,7 +378,7 @@ static int attach(struct measurement *m)
 	return 0;
 }
 
-/* What tasks have had until now does not count. */
+/* Totals count from here on. */
 static int arm(struct measurement *m)
 {
 	struct schedlat *s = m->own;

@@ -68,11 +68,6 @@ void waits__describe(enum wait_source source, struct report *r)
 	r->caveat = wait_sources[source].caveat;
 }
 
-const char *waits__caveat_of_accounting(void)
-{
-	return wait_sources[WAIT_ACCOUNTING].caveat;
-}
-
 bool waits__has_accounting(void)
 {
 	char line[128], *count;

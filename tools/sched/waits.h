@@ -42,9 +42,6 @@ void waits__describe(enum wait_source source, struct report *r);
 /* Does the scheduler keep its accounting (CONFIG_SCHED_INFO, and not off)? */
 bool waits__has_accounting(void);
 
-/* The caveat of a report of waits from it. */
-const char *waits__caveat_of_accounting(void);
-
 /* For a tool without other state: m->own is a struct waits, and its spec has WAITS_HOOKS. */
 struct waits {
 	int source;             /* enum wait_source or WAIT_SOURCE_AUTO */

@@ -23,7 +23,7 @@ enum {
 	KEY_NO_PYTHON,
 };
 
-/* Of stacks "text" is a tree, and "svg" a flame graph. */
+/* For stacks, "text" is a tree and "svg" a flame graph. */
 #define FORMAT_NAMES "tree, text, table, folded, flame, svg, pprof, speedscope, json, csv, html; of tables also " \
 	"openmetrics, prometheus"
 

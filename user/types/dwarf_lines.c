@@ -258,7 +258,7 @@ static size_t find_body(Dwarf_Lines *rows, size_t i, size_t end)
 
 /*
  * A function that checks its stack begins again when it has been made larger, by code at its end that belongs to its
- * first line. What is between is passed once a call.
+ * first line. A call passes once through the code in between.
  */
 static void leave_out_check(struct dwarf_range *range, Dwarf_Lines *rows, size_t n)
 {
