@@ -27,6 +27,7 @@ const volatile u64 min_ns = 0;
 const volatile bool with_stacks = false;
 const volatile u32 take = STACK_USER;           /* enum stack_flags */
 const volatile bool of_wakes = false;           /* wakes instead of waits */
+const volatile bool at_switches = false;        /* --waits */
 /* System call numbers, which differ between architectures. */
 const volatile u32 nr_futex = 0, nr_restart = 0, nr_sigreturn = 0;
 
@@ -55,6 +56,9 @@ struct futex_call {
 	u32 flaw;               /* of the stack */
 	u32 result;             /* --waits: enum futex_result */
 };
+
+/* since: --waits, the task slept when the programs were attached. */
+#define SINCE_EVER 1
 
 TASK_STATE(futex_calls, struct futex_call)
 
@@ -186,6 +190,8 @@ static __always_inline void begin(void *ctx, struct task_struct *t, u64 number, 
 	if (by & BY_OWNER && !of_wakes)
 		call.owner = find_owner(&call, number == nr_futex || number == NR_FUTEX_WAIT ?
 					arg[number == nr_futex ? 2 : 1] : 0);
+	if (at_switches && c->since > SINCE_EVER)
+		count_lost(LOSS_MISSED);        /* it was back on a CPU, unseen */
 	*c = call;
 	if (with_stacks)
 		c->flaw = take_stack(ctx, &c->stack);
@@ -372,9 +378,6 @@ int UNPREEMPTED_PROG(on_exit, struct pt_regs *regs, long ret)
 /* include/linux/sched/jobctl.h: a stop or a trap is pending, which wakes a task like a signal. */
 #define JOBCTL_PENDING (1UL << 17 | 1UL << 19 | 1UL << 20 | 1UL << 23)
 
-/* futex_call.since: the task slept when the programs were attached. */
-#define SINCE_EVER 1
-
 /* Is this CPU in the function of a high-resolution timer? */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -449,10 +452,21 @@ static __always_inline void begin_sleep(void *ctx, struct task_struct *t)
 		stack_see();
 }
 
-/* t is about to become the current task. */
+/* Is a task that is not on a CPU in such a call, or in one that continues it? */
+static __always_inline bool is_in_futex(struct task_struct *t)
+{
+	u32 number = syscall_of(task_user_regs(t));
+
+	return is_futex(number) || number == nr_restart;
+}
+
+/*
+ * t is about to become the current task. Most come from other calls: the number decides first. If the end of a sleep
+ * was not seen, the next one in another call is not its end.
+ */
 static __always_inline void end_sleep(struct task_struct *t)
 {
-	struct futex_call *c = futex_calls_find(t);
+	struct futex_call *c = is_in_futex(t) ? futex_calls_find(t) : NULL;
 	u64 since, now;
 
 	if (!c || !c->since)
@@ -533,6 +547,8 @@ int show_waiting(struct bpf_iter__task *ctx)
 	u64 ns;
 
 	if (!t || of_wakes || !scope_for_life(t) || !scope_now(t))
+		return 0;
+	if (at_switches && !is_in_futex(t))
 		return 0;
 	c = futex_calls_find(t);
 	if (!c || c->since <= SINCE_EVER || c->since > ended_ns)

@@ -109,6 +109,7 @@ static int open_skeleton(struct measurement *m)
 
 	f->bpf = bpf;
 	bpf->rodata->of_wakes = f->of_wakes;
+	bpf->rodata->at_switches = f->sleeps;
 	bpf->rodata->nr_futex = SYS_futex;
 	bpf->rodata->nr_restart = SYS_restart_syscall;
 	bpf->rodata->nr_sigreturn = SYS_rt_sigreturn;
