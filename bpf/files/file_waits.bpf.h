@@ -47,15 +47,19 @@ static __always_inline void begin_wait(struct task_struct *t)
 #pragma unroll
 	for (i = 0; i < 4; i++)
 		arg[i] = c.arg[i];
+	if (st->start_ns)
+		count_lost(LOSS_MISSED);        /* it was back on a CPU, unseen */
+	st->start_ns = 0;
 	if (!file_call_begins(st, &c, arg))
 		return;
 	st->call = c.which;
 	st->start_ns = bpf_ktime_get_ns();
 }
 
+/* Most come from other calls: the number decides first. An end that was not seen is not that of a later wait. */
 static __always_inline void end_wait(struct task_struct *t)
 {
-	struct file_state *st = file_states_find(t);
+	struct file_state *st = call_may_be_of(t) ? file_states_find(t) : NULL;
 	u64 since, now;
 
 	if (!st || !st->start_ns)

@@ -122,7 +122,7 @@ int show_unfinished(struct bpf_iter__task *ctx)
 	u64 since, now;
 	u32 one = 1;
 
-	if (!t || is_idle(t))
+	if (!t || is_idle(t) || !call_may_be_of(t))
 		return 0;
 	st = file_states_find(t);       /* only calls that began in scope have a state */
 	r = bpf_map_lookup_elem(&record_room, &one);

@@ -68,6 +68,15 @@ static __always_inline bool call_now(struct call *c)
 	return true;
 }
 
+/* Is a task that is not on a CPU in a call that is traced, by its number in either table? */
+static __always_inline bool call_may_be_of(struct task_struct *t)
+{
+	u64 nr = (u32)syscall_of(task_user_regs(t));
+
+	barrier_var(nr);
+	return nr < SYSCALL_NUMBERS && (calls[SYSCALL_NATIVE][nr] | calls[SYSCALL_COMPAT][nr]);
+}
+
 enum call_without_entry {
 	CALL_LOST,              /* the entry was missed */
 	CALL_BEGAN_BEFORE,      /* the run */
