@@ -138,7 +138,7 @@ def test_new_connections_find_room(tool, sockets):
 
 @once
 @pytest.mark.parametrize("args", (("-P",), ("--by", "comm"), ("--count", "--template", "{why}"),
-                                  ("-p", "1"), ("--sort", "probe")))
+                                  ("-p", "1"), ("--sort", "why")))
 def test_wrong_usage(run, args):
     result = run(*args, tool="tcpretrans")
     assert result.code == 2 and not result.stdout, result

@@ -204,6 +204,48 @@ static void short_keys(void **state)
 	sum_set__free(&set);
 }
 
+struct slow_value {
+	u64 calls;
+	struct interval_maximum slowest[MAXIMUM_SLOTS];
+	u64 name_stamp;
+	char name[SUM_NAME_LEN];
+};
+
+/* Maxima of the same interval: the larger one. A CPU without events since then has that of an earlier one. */
+static void maxima(void **state)
+{
+	static const struct sum_layout slow = {
+		.key_size = sizeof(u32), .value_size = sizeof(struct slow_value), .writer_at = SUM_NO_WRITER,
+		.nsums = 1, .nmaxima = 1, .named = true,
+	};
+	static const u32 keys[] = { 5, 5, 5 };
+	static const struct slow_value values[] = {
+		{ 1, { { 2, 30 }, { 3, 10 } }, 1, "a" },
+		{ 2, { { 4, 20 }, { 3, 40 } }, 3, "b" },
+		{ 4, { { 4, 25 }, { 1, 90 } }, 2, "c" },
+	};
+	const struct elements e = {
+		.n = 3, .key_size = sizeof(u32), .value_size = sizeof(struct slow_value), .keys = (char *)keys,
+		.values = (char *)values,
+	};
+	struct sum_set set, before = {}, d;
+	const struct slow_value *v;
+
+	(void)state;
+	assert_int_equal(sum_set__make(&set, &slow, &e), 0);
+	assert_int_equal(sum_set__difference(&d, &set, &before), 0);
+	assert_int_equal(d.n, 1);
+	v = (const struct slow_value *)sum_layout__sums(&slow, sum_set__at(&d, 0));
+	assert_int_equal(v->calls, 7);
+	assert_int_equal(v->slowest[0].interval, 4);
+	assert_int_equal(v->slowest[0].value, 25);
+	assert_int_equal(v->slowest[1].interval, 3);
+	assert_int_equal(v->slowest[1].value, 40);
+	assert_string_equal(v->name, "b");
+	sum_set__free(&d);
+	sum_set__free(&set);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -213,6 +255,7 @@ int main(void)
 		cmocka_unit_test(short_keys),
 		cmocka_unit_test(regrouped),
 		cmocka_unit_test(of_nothing),
+		cmocka_unit_test(maxima),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

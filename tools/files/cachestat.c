@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/order.h"
 #include "host/kernel_btf.h"
 #include "host/syscalls.h"
 #include "host/task_state.h"
+#include "report/column.h"
 #include "report/diag.h"
 #include "run/measurement.h"
 #include "run/measure.h"
@@ -30,19 +30,6 @@ struct cachestat {
 	struct sum_table table;
 };
 
-static const char *const orders[] = {
-	"misses", "hits", "pages", "read_ahead", "dirtied", "written", "other",
-};
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct cachestat *s = state->input;
-
-	if (key != KEY_ORDER)
-		return ARGP_ERR_UNKNOWN;
-	return order__parse(&s->order, orders, ARRAY_SIZE(orders), arg);
-}
-
 /*
  * --- the report --------------------------------------------------------------------------------
  */
@@ -61,62 +48,31 @@ static int add_key(struct sum_table_report *t, struct report_row *row, const voi
 	return err ?: task_key__add_fields(row, &e->key.task, e->sums.name, t->cli->by, &t->names);
 }
 
-/* A page may be requested in one interval, and its miss counted in the next. */
-static u64 hits(const u64 *sum)
-{
-	u64 asked = sum[CACHESTAT_READ] + sum[CACHESTAT_FAULT];
+#define COUNT(of) SUM(struct cachestat_sums, sum[of])
+#define ASKED (COUNT(CACHESTAT_READ) | COUNT(CACHESTAT_FAULT))
 
-	return asked > sum[CACHESTAT_MISS] ? asked - sum[CACHESTAT_MISS] : 0;
-}
+static const struct column columns[] = {
+	/* A page may be requested in one interval, and its miss counted in the next. */
+	COUNTER("hits", ASKED, FIELD_NUMBER, .minus = COUNT(CACHESTAT_MISS)),
+	COUNTER("misses", COUNT(CACHESTAT_MISS), FIELD_NUMBER),
+	PERCENT("hit_percent", "hits", "hits+misses"),
+	/* Includes pages of a call in progress: they become misses when the call requests them. */
+	COUNTER("read_ahead", COUNT(CACHESTAT_ADDED), FIELD_NUMBER,
+		.minus = COUNT(CACHESTAT_MISS) | COUNT(CACHESTAT_UNASKED)),
+	COUNTER("dirtied", COUNT(CACHESTAT_DIRTIED), FIELD_NUMBER),
+	COUNTER("written", COUNT(CACHESTAT_WRITTEN), FIELD_NUMBER),
+	COUNTER("other", COUNT(CACHESTAT_OTHER) | COUNT(CACHESTAT_UNASKED), FIELD_NUMBER),
+	COUNTER("pages", ASKED, FIELD_NUMBER, .machine = true),
+	COUNTER("faults", COUNT(CACHESTAT_FAULT), FIELD_NUMBER, .machine = true),
+	{},
+};
 
-/*
- * Pages added so far by a call in progress count as read ahead; they become misses when the call
- * requests them.
- */
-static u64 read_ahead(const u64 *sum)
-{
-	u64 others = sum[CACHESTAT_MISS] + sum[CACHESTAT_UNASKED];
-
-	return sum[CACHESTAT_ADDED] > others ? sum[CACHESTAT_ADDED] - others : 0;
-}
-
-static int add_figures(struct sum_table_report *t, struct report_row *row, const void *element)
+static int add_path(struct sum_table_report *t, struct report_row *row, const void *element)
 {
 	const struct cachestat *s = t->own;
 	const struct cached *e = element;
-	const u64 *sum = e->sums.sum;
-	u64 hit = hits(sum), miss = sum[CACHESTAT_MISS];
-	const struct field figures[] = {
-		{ .name = "hits", .number = hit, .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
-		{ .name = "misses", .number = miss, .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
-		{ .name = "hit_percent", .kind = hit + miss ? FIELD_REAL : FIELD_NONE, .decimals = 2,
-		  .role = ROLE_PERCENT, .of = "hits", .per = "hits+misses",
-		  .real = hit + miss ? 100.0 * hit / (hit + miss) : 0 },
-		{ .name = "read_ahead", .number = read_ahead(sum), .kind = FIELD_NUMBER,
-		  .role = ROLE_COUNTER },
-		{ .name = "dirtied", .number = sum[CACHESTAT_DIRTIED], .kind = FIELD_NUMBER,
-		  .role = ROLE_COUNTER },
-		{ .name = "written", .number = sum[CACHESTAT_WRITTEN], .kind = FIELD_NUMBER,
-		  .role = ROLE_COUNTER },
-		{ .name = "other", .number = sum[CACHESTAT_OTHER] + sum[CACHESTAT_UNASKED],
-		  .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
-		{ .name = "pages", .number = sum[CACHESTAT_READ] + sum[CACHESTAT_FAULT],
-		  .kind = FIELD_NUMBER, .role = ROLE_COUNTER, .machine = true },
-		{ .name = "faults", .number = sum[CACHESTAT_FAULT], .kind = FIELD_NUMBER,
-		  .role = ROLE_COUNTER, .machine = true },
-	};
-	int err = report_row__add_fields(row, figures, ARRAY_SIZE(figures));
 
-	if (!err && t->cli->by & BY_CACHED_FILE)
-		err = report_row__add_path(row, &s->files, &e->key.id);
-	return err;
-}
-
-static u64 events(const void *element)
-{
-	const struct cached *e = element;
-
-	return e->sums.sum[CACHESTAT_READ] + e->sums.sum[CACHESTAT_FAULT];
+	return t->cli->by & BY_CACHED_FILE ? report_row__add_path(row, &s->files, &e->key.id) : 0;
 }
 
 static const struct sum_table_spec table = {
@@ -125,16 +81,14 @@ static const struct sum_table_spec table = {
 		.writer_at = offsetof(struct cachestat_key, writer), .nsums = CACHESTAT_COUNTS, .named = true,
 	},
 	.task_at = offsetof(struct cachestat_key, task),
-	.add_key = add_key, .add_figures = add_figures, .events = events,
+	.events = ASKED, .add_key = add_key, .add_more = add_path,
 };
 
 static int report(struct measurement *m, struct report *r)
 {
 	struct cachestat *s = m->own;
 
-	r->value = "pages that reads and page faults asked the page cache for";
-	r->nothing = "nobody in scope has read from the page cache";
-	return sum_table__report(&s->table, &table, m, s->files.ring, s->order, r);
+	return sum_table__report(m, s->files.ring, r);
 }
 
 static int watch(struct measurement *m)
@@ -219,29 +173,13 @@ static int attach(struct measurement *m)
 	return err ?: measurement__attach(m);
 }
 
-static void init(void *own)
-{
-	struct cachestat *s = own;
-
-	*s = (struct cachestat){ .order = "misses" };
-}
-
 static void release(void *own)
 {
 	struct cachestat *s = own;
 
 	named_files__free(&s->files);
-	sum_table__free(&s->table);
 }
 
-static const struct argp_option option_list[] = {
-	{ "sort", KEY_ORDER, "COL", 0,
-	  "Order by misses (default), hits, pages, read_ahead, dirtied, written, other or key", HELP_GROUPING },
-	{},
-};
-
-ORDER_VALUES(option_list, KEY_ORDER, orders);
-static const struct argp own_argp = { .options = option_list, .parser = parse_own };
 static const char *const key_names[] = { "file" };
 static const struct own_parts parts = {
 	.name = key_names, .n = ARRAY_SIZE(key_names), .text = "file",
@@ -251,17 +189,18 @@ static const struct tool_spec spec = {
 	.name = "cachestat",
 	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
-			  CLI_COMMAND,
+			  CLI_COMMAND | CLI_ORDER,
 		.doc = "Hits and misses of the page cache: pages that reads and page faults ask for, "
 		       "what was read ahead, what became dirty.",
-		.own = &own_argp,
-		.own_parts = &parts,
+		.own_parts = &parts, .columns = columns, .order = "misses",
 	},
-	.own_size = sizeof(struct cachestat), .skeleton = &cachestat_skeleton,
+	.own_size = sizeof(struct cachestat), .skeleton = &cachestat_skeleton, .table = &table,
+	.value = "pages that reads and page faults asked the page cache for",
+	.nothing = "nobody in scope has read from the page cache",
 	.source = "tp_btf/mm_filemap_get_pages, mm_filemap_map_pages, mm_filemap_fault, "
 		  "mm_filemap_add_to_page_cache",
 	.caveat = "memory that is mapped counts when it faults, not at each access",
-	.init = init, .open = open_skeleton, .attach = attach, .report = report, .free = release,
+	.open = open_skeleton, .attach = attach, .report = report, .free = release,
 };
 
 TOOL_MEASURING(cachestat, spec, AREA_FILES,

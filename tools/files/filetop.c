@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "cli/order.h"
 #include "files/calls.h"
 #include "files/mounts.h"
+#include "report/column.h"
 #include "run/measurement.h"
 #include "run/measure.h"
 #include "run/named_files.h"
@@ -20,31 +20,20 @@
 
 SKELETON(filetop);
 
-#define KEY_ORDER 0x1000
-
 struct filetop {
 	struct file_options options;
-	const char *order;              /* name of a column; NULL: by key */
 	struct filetop_bpf *bpf;
 	struct named_files files;
-	struct sum_table table;
 };
 
 /*
  * --- options -----------------------------------------------------------------------------------
  */
 
-static const char *const orders[] = {
-	"bytes", "time", "reads", "writes", "read_bytes", "write_bytes", "read_time",
-	"write_time", "failed",
-};
-
 static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
 	struct filetop *s = state->input;
 
-	if (key == KEY_ORDER)
-		return order__parse(&s->order, orders, ARRAY_SIZE(orders), arg);
 	return file_options__parse(&s->options, key, arg);
 }
 
@@ -57,14 +46,6 @@ struct file_sums {
 	struct filetop_key key;
 	struct filetop_sums sums;
 };
-
-/* All calls, including failed ones. */
-static u64 calls(const void *element)
-{
-	const struct file_sums *e = element;
-
-	return e->sums.read.calls + e->sums.written.calls + e->sums.failed;
-}
 
 static int add_key(struct sum_table_report *t, struct report_row *row, const void *element)
 {
@@ -86,29 +67,27 @@ static int add_key(struct sum_table_report *t, struct report_row *row, const voi
 	return err ?: task_key__add_fields(row, &k->task, e->sums.name, by, &t->names);
 }
 
-static int add_figures(struct sum_table_report *t, struct report_row *row, const void *element)
-{
-	const struct filetop *own = t->own;
-	const struct file_sums *e = element;
-	const struct filetop_sums *s = &e->sums;
-	u64 bytes = s->read.bytes + s->written.bytes, ns = s->read.ns + s->written.ns;
-	const struct field figures[] = {
-		{ .name = "reads", .number = s->read.calls, .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
-		{ .name = "writes", .number = s->written.calls, .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
-		{ .name = "read_bytes", .number = s->read.bytes, .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
-		{ .name = "write_bytes", .number = s->written.bytes, .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
-		{ .name = "read_time", .number = s->read.ns, .kind = FIELD_TIME, .role = ROLE_COUNTER },
-		{ .name = "write_time", .number = s->written.ns, .kind = FIELD_TIME, .role = ROLE_COUNTER },
-		{ .name = "failed", .number = s->failed, .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
-		{ .name = "bytes", .number = bytes, .kind = FIELD_NUMBER, .role = ROLE_COUNTER,
-		  .machine = true },
-		{ .name = "time", .number = ns, .kind = FIELD_TIME, .role = ROLE_COUNTER, .machine = true },
-	};
-	int err = report_row__add_fields(row, figures, ARRAY_SIZE(figures));
+#define OF(member) SUM(struct filetop_sums, member)
 
-	if (!err && t->cli->by & BY_FILE)
-		err = report_row__add_path(row, &own->files, &e->key.id);
-	return err;
+static const struct column columns[] = {
+	COUNTER("reads", OF(read.calls), FIELD_NUMBER),
+	COUNTER("writes", OF(written.calls), FIELD_NUMBER),
+	COUNTER("read_bytes", OF(read.bytes), FIELD_NUMBER),
+	COUNTER("write_bytes", OF(written.bytes), FIELD_NUMBER),
+	COUNTER("read_time", OF(read.ns), FIELD_TIME),
+	COUNTER("write_time", OF(written.ns), FIELD_TIME),
+	COUNTER("failed", OF(failed), FIELD_NUMBER),
+	COUNTER("bytes", OF(read.bytes) | OF(written.bytes), FIELD_NUMBER, .machine = true),
+	COUNTER("time", OF(read.ns) | OF(written.ns), FIELD_TIME, .machine = true),
+	{},
+};
+
+static int add_path(struct sum_table_report *t, struct report_row *row, const void *element)
+{
+	const struct filetop *s = t->own;
+	const struct file_sums *e = element;
+
+	return t->cli->by & BY_FILE ? report_row__add_path(row, &s->files, &e->key.id) : 0;
 }
 
 static const struct sum_table_spec table = {
@@ -118,17 +97,17 @@ static const struct sum_table_spec table = {
 		.nsums = offsetof(struct filetop_sums, name_stamp) / sizeof(u64), .named = true,
 	},
 	.task_at = offsetof(struct filetop_key, task),
-	.add_key = add_key, .add_figures = add_figures, .events = calls,
+	.events = OF(read.calls) | OF(written.calls) | OF(failed),
+	.add_key = add_key, .add_more = add_path,
 };
 
 static int report(struct measurement *m, struct report *r)
 {
 	struct filetop *s = m->own;
 
-	r->value = "reads and writes";
 	r->source = file_calls_source;
 	r->caveat = file_calls_caveat;
-	return sum_table__report(&s->table, &table, m, s->files.ring, s->order, r);
+	return sum_table__report(m, s->files.ring, r);
 }
 
 static int watch(struct measurement *m)
@@ -185,7 +164,7 @@ static void init(void *own)
 	struct filetop *s = own;
 
 	*s = (struct filetop){
-		.options = { .ops = 1 << FILE_READ | 1 << FILE_WRITE }, .order = "bytes",
+		.options = { .ops = 1 << FILE_READ | 1 << FILE_WRITE },
 	};
 }
 
@@ -194,18 +173,13 @@ static void release(void *own)
 	struct filetop *s = own;
 
 	named_files__free(&s->files);
-	sum_table__free(&s->table);
 }
 
 static const struct argp_option option_list[] = {
-	{ "sort", KEY_ORDER, "COL", 0,
-	  "Order by bytes (default), time, reads, writes, read_bytes, write_bytes, "
-	  "read_time, write_time, failed or key", HELP_GROUPING },
 	FILE_OPTION_FS, FILE_OPTION_MOUNT, FILE_OPTION_ALL_KINDS, {},
 };
 
 FILE_VALUES_FS(option_list);
-ORDER_VALUES(option_list, KEY_ORDER, orders);
 static const struct argp own_argp = { .options = option_list, .parser = parse_own };
 static const char *const key_names[] = { "file", "fs", "mount" };
 static const struct own_parts parts = {
@@ -216,12 +190,13 @@ static const struct tool_spec spec = {
 	.name = "filetop",
 	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
-			  CLI_COMMAND,
+			  CLI_COMMAND | CLI_ORDER,
 		.doc = "Reads and writes of files, file by file: calls, bytes, time.",
 		.own = &own_argp,
-		.own_parts = &parts,
+		.own_parts = &parts, .columns = columns, .order = "bytes",
 	},
-	.own_size = sizeof(struct filetop), .skeleton = &filetop_skeleton,
+	.own_size = sizeof(struct filetop), .skeleton = &filetop_skeleton, .table = &table,
+	.value = "reads and writes",
 	.init = init, .check = check, .open = open_skeleton, .attach = attach, .report = report,
 	.source = file_calls_source, .free = release,
 };

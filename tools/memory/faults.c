@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/order.h"
 #include "host/kernel_btf.h"
 #include "host/task_state.h"
 #include "memory/fault_events.h"
 #include "memory/fault_keys.h"
 #include "memory/rss.h"
+#include "report/column.h"
 #include "report/diag.h"
 #include "run/measurement.h"
 #include "run/measure.h"
@@ -26,20 +26,17 @@ SKELETON(faults);
 enum {
 	KEY_KIND = 0x1000,
 	KEY_MAJOR,
-	KEY_SORT,
 };
 
 struct faults {
 	struct stack_options options;
 	bool with_stacks;
 	u32 kinds;              /* 1 << enum fault_kind, ORed; 0: all */
-	const char *order;      /* name of a column; NULL: by key */
 	struct faults_bpf *bpf;
 	struct fault_events events;
 	struct stacks stacks;   /* for -g */
 	/* For tables: */
 	struct named_files files;
-	struct sum_table table;
 	struct rss_set rss, rss_before; /* at this report; what growth counts from */
 };
 
@@ -52,10 +49,6 @@ struct fault_sum {
 /*
  * --- options -----------------------------------------------------------------------------------
  */
-
-static const char *const orders[] = {
-	"faults", "minor", "major", "rss", "anon_growth", "file_growth", "shmem_growth",
-};
 
 static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
@@ -73,8 +66,6 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	case KEY_MAJOR:
 		f->events.only_major = true;
 		return 0;
-	case KEY_SORT:
-		return order__parse(&f->order, orders, ARRAY_SIZE(orders), arg);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -153,28 +144,23 @@ static int add_key(struct sum_table_report *t, struct report_row *row, const voi
 	return err ?: fault_parts__add(row, &e->key.parts, t->cli->by, &f->files.names);
 }
 
-static int add_figures(struct sum_table_report *t, struct report_row *row, const void *element)
+static const struct column columns[] = {
+	COUNTER("faults", SUM(struct faults_sums, minor) | SUM(struct faults_sums, major), FIELD_NUMBER),
+	COUNTER("minor", SUM(struct faults_sums, minor), FIELD_NUMBER),
+	COUNTER("major", SUM(struct faults_sums, major), FIELD_NUMBER),
+	ADDED_BY_TOOL("rss", ROLE_GAUGE),
+	ADDED_BY_TOOL("anon_growth", ROLE_COUNTER),
+	ADDED_BY_TOOL("file_growth", ROLE_COUNTER),
+	ADDED_BY_TOOL("shmem_growth", ROLE_COUNTER),
+	{},
+};
+
+static int add_memory(struct sum_table_report *t, struct report_row *row, const void *element)
 {
 	const struct fault_sum *e = element;
-	const struct faults_sums *s = &e->sums;
 	const struct faults *f = t->own;
-	const struct field figures[] = {
-		{ .name = "faults", .number = s->minor + s->major, .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
-		{ .name = "minor", .number = s->minor, .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
-		{ .name = "major", .number = s->major, .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
-	};
-	int err = report_row__add_fields(row, figures, ARRAY_SIZE(figures));
 
-	if (!err && t->cli->by == BY_PID)
-		err = add_rss(row, rss_set__find(&f->rss, e->key.task.pid), &f->rss_before);
-	return err;
-}
-
-static u64 events(const void *element)
-{
-	const struct fault_sum *e = element;
-
-	return e->sums.minor + e->sums.major;
+	return t->cli->by == BY_PID ? add_rss(row, rss_set__find(&f->rss, e->key.task.pid), &f->rss_before) : 0;
 }
 
 /* Processes of the interval are told now. The others that were told before, and have grown or shrunk, are added. */
@@ -221,7 +207,8 @@ static const struct sum_table_spec table = {
 		.writer_at = offsetof(struct faults_key, writer), .nsums = 2, .named = true,
 	},
 	.task_at = offsetof(struct faults_key, task),
-	.add_key = add_key, .add_figures = add_figures, .add_quiet = add_quiet, .events = events,
+	.events = SUM(struct faults_sums, minor) | SUM(struct faults_sums, major),
+	.add_key = add_key, .add_more = add_memory, .add_quiet = add_quiet,
 };
 
 static int read_rss(const struct measurement *m, struct rss_set *set)
@@ -235,7 +222,7 @@ static int report_table(struct faults *f, struct measurement *m, struct report *
 	int err = read_rss(m, &f->rss);
 
 	if (!err)
-		err = sum_table__report(&f->table, &table, m, f->files.ring, f->order, r);
+		err = sum_table__report(m, f->files.ring, r);
 	rss_set__keep_untold(&f->rss, &f->rss_before);
 	rss_set__free(&f->rss_before);
 	f->rss_before = f->rss;
@@ -380,7 +367,6 @@ static void free_all(struct faults *f)
 {
 	fault_events__free(&f->events);
 	named_files__free(&f->files);
-	sum_table__free(&f->table);
 	rss_set__free(&f->rss);
 	rss_set__free(&f->rss_before);
 	stacks__free(&f->stacks);
@@ -390,7 +376,7 @@ static void init(void *own)
 {
 	struct faults *f = own;
 
-	*f = (struct faults){ .options = STACK_OPTIONS, .order = "faults" };
+	*f = (struct faults){ .options = STACK_OPTIONS };
 }
 
 static void release(void *own)
@@ -406,13 +392,9 @@ static const struct argp_option option_list[] = {
 	{ "kind", KEY_KIND, "KIND,..", 0,
 	  "Only of heap, stack, anon, shmem, text, data, hugetlb, special, unknown", 1 },
 	{ "major", KEY_MAJOR, NULL, 0, "Only those that had to wait for a disk", 1 },
-	{ "sort", KEY_SORT, "COL", 0,
-	  "Order by faults (default), minor, major, rss, anon_growth, file_growth, "
-	  "shmem_growth or key", HELP_GROUPING },
 	{},
 };
 
-ORDER_VALUES(option_list, KEY_SORT, orders);
 OPTION_VALUES(kind, .options = option_list, .key = KEY_KIND, .add = fault_kinds__complete, .separators = ",");
 static const struct argp_child child_argps[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
 static const struct argp own_argp = {
@@ -423,16 +405,16 @@ static const struct tool_spec spec = {
 	.name = "faults",
 	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
-			  CLI_COMMAND,
+			  CLI_COMMAND | CLI_ORDER,
 		.usual_stacks = STACKS_ON_DEMAND,
 		.doc = "Page faults: who has them, of which memory, and where in the code (-g); "
 		       "how much processes grow.",
 		.own = &own_argp,
 		.own_keys = true,
 		.keys = TASK_KEY_PARTS ", kind, file, access, mode, dso, sym",
-		.own_parts = &fault_own_parts,
+		.own_parts = &fault_own_parts, .columns = columns, .order = "faults",
 	},
-	.own_size = sizeof(struct faults), .skeleton = &faults_skeleton,
+	.own_size = sizeof(struct faults), .skeleton = &faults_skeleton, .table = &table,
 	.init = init, .check = check, .open = open_skeleton, .attach = attach, .report = report,
 	.source = "software events minor-faults, major-faults", .free = release,
 };

@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <stddef.h>
 
-#include "cli/order.h"
 #include "cli/task_key.h"
 #include "host/kernel_btf.h"
 #include "net/drop.h"
+#include "report/column.h"
 #include "report/diag.h"
 #include "run/measurement.h"
 #include "run/measure.h"
@@ -20,18 +20,13 @@
 
 SKELETON(netdrop);
 
-#define KEY_ORDER 0x1000
-
 struct netdrop {
 	struct stack_options options;
 	bool with_stacks;
-	const char *order;      /* a column; NULL: by key */
 	struct drop_reasons reasons;
 	struct netdrop_bpf *bpf;
 	struct stacks stacks;   /* for -g */
-	/* For tables: */
-	struct symbols *symbols;
-	struct sum_table table;
+	struct symbols *symbols;        /* for tables */
 };
 
 /*
@@ -46,12 +41,11 @@ static const struct own_parts parts = {
 
 _Static_assert(BY_REASON == BY_OWN(0) && BY_PORT == BY_OWN(3), "parts in the order of their names");
 
-static const char *const orders[] = { "drops", "bytes" };
-
 static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
 	struct netdrop *n = state->input;
 
+	(void)arg;
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &n->options;
@@ -59,8 +53,6 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	case 'g':
 		n->with_stacks = true;
 		return 0;
-	case KEY_ORDER:
-		return order__parse(&n->order, orders, ARRAY_SIZE(orders), arg);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -127,21 +119,11 @@ static int add_key(struct sum_table_report *t, struct report_row *row, const voi
 	return err;
 }
 
-static int add_figures(struct sum_table_report *t, struct report_row *row, const void *element)
-{
-	const struct drop_element *e = element;
-	int err = report_row__add_sum(row, "drops", e->sums.drops, FIELD_NUMBER);
-
-	(void)t;
-	return err ?: report_row__add_sum(row, "bytes", e->sums.bytes, FIELD_NUMBER);
-}
-
-static u64 events(const void *element)
-{
-	const struct drop_element *e = element;
-
-	return e->sums.drops;
-}
+static const struct column columns[] = {
+	COUNTER("drops", SUM(struct drop_sums, drops), FIELD_NUMBER),
+	COUNTER("bytes", SUM(struct drop_sums, bytes), FIELD_NUMBER),
+	{},
+};
 
 static const struct sum_table_spec table = {
 	.layout = {
@@ -149,7 +131,7 @@ static const struct sum_table_spec table = {
 		.writer_at = offsetof(struct drop_key, writer), .nsums = sizeof(struct drop_sums) / sizeof(u64),
 	},
 	.task_at = SUM_NO_TASK,
-	.add_key = add_key, .add_figures = add_figures, .events = events,
+	.events = SUM(struct drop_sums, drops), .add_key = add_key,
 };
 
 static int report_table(struct netdrop *n, struct measurement *m, struct report *r)
@@ -158,7 +140,7 @@ static int report_table(struct netdrop *n, struct measurement *m, struct report 
 
 	if (!n->symbols && m->cli->by & BY_LOCATION)
 		err = symbols__new(&n->symbols);
-	return err ?: sum_table__report(&n->table, &table, m, NULL, n->order, r);
+	return err ?: sum_table__report(m, NULL, r);
 }
 
 static int report_stacks(struct netdrop *n, struct measurement *m, struct report *r)
@@ -248,7 +230,6 @@ static int attach(struct measurement *m)
 
 static void free_all(struct netdrop *n)
 {
-	sum_table__free(&n->table);
 	symbols__free(n->symbols);
 	stacks__free(&n->stacks);
 	drop_reasons__free(&n->reasons);
@@ -258,7 +239,7 @@ static void init(void *own)
 {
 	struct netdrop *n = own;
 
-	*n = (struct netdrop){ .options = STACK_OPTIONS, .order = "drops" };
+	*n = (struct netdrop){ .options = STACK_OPTIONS };
 }
 
 static void release(void *own)
@@ -270,11 +251,9 @@ static void release(void *own)
 
 static const struct argp_option option_list[] = {
 	{ NULL, 'g', NULL, 0, "By stack: how the packet came there", 1 },
-	{ "sort", KEY_ORDER, "COL", 0, "Order by drops (default), bytes or key", HELP_GROUPING },
 	{},
 };
 
-ORDER_VALUES(option_list, KEY_ORDER, orders);
 static const struct argp_child child_argps[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
 static const struct argp own_argp = {
 	.options = option_list, .parser = parse_own, .children = child_argps,
@@ -283,7 +262,7 @@ static const struct argp own_argp = {
 static const struct tool_spec spec = {
 	.name = "netdrop",
 	.cli = {
-		.groups = CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN,
+		.groups = CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN | CLI_ORDER,
 		.usual_stacks = STACKS_ON_DEMAND,
 		.doc = "Packets that the kernel dropped: why, where, and what they were (--by reason, "
 		       "location, protocol, port); with -g by stack.",
@@ -292,8 +271,9 @@ static const struct tool_spec spec = {
 		.own_parts = &parts,
 		.keys = "reason, location, protocol, port",
 		.keys_of_no_task = true,
+		.columns = columns, .order = "drops",
 	},
-	.own_size = sizeof(struct netdrop), .skeleton = &netdrop_skeleton,
+	.own_size = sizeof(struct netdrop), .skeleton = &netdrop_skeleton, .table = &table,
 	.init = init, .source = "tp_btf/kfree_skb", .check = check, .open = open_skeleton,
 	.attach = attach, .report = report, .free = release,
 };

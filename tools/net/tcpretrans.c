@@ -5,10 +5,10 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "cli/order.h"
 #include "host/errno_name.h"
 #include "host/kernel_btf.h"
 #include "net/tcp.h"
+#include "report/column.h"
 #include "report/diag.h"
 #include "run/measurement.h"
 #include "run/lines.h"
@@ -21,10 +21,7 @@
 
 SKELETON(tcpretrans);
 
-enum {
-	KEY_COUNT = 0x1000,
-	KEY_ORDER,
-};
+#define KEY_COUNT 0x1000
 
 static const char *const field_names[] = {
 	"why", "local", "remote", "state", "segments", "bytes", "error",
@@ -38,23 +35,20 @@ static const char *const why_names[RETRANS_WHYS] = {
 struct tcpretrans {
 	struct tcp_ports ports;
 	bool summed;
-	const char *order;      /* a column; NULL: by key */
 	struct tcpretrans_bpf *bpf;
 	struct lines lines;
 	struct stream_template template;        /* the default; it has no task */
-	struct sum_table table;
 };
 
 /*
  * --- options -----------------------------------------------------------------------------------
  */
 
-static const char *const orders[] = { "retransmits", "segments", "bytes" };
-
 static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
 	struct tcpretrans *t = state->input;
 
+	(void)arg;
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &t->ports;
@@ -62,8 +56,6 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	case KEY_COUNT:
 		t->summed = true;
 		return 0;
-	case KEY_ORDER:
-		return order__parse(&t->order, orders, ARRAY_SIZE(orders), arg);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -151,22 +143,21 @@ static int watch(struct measurement *m)
  * --- the table ---------------------------------------------------------------------------------
  */
 
-static int add_figures(struct sum_table_report *t, struct report_row *row, const void *element)
-{
-	const struct retrans_element *e = element;
-	const struct retrans_sums *s = &e->sums;
-	int err = report_row__add_sum(row, "retransmits", s->retransmits, FIELD_NUMBER);
-	u32 why;
+#define OF(member) SUM(struct retrans_sums, member)
+#define WHY(title, which) COUNTER(title, OF(why[which]), FIELD_NUMBER)
 
-	(void)t;
-	if (!err)
-		err = report_row__add_sum(row, "segments", s->segments, FIELD_NUMBER);
-	if (!err)
-		err = report_row__add_sum(row, "bytes", s->bytes, FIELD_NUMBER);
-	for (why = RETRANS_SYN; why < RETRANS_WHYS && !err; why++)
-		err = report_row__add_sum(row, why_names[why], s->why[why], FIELD_NUMBER);
-	return err ?: report_row__add_sum(row, "other", s->why[RETRANS_OTHER], FIELD_NUMBER);
-}
+static const struct column columns[] = {
+	COUNTER("retransmits", OF(retransmits), FIELD_NUMBER),
+	COUNTER("segments", OF(segments), FIELD_NUMBER),
+	COUNTER("bytes", OF(bytes), FIELD_NUMBER),
+	WHY("syn", RETRANS_SYN),
+	WHY("synack", RETRANS_SYNACK),
+	WHY("timeout", RETRANS_TIMEOUT),
+	WHY("recovery", RETRANS_RECOVERY),
+	WHY("probe", RETRANS_PROBE),
+	WHY("other", RETRANS_OTHER),
+	{},
+};
 
 static int add_key(struct sum_table_report *t, struct report_row *row, const void *element)
 {
@@ -175,31 +166,20 @@ static int add_key(struct sum_table_report *t, struct report_row *row, const voi
 	return tcp_flow__add_parts(NULL, &e->key.flow, t->cli->by, row);
 }
 
-static u64 events(const void *element)
-{
-	const struct retrans_element *e = element;
-
-	return e->sums.retransmits;
-}
-
 static const struct sum_table_spec table = {
 	.layout = {
 		.key_size = sizeof(struct retrans_key), .value_size = sizeof(struct retrans_sums),
 		.writer_at = offsetof(struct retrans_key, writer), .nsums = sizeof(struct retrans_sums) / sizeof(u64),
 	},
 	.task_at = SUM_NO_TASK,
-	.add_key = add_key, .add_figures = add_figures, .events = events,
+	.events = OF(retransmits), .add_key = add_key,
 };
 
 static int report(struct measurement *m, struct report *r)
 {
 	struct tcpretrans *t = m->own;
 
-	r->value = "TCP retransmissions";
-	r->source = "tp_btf/tcp_retransmit_skb, tcp_retransmit_synack";
-	if (t->summed)
-		return sum_table__report(&t->table, &table, m, NULL, t->order, r);
-	return lines__report(&t->lines, r);
+	return t->summed ? sum_table__report(m, NULL, r) : lines__report(&t->lines, r);
 }
 
 /*
@@ -230,30 +210,19 @@ static int attach(struct measurement *m)
 	return err ?: measurement__attach(m);
 }
 
-static void init(void *own)
-{
-	struct tcpretrans *t = own;
-
-	*t = (struct tcpretrans){ .order = "retransmits" };
-}
-
 static void release(void *own)
 {
 	struct tcpretrans *t = own;
 
 	lines__free(&t->lines);
 	stream_template__free(&t->template);
-	sum_table__free(&t->table);
 }
 
 static const struct argp_option option_list[] = {
 	{ "count", KEY_COUNT, NULL, 0, "A table by connection (or --by), not lines", HELP_GROUPING },
-	{ "sort", KEY_ORDER, "COL", 0,
-	  "Order that by retransmits (default), segments, bytes or key", HELP_GROUPING },
 	{},
 };
 
-ORDER_VALUES(option_list, KEY_ORDER, orders);
 static const struct argp_child child_argps[] = { { &tcp_ports_argp, 0, NULL, 0 }, {} };
 static const struct argp own_argp = {
 	.options = option_list, .parser = parse_own, .children = child_argps,
@@ -262,15 +231,17 @@ static const struct argp own_argp = {
 static const struct tool_spec spec = {
 	.name = "tcpretrans",
 	.cli = {
-		.groups = CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN | CLI_LINES,
+		.groups = CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN | CLI_LINES |
+			  CLI_ORDER,
 		.doc = "Each retransmission of TCP: of which connection, and why; or counts of them.",
 		.own = &own_argp,
 		.own_parts = &tcp_own_parts,
 		.keys = "local, remote, lport, rport",
 		.keys_of_no_task = true,
+		.columns = columns, .order = "retransmits",
 	},
-	.own_size = sizeof(struct tcpretrans), .skeleton = &tcpretrans_skeleton,
-	.init = init, .source = "tp_btf/tcp_retransmit_skb", .check = check,
+	.own_size = sizeof(struct tcpretrans), .skeleton = &tcpretrans_skeleton, .table = &table,
+	.value = "TCP retransmissions", .source = "tp_btf/tcp_retransmit_skb, tcp_retransmit_synack", .check = check,
 	.open = open_skeleton, .attach = attach, .report = report, .free = release,
 };
 

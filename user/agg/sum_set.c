@@ -22,19 +22,36 @@ size_t sum_layout__size(const struct sum_layout *l)
 	return value_at(l) + l->value_size;
 }
 
+const u64 *sum_layout__sums(const struct sum_layout *l, const void *element)
+{
+	return (const u64 *)((const char *)element + value_at(l));
+}
+
 static u64 *sums_of(const struct sum_layout *l, void *element)
 {
 	return (u64 *)((char *)element + value_at(l));
 }
 
+static struct interval_maximum *slots_of(const struct sum_layout *l, void *element)
+{
+	return (struct interval_maximum *)(sums_of(l, element) + l->nsums);
+}
+
 static struct sum_name *name_of(const struct sum_layout *l, void *element)
 {
-	return (struct sum_name *)(sums_of(l, element) + l->nsums);
+	return (struct sum_name *)(slots_of(l, element) + l->nmaxima * MAXIMUM_SLOTS);
 }
 
 static int compare(const void *a, const void *b, void *layout)
 {
 	return memcmp(a, b, ((const struct sum_layout *)layout)->key_size);
+}
+
+/* Slots of one interval: the larger. A slot of an earlier interval is left over from it. */
+static void take_larger(struct interval_maximum *to, const struct interval_maximum *from)
+{
+	if (from->interval > to->interval || (from->interval == to->interval && from->value > to->value))
+		*to = *from;
 }
 
 static void add_up(const struct sum_layout *l, void *to, void *from)
@@ -43,6 +60,8 @@ static void add_up(const struct sum_layout *l, void *to, void *from)
 
 	for (i = 0; i < l->nsums; i++)
 		sums_of(l, to)[i] += sums_of(l, from)[i];
+	for (i = 0; i < l->nmaxima * MAXIMUM_SLOTS; i++)
+		take_larger(&slots_of(l, to)[i], &slots_of(l, from)[i]);
 	if (l->named && name_of(l, from)->stamp > name_of(l, to)->stamp)
 		*name_of(l, to) = *name_of(l, from);
 }

@@ -7,6 +7,7 @@
  * An element of the map is a key of any bytes without padding, and a value of
  *
  *   u64 sum[nsums];
+ *   struct interval_maximum maximum[nmaxima][MAXIMUM_SLOTS];      bpf/lib/maximum.h
  *   u64 name_stamp;        these two only if named; the newest name of a key is kept
  *   char name[SUM_NAME_LEN];
  *
@@ -18,6 +19,7 @@
 
 #include "agg/elements.h"
 #include "base/types.h"
+#include "bpf/lib/maximum.h"
 
 #define SUM_NAME_LEN 16         /* TASK_KEY_COMM_LEN */
 #define SUM_NO_WRITER SIZE_MAX
@@ -25,12 +27,15 @@
 struct sum_layout {
 	size_t key_size, value_size;    /* of the map, whose keys may also end before a part that is zero */
 	size_t writer_at;       /* offset in the key of bpf/lib/writer.h's u32, zeroed here; SUM_NO_WRITER: none */
-	u32 nsums;
+	u32 nsums, nmaxima;
 	bool named;
 };
 
 /* Bytes of an element in a snapshot. */
 size_t sum_layout__size(const struct sum_layout *l);
+
+/* The sums of an element of a snapshot. */
+const u64 *sum_layout__sums(const struct sum_layout *l, const void *element);
 
 /* All zeros: empty. The layout is borrowed and outlives the set. */
 struct sum_set {
@@ -46,8 +51,8 @@ int sum_set__read(struct sum_set *set, const struct sum_layout *layout, int map_
 int sum_set__make(struct sum_set *set, const struct sum_layout *layout, const struct elements *e);
 
 /*
- * *out = later - earlier, without keys none of whose sums grew. Both must have the same layout;
- * earlier may be empty. Returns 0, or -ENOMEM with *out empty.
+ * *out = later - earlier, without keys none of whose sums grew. Maxima are those of later. Both must have the same
+ * layout; earlier may be empty. Returns 0, or -ENOMEM with *out empty.
  */
 int sum_set__difference(struct sum_set *out, const struct sum_set *later,
 			const struct sum_set *earlier);

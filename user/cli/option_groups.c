@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/numbers.h"
+#include "cli/order.h"
 #include "cli/task_key.h"
 #include "host/process.h"
 #include "report/diag.h"
@@ -784,6 +785,7 @@ static const struct {
 	{ CLI_KEYS,
 	  { .options = key_options, .parser = parse_keys, .help_filter = name_own_parts } },
 	{ CLI_SORT, { .options = sort_options, .parser = parse_sort } },
+	{ CLI_ORDER, { .options = order_options, .parser = order__parse_option, .help_filter = order__name_columns } },
 	{ CLI_HEAT, { .options = heat_options, .parser = parse_heat } },
 	{ CLI_TABLE, { .options = table_options, .parser = parse_form } },
 	{ CLI_HIST, { .options = hist_options, .parser = parse_form } },

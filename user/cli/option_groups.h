@@ -12,7 +12,7 @@
 #define LONGEST_NS (366 * 86400 * NSEC_PER_SEC)
 
 /* Number of groups that have options. */
-#define OPTION_GROUPS 16
+#define OPTION_GROUPS 17
 
 /* Options of CLI_EVENTS. event/complete.c declares the values of -e. */
 extern const struct argp_option event_options[];

@@ -400,7 +400,7 @@ int cli__parse(struct cli *cli, const struct cli_spec *spec, int argc, char **ar
 		.filter_each = spec->filter_each,
 		.has_max_keys = spec->groups & CLI_KEYS, .scope.follow = spec->follows,
 		.own_parts = spec->own_parts, .keys = spec->keys, .usual_keys = spec->usual_keys,
-		.formats = spec->formats, .groups = spec->groups,
+		.formats = spec->formats, .groups = spec->groups, .columns = spec->columns, .order = spec->order,
 		.usual_stacks = spec->usual_stacks,
 	};
 	if (complete__is_asked(argc, argv))

@@ -7,6 +7,7 @@
  *   CLI_KEYS     --by -P -L --max-keys                 grouping
  *   CLI_TOP      --top                                 how many groups are shown
  *   CLI_GROUPS   --sort --heat (CLI_SORT, CLI_HEAT)    their order, or over time (histograms)
+ *   CLI_ORDER    --sort                             of a table, by its columns (report/column.h)
  *   CLI_TABLE    --table                               histograms as rows of a table
  *   CLI_HIST     --hist                                the opposite
  *   CLI_LIVE     --live                                reports on the whole terminal, with keys
@@ -31,6 +32,7 @@
 #include "cli/complete.h"
 #include "cli/task_key.h"
 #include "host/scope.h"
+#include "report/column.h"
 #include "report/report.h"
 #include "base/types.h"
 
@@ -54,6 +56,7 @@ enum cli_groups {
 	CLI_GROUPS = CLI_SORT | CLI_HEAT,
 	CLI_LISTEN = 1 << 15,
 	CLI_RUN = CLI_MEASURE | CLI_LISTEN,
+	CLI_ORDER = 1 << 16,
 };
 
 /*
@@ -102,6 +105,8 @@ struct cli {
 	bool live;              /* --live: all rows are wanted, and the screen shows live_top of them */
 	u64 live_top;           /* --top with --live; 0: all; also replaces top */
 	int sort;               /* a report_sort_column(); -1: the tool's default order */
+	const struct column *columns;   /* from the spec */
+	const char *order;      /* CLI_ORDER: the column to sort by; NULL: by key */
 	const char **events;    /* the texts of -e, in order; pointers into argv */
 	size_t nevents;
 	const char *binary;     /* -x */
@@ -155,6 +160,9 @@ struct cli_spec {
 	const char *keys;
 	/* Formats that --help lists for --format, if the tool lacks some of those that its groups have; NULL: all. */
 	const char *formats;
+	/* CLI_ORDER: columns to sort by, and which of them is the default. */
+	const struct column *columns;
+	const char *order;
 	/* Default of --max-keys shown by --help; 0: CLI_DEFAULT_MAX_KEYS. */
 	u32 usual_keys;
 	u32 usual_stacks;       /* the same for stacks (-g) in a tool that also has other keys; 0: usual_keys */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/diag.h"
@@ -28,6 +29,73 @@ error_t order__parse(const char **order, const char *const *column, size_t n, co
 	diag_error("--sort: no column '%s'; there are %skey", arg, all);
 	return EINVAL;
 }
+
+/*
+ * --- columns as data ---------------------------------------------------------------------------
+ */
+
+#define KEY_ORDER 0x100
+#define MOST_COLUMNS 64
+
+error_t order__parse_option(int key, char *arg, struct argp_state *state)
+{
+	const char *names[MOST_COLUMNS];
+	struct cli *cli = state->input;
+	size_t n = 0;
+
+	if (key != KEY_ORDER)
+		return ARGP_ERR_UNKNOWN;
+	for (; cli->columns[n].name && n < MOST_COLUMNS; n++)
+		names[n] = cli->columns[n].name;
+	return order__parse(&cli->order, names, n, arg);
+}
+
+/* "Order by bytes (default), reads, writes or key" */
+static void put_columns(FILE *f, const struct cli *cli)
+{
+	const struct column *c;
+
+	fprintf(f, "Order by %s (default)", cli->order);
+	for (c = cli->columns; c->name; c++)
+		if (strcmp(c->name, cli->order))
+			fprintf(f, ", %s", c->name);
+	fputs(" or key", f);
+}
+
+char *order__name_columns(int key, const char *text, void *input)
+{
+	const struct cli *cli = input;
+	char *more = NULL;
+	size_t size;
+	FILE *f;
+
+	if (key != KEY_ORDER || !cli)
+		return (char *)text;
+	f = open_memstream(&more, &size);
+	if (!f)
+		return (char *)text;
+	put_columns(f, cli);
+	if (!fclose(f))
+		return more;
+	free(more);
+	return (char *)text;
+}
+
+static void complete_columns(struct completion *c)
+{
+	const struct column *column;
+
+	for (column = c->spec->columns; column->name; column++)
+		completion__add(c, column->name, "");
+	order__complete_key(c);
+}
+
+const struct argp_option order_options[] = {
+	{ "sort", KEY_ORDER, "COL", 0, "Order by a column, or key", HELP_GROUPING },
+	{},
+};
+
+OPTION_VALUES(table_order, .options = order_options, .key = KEY_ORDER, .add = complete_columns);
 
 void order__complete_key(struct completion *c)
 {

@@ -15,6 +15,11 @@
  */
 error_t order__parse(const char **order, const char *const *column, size_t n, const char *arg);
 
+/* CLI_ORDER, for tools that declare their columns (cli_spec.columns): sets cli->order. */
+extern const struct argp_option order_options[];
+error_t order__parse_option(int key, char *arg, struct argp_state *state);
+char *order__name_columns(int key, const char *text, void *input); /* argp help filter */
+
 /* Declares the values of --sort (OPTION_VALUES): the columns, and "key". */
 #define ORDER_VALUES(table, sort_key, columns)                                                                         \
 	OPTION_VALUES(order, .options = table, .key = sort_key, .word = columns, .n = ARRAY_SIZE(columns),             \

@@ -351,12 +351,15 @@ int measurement__report(struct measurement *m, struct report *r)
 {
 	r->value = m->spec->value;
 	r->metric = m->spec->metric;
+	r->nothing = m->spec->nothing;
 	r->unit = m->spec->unit;
 	r->source = m->source;
 	r->caveat = m->caveat;
 	m->cgroups->hierarchy = m->scope.hierarchy;
 	cgroup_names__begin(m->cgroups);
-	return m->spec->report ? m->spec->report(m, r) : measure__report(&m->measure, m, r);
+	if (m->spec->report)
+		return m->spec->report(m, r);
+	return m->spec->table ? sum_table__report(m, NULL, r) : measure__report(&m->measure, m, r);
 }
 
 void measurement__release(struct measurement *m)
@@ -365,6 +368,7 @@ void measurement__release(struct measurement *m)
 	if (m->own && m->spec->free)
 		m->spec->free(m->own);
 	measure__free(&m->measure);
+	sum_table__free(&m->table);
 	if (m->bpf)
 		(m->skeleton_type ?: m->spec->skeleton)->destroy(m->bpf);
 	heat__free(m->heat);

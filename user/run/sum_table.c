@@ -4,8 +4,19 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "agg/variable.h"
 #include "cli/key_view.h"
 #include "cli/order.h"
+#include "report/column.h"
+#include "run/measurement.h"
+
+/* Begins the next interval, whose maxima are kept apart. Returns the number of the one that ends. */
+static u64 begin_next(const struct bpf_object *obj)
+{
+	volatile u64 *interval = object_variable(obj, ".data", "interval");
+
+	return interval ? (*interval)++ : 0;
+}
 
 static int read_interval(struct sum_table *t, struct sum_set *set, const struct sum_layout *layout,
 			 const struct measurement *m, struct loss_counters *losses)
@@ -28,11 +39,14 @@ static int add_row(struct sum_table_report *t, const struct sum_table_spec *spec
 	*nkeys = row.ncells;
 	report_row__end_key(&row);
 	if (!err)
-		err = spec->add_figures(t, &row, element);
+		err = report_row__add_columns(&row, t->cli->columns, sum_layout__sums(&spec->layout, element),
+					      t->interval);
+	if (!err && spec->add_more)
+		err = spec->add_more(t, &row, element);
 	return report__end_row(r, &row, err);
 }
 
-static int add_columns(struct sum_table_report *t, const struct sum_table_spec *spec, struct report *r)
+static int add_heading(struct sum_table_report *t, const struct sum_table_spec *spec, struct report *r)
 {
 	void *none = calloc(1, sum_layout__size(&spec->layout));
 	size_t nkeys;
@@ -42,11 +56,11 @@ static int add_columns(struct sum_table_report *t, const struct sum_table_spec *
 	return report__keep_columns(r, err);
 }
 
-static int add_rows(struct measurement *m, const struct sum_table_spec *spec, struct report *r, const char *order,
-		    struct sum_set *set)
+static int add_rows(struct measurement *m, struct report *r, struct sum_set *set, u64 interval)
 {
+	const struct sum_table_spec *spec = m->spec->table;
 	struct sum_table_report t = {
-		.own = m->own, .cli = m->cli, .names = { .cgroups = m->cgroups },
+		.own = m->own, .cli = m->cli, .names = { .cgroups = m->cgroups }, .interval = interval,
 	};
 	const struct key_view view = { m->cli->by, &t.names, spec->task_at };
 	size_t i, nkeys = 0;
@@ -55,31 +69,34 @@ static int add_rows(struct measurement *m, const struct sum_table_spec *spec, st
 	if (spec->task_at != SUM_NO_TASK)
 		key_view__sum_set(&view, set);
 	for (i = 0; i < set->n && !err; i++) {
-		r->events += spec->events(sum_set__at(set, i));
-		err = add_row(&t, spec, r, sum_set__at(set, i), &nkeys);
+		const void *element = sum_set__at(set, i);
+
+		r->events += column_sum(sum_layout__sums(&spec->layout, element), spec->events);
+		err = add_row(&t, spec, r, element, &nkeys);
 	}
 	if (!err && !r->nrows)
-		err = add_columns(&t, spec, r);
+		err = add_heading(&t, spec, r);
 	task_key_names__free(&t.names);
-	report__sort_rows(r, order, nkeys, table_rows(m->cli));
+	report__sort_rows(r, m->cli->order, nkeys, table_rows(m->cli));
 	return err;
 }
 
-int sum_table__report(struct sum_table *t, const struct sum_table_spec *spec, struct measurement *m, struct ring *names,
-		      const char *order, struct report *r)
+int sum_table__report(struct measurement *m, struct ring *names, struct report *r)
 {
+	const struct sum_table_spec *spec = m->spec->table;
+	u64 interval = begin_next(m->obj);
 	struct sum_set set = {};
 	int err;
 
 	r->table = true;
 	r->has_events = true;
-	err = read_interval(t, &set, &spec->layout, m, &r->counters);
+	err = read_interval(&m->table, &set, &spec->layout, m, &r->counters);
 	if (!err && names)
 		err = ring__drain(names);
 	if (!err && spec->add_quiet)
 		err = spec->add_quiet(m->own, &set);
 	if (!err)
-		err = add_rows(m, spec, r, order, &set);
+		err = add_rows(m, r, &set, interval);
 	sum_set__free(&set);
 	return err;
 }

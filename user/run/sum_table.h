@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Tables of tools whose programs add up sums by key: elements of the map "sums" (agg/sum_set.h)
- * become rows of a report. The tool defines the cells of an element; intervals, losses (map
- * "losses"), order and the number of rows shown in text are handled here.
+ * Tables of tools whose programs add up sums by key: elements of the map "sums" (agg/sum_set.h) become rows of a
+ * report. The tool declares its columns (report/column.h, cli_spec.columns) and adds the keys of a row; intervals
+ * (their number is the variable "interval" of an object with maxima), losses (map "losses"), order and the number of
+ * rows shown in text are handled here.
  */
 #ifndef TALLY_RUN_SUM_TABLE_H
 #define TALLY_RUN_SUM_TABLE_H
@@ -10,10 +11,12 @@
 #include "agg/loss.h"
 #include "agg/sum_set.h"
 #include "base/types.h"
+#include "cli/options.h"
 #include "cli/task_key.h"
 #include "report/report.h"
-#include "run/measurement.h"
 #include "run/ring.h"
+
+struct measurement;
 
 #define SUM_NO_TASK SIZE_MAX
 
@@ -22,6 +25,7 @@ struct sum_table_report {
 	void *own;                      /* m->own */
 	const struct cli *cli;
 	struct task_key_names names;    /* for task_key__add_fields() */
+	u64 interval;                   /* number of the one that is reported; 0 without maxima */
 };
 
 /*
@@ -31,18 +35,19 @@ struct sum_table_spec {
 	struct sum_layout layout;
 	size_t task_at;                 /* offset of the struct task_key in a key; SUM_NO_TASK: keys have none */
 
-	/* Add the key cells of a row, then the others. Return 0 or -ENOMEM. */
+	u64 events;                     /* SUM()s of an element that count its events */
+
+	/* Adds the key cells of a row. Returns 0 or -ENOMEM. */
 	int (*add_key)(struct sum_table_report *t, struct report_row *row, const void *element);
-	int (*add_figures)(struct sum_table_report *t, struct report_row *row, const void *element);
+
+	/* May be NULL: adds cells after those of the columns. Returns 0 or -ENOMEM. */
+	int (*add_more)(struct sum_table_report *t, struct report_row *row, const void *element);
 
 	/*
 	 * May be NULL: adds elements without events to those of the interval (sum_set__insert()), for keys that have
 	 * figures from elsewhere. Returns 0 or -ENOMEM.
 	 */
 	int (*add_quiet)(void *own, struct sum_set *set);
-
-	/* Number of events in an element. */
-	u64 (*events)(const void *element);
 };
 
 /* Initialise to all zeros. */
@@ -52,12 +57,11 @@ struct sum_table {
 };
 
 /*
- * Fills the rows of r with the change since the last call. order: a cell's name, or NULL (by key).
- * names: the ring of records that programs send after they create an element, drained before rows
- * are made; may be NULL. Returns 0 or a negative errno.
+ * Fills the rows of r with the change since the last call, by m->spec->table and m->table. names: the ring of records
+ * that programs send after they create an element, drained before rows are made; may be NULL. Returns 0 or a negative
+ * errno.
  */
-int sum_table__report(struct sum_table *t, const struct sum_table_spec *spec, struct measurement *m, struct ring *names,
-		      const char *order, struct report *r);
+int sum_table__report(struct measurement *m, struct ring *names, struct report *r);
 void sum_table__free(struct sum_table *t);
 
 #endif /* TALLY_RUN_SUM_TABLE_H */

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The maximum of an interval. It cannot be computed as a difference of snapshots, so an element has two slots, for even
+ * and odd intervals, each reset when its interval begins. The loader reads that of the last interval while programs
+ * write the other (agg/sum_set.h).
+ */
+#ifndef TALLY_MAXIMUM_H
+#define TALLY_MAXIMUM_H
+
+struct interval_maximum {
+	__u64 interval;         /* the loader numbers intervals from 1; 0: no value yet */
+	__u64 value;
+};
+
+#define MAXIMUM_SLOTS 2
+
+#endif /* TALLY_MAXIMUM_H */

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Columns of a table as data. One list says the name, the meaning and the unit of each column, and how its number
+ * follows from the sums and maxima that programs keep by key (agg/sum_set.h). Cells, --sort, its help and its
+ * completion are made of the list; readers of reports learn the meaning from the cells (enum field_role).
+ *
+ *	static const struct column columns[] = {
+ *		COUNTER("requests", SUM(struct disk_sums, requests), FIELD_NUMBER),
+ *		COUNTER("time", SUM(struct disk_sums, queue_ns) | SUM(struct disk_sums, device_ns), FIELD_TIME),
+ *		MEAN("avg", "time", "requests", FIELD_TIME),
+ *		{}
+ *	};
+ */
+#ifndef TALLY_REPORT_COLUMN_H
+#define TALLY_REPORT_COLUMN_H
+
+#include <stddef.h>
+
+#include "base/types.h"
+#include "report/report.h"
+
+/* A list ends with {}. */
+struct column {
+	const char *name;
+	enum field_role role;
+	enum field_kind kind;
+	u8 decimals;
+	bool machine;           /* as in struct field */
+	/*
+	 * Sums by number: bit i is sum i of an element. The cell is plus less minus, and 0 where minus is larger.
+	 * Without plus, slots and "of", the tool adds the cell itself.
+	 */
+	u64 plus, minus;
+	u32 slots;              /* where the slots of a maximum are in an element's value, in u64s; 0: it is none */
+	const char *of, *per;   /* as in struct field */
+};
+
+/* The sum that is this member of an element's value. */
+#define SUM(type, member) (1ULL << (offsetof(type, member) / sizeof(u64)))
+
+/* ...: further members of struct column. */
+#define COUNTER(title, sums, unit, ...)                                                                                \
+	{ .name = title, .role = ROLE_COUNTER, .kind = unit, .plus = sums, ##__VA_ARGS__ }
+/* The maximum of the interval; member: of type struct interval_maximum[MAXIMUM_SLOTS]. */
+#define MAXIMUM(title, type, member, unit, ...)                                                                        \
+	{ .name = title, .role = ROLE_MAXIMUM, .kind = unit, .slots = offsetof(type, member) / sizeof(u64),            \
+	  ##__VA_ARGS__ }
+/* The quotient of two columns, or of sums of columns: "hits+misses". */
+#define MEAN(title, of_columns, per_columns, unit, ...)                                                                \
+	{ .name = title, .role = ROLE_MEAN, .kind = unit, .of = of_columns, .per = per_columns, ##__VA_ARGS__ }
+#define PERCENT(title, of_columns, per_columns, ...)                                                                   \
+	{ .name = title, .role = ROLE_PERCENT, .kind = FIELD_REAL, .decimals = 2, .of = of_columns,                    \
+	  .per = per_columns, ##__VA_ARGS__ }
+/* A cell that the tool adds: the list is of columns to sort by. */
+#define ADDED_BY_TOOL(title, its_role) { .name = title, .role = its_role }
+
+/* The sum of those sums of an element. */
+u64 column_sum(const u64 *sums, u64 which);
+
+/*
+ * Adds a cell for each column that has a source, and computes means and percentages. value: of an element. interval:
+ * the number of the one that ended, for maxima: events of the next one may be in the sums. Returns 0 or -ENOMEM.
+ */
+int report_row__add_columns(struct report_row *row, const struct column *columns, const u64 *value, u64 interval);
+
+#endif /* TALLY_REPORT_COLUMN_H */
