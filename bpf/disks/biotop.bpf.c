@@ -2,11 +2,9 @@
 /* Sums of block requests: number, size and duration, by submitter. */
 #include "compat.bpf.h"
 #include "biotop.h"
+#include "maximum.bpf.h"
 #include "request.bpf.h"
 #include "writer.bpf.h"
-
-/* The number of the current interval; set by the loader. */
-u64 interval = 1;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -35,17 +33,8 @@ static __always_inline struct biotop_sums *sums_of(const struct request_state *s
 	return s;
 }
 
-static __always_inline void keep_slowest(struct biotop_slowest *s, u64 number, u64 ns)
-{
-	if (s->interval == number && s->ns >= ns)
-		return;
-	s->interval = number;
-	s->ns = ns;
-}
-
 static __always_inline void request_ended(const struct request_state *st, u64 now)
 {
-	u64 number = *(volatile u64 *)&interval, total_ns = now - st->submit_ns;
 	struct biotop_sums *s = sums_of(st);
 
 	if (!s)
@@ -56,11 +45,7 @@ static __always_inline void request_ended(const struct request_state *st, u64 no
 	s->device_ns += request_device_ns(st, now);
 	s->errors += st->error != 0;
 	s->requeues += st->requeues;
-	/* The verifier of 5.10 cannot handle a variable index into an array of two. */
-	if (number & 1)
-		keep_slowest(&s->slowest[1], number, total_ns);
-	else
-		keep_slowest(&s->slowest[0], number, total_ns);
+	maximum_keep(s->slowest, now - st->submit_ns);
 	request_name(s->name, &s->name_stamp, st, now);
 }
 

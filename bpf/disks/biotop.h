@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Shared by biotop.bpf.c and tools/disks/sums.h. */
+/* Shared by biotop.bpf.c and tools/disks/biotop.c. */
 #ifndef TALLY_BIOTOP_H
 #define TALLY_BIOTOP_H
 
+#include "maximum.h"
 #include "request.h"
 
 /* An element belongs to one CPU, on which the requests completed: plain adds are exact. */
@@ -13,17 +14,6 @@ struct biotop_key {
 	__u32 pad;
 };
 
-/*
- * The slowest request of an interval; the loader numbers intervals from 1, 0 means none. A maximum
- * cannot be computed as a difference of snapshots, so there are two, for even and odd intervals,
- * each reset when its interval begins. The loader reads the previous interval's while programs
- * write the other.
- */
-struct biotop_slowest {
-	__u64 interval;
-	__u64 ns;
-};
-
 /* Totals are cumulative since the gate was opened. */
 struct biotop_sums {
 	__u64 requests;
@@ -32,9 +22,15 @@ struct biotop_sums {
 	__u64 device_ns;
 	__u64 errors;
 	__u64 requeues;
-	struct biotop_slowest slowest[2];
+	struct interval_maximum slowest[MAXIMUM_SLOTS];
 	__u64 name_stamp;
 	char name[TASK_KEY_COMM_LEN];
+};
+
+/* An element of a snapshot. */
+struct biotop_element {
+	struct biotop_key key;
+	struct biotop_sums sums;
 };
 
 _Static_assert(sizeof(struct biotop_key) == 64, "biotop_key has padding");

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "disks/requests.h"
-#include "disks/sums.h"
 
 static void operations(void **state)
 {
@@ -79,72 +78,12 @@ static void disk_names(void **state)
 	assert_string_equal(disk__name(UINT32_MAX, text), "4095:1048575");
 }
 
-static void intervals(void **state)
-{
-	struct request_sums first[] = {
-		{ .key = { .task.pid = 1 }, .requests = 5, .bytes = 50, .errors = 1 },
-		{ .key = { .task.pid = 2 }, .requests = 7, .bytes = 70 },
-	};
-	struct request_sums second[] = {
-		{ .key = { .task.pid = 1 }, .requests = 8, .bytes = 90, .errors = 1, .queue_ns = 3 },
-		{ .key = { .task.pid = 2 }, .requests = 7, .bytes = 70 },
-		{ .key = { .task.pid = 3 }, .requests = 1, .requeues = 2 },
-	};
-	const struct request_sums_set earlier = { first, ARRAY_SIZE(first) };
-	struct request_sums_set later = { second, ARRAY_SIZE(second) }, copy;
-
-	(void)state;
-	assert_int_equal(request_sums__copy(&copy, &later), 0);
-	request_sums__subtract(&later, &earlier);
-	assert_int_equal(later.n, 2);
-	assert_int_equal(later.sums[0].key.task.pid, 1);
-	assert_int_equal(later.sums[0].requests, 3);
-	assert_int_equal(later.sums[0].bytes, 40);
-	assert_int_equal(later.sums[0].errors, 0);
-	assert_int_equal(later.sums[0].queue_ns, 3);
-	assert_int_equal(later.sums[1].key.task.pid, 3);
-	assert_int_equal(later.sums[1].requeues, 2);
-	assert_int_equal(copy.n, 3);
-	assert_int_equal(copy.sums[1].requests, 7);
-	request_sums__free(&copy);
-	assert_null(copy.sums);
-}
-
-static void to_one_cgroup(void *cgroup, void *key)
-{
-	((struct biotop_key *)key)->task.cgroup = *(const u64 *)cgroup;
-}
-
-/* Sums add up, the slowest is the slowest of both. */
-static void keys_that_become_one(void **state)
-{
-	struct request_sums sums[] = {
-		{ .key = { .task.cgroup = 1 }, .requests = 5, .bytes = 50, .slowest_ns = 8 },
-		{ .key = { .task.cgroup = 2, .task.pid = 4 }, .requests = 1, .slowest_ns = 9 },
-		{ .key = { .task.cgroup = 3 }, .requests = 2, .bytes = 70, .errors = 1, .slowest_ns = 3 },
-	};
-	struct request_sums_set set = { sums, ARRAY_SIZE(sums) };
-	u64 one = 7;
-
-	(void)state;
-	request_sums__regroup(&set, to_one_cgroup, &one);
-	assert_int_equal(set.n, 2);
-	assert_int_equal(set.sums[0].key.task.pid, 0);
-	assert_int_equal(set.sums[0].requests, 7);
-	assert_int_equal(set.sums[0].bytes, 120);
-	assert_int_equal(set.sums[0].errors, 1);
-	assert_int_equal(set.sums[0].slowest_ns, 8);
-	assert_int_equal(set.sums[1].slowest_ns, 9);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(operations),
 		cmocka_unit_test(results),
 		cmocka_unit_test(disk_names),
-		cmocka_unit_test(intervals),
-		cmocka_unit_test(keys_that_become_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
