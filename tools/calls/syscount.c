@@ -10,6 +10,7 @@
 #include "host/task_state.h"
 #include "report/diag.h"
 #include "run/measurement.h"
+#include "run/map_room.h"
 #include "run/measure.h"
 #include "calls/syscount/rows.h"
 #include "calls/syscount/snapshot.h"

@@ -5,7 +5,6 @@
 #include "disks/requests.h"
 #include "report/column.h"
 #include "run/measurement.h"
-#include "run/measure.h"
 #include "run/sum_table.h"
 #include "tools.h"
 
@@ -65,7 +64,7 @@ static const struct sum_table_spec table = {
 		.writer_at = offsetof(struct biotop_key, writer),
 		.nsums = offsetof(struct biotop_sums, slowest) / sizeof(u64), .nmaxima = 1, .named = true,
 	},
-	.task_at = offsetof(struct biotop_key, task),
+	.task_at = offsetof(struct biotop_key, task), .of_cpus = true,
 	.events = OF(requests), .add_key = add_key,
 };
 
@@ -96,7 +95,7 @@ static int open_skeleton(struct measurement *m)
 	int err;
 
 	b->bpf = bpf;
-	err = map__set_room_for_writers(bpf->maps.sums, &m->run->host, m->cli->max_keys);
+	err = sum_table__prepare(m);
 	return err ?: requests__prepare(&b->requests, m);
 }
 

@@ -16,7 +16,7 @@
 #include "host/task_state.h"
 #include "report/diag.h"
 #include "run/explain.h"
-#include "run/measure.h"
+#include "run/map_room.h"
 #include "run/measurement.h"
 #include "stack/options.h"
 #include "tools.h"

@@ -11,7 +11,6 @@
 #include "report/column.h"
 #include "report/diag.h"
 #include "run/measurement.h"
-#include "run/measure.h"
 #include "run/named_files.h"
 #include "run/sum_table.h"
 #include "tools.h"
@@ -156,7 +155,7 @@ static int open_skeleton(struct measurement *m)
 
 	s->bpf = bpf;
 	mark_calls(bpf);
-	err = map__set_room_for_keys(bpf->maps.sums, &m->run->host, m->cli->max_keys);
+	err = sum_table__prepare(m);
 	if (!err)
 		err = named_files__prepare(m, bpf->obj);
 	if (!err)

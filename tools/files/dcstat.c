@@ -8,7 +8,6 @@
 #include "host/probing.h"
 #include "report/diag.h"
 #include "run/measurement.h"
-#include "run/measure.h"
 #include "report/column.h"
 #include "run/sum_table.h"
 #include "tools.h"
@@ -63,8 +62,6 @@ static const struct sum_table_spec table = {
 
 static int open_skeleton(struct measurement *m)
 {
-	struct dcstat_bpf *bpf = m->bpf;
-
 	if (host__check_types())
 		return -EOPNOTSUPP;
 	/* It may only be switched off: then measurement__attach() says so. */
@@ -79,7 +76,7 @@ static int open_skeleton(struct measurement *m)
 			   "compiler has made it a part of others");
 		return -EOPNOTSUPP;
 	}
-	return map__set_room_for_keys(bpf->maps.sums, &m->run->host, m->cli->max_keys);
+	return sum_table__prepare(m);
 }
 
 static const char *const key_names[] = { "name" };

@@ -10,7 +10,7 @@
 #include "files/mounts.h"
 #include "report/column.h"
 #include "run/measurement.h"
-#include "run/measure.h"
+#include "run/map_room.h"
 #include "run/named_files.h"
 #include "run/sum_table.h"
 #include "tools.h"
@@ -96,7 +96,7 @@ static const struct sum_table_spec table = {
 		.writer_at = offsetof(struct filetop_key, writer),
 		.nsums = offsetof(struct filetop_sums, name_stamp) / sizeof(u64), .named = true,
 	},
-	.task_at = offsetof(struct filetop_key, task),
+	.task_at = offsetof(struct filetop_key, task), .of_cpus = true,
 	.events = OF(read.calls) | OF(written.calls) | OF(failed),
 	.add_key = add_key, .add_more = add_path,
 };
@@ -140,7 +140,7 @@ static int open_skeleton(struct measurement *m)
 	bpf->rodata->want_fs = m->cli->by & BY_FILE_FS;
 	bpf->rodata->want_mount = m->cli->by & BY_FILE_MOUNT;
 	FILE_OPTIONS_SET(bpf->rodata, &s->options);
-	err = map__set_room_for_writers(bpf->maps.sums, &m->run->host, m->cli->max_keys);
+	err = sum_table__prepare(m);
 	if (!err && m->cli->by & BY_FILE_MOUNT)
 		err = map__set_room(bpf->maps.mounts, &m->run->host, MOUNT_NAMES);
 	if (!err)

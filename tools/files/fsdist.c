@@ -9,6 +9,7 @@
 #include "files/calls.h"
 #include "files/mounts.h"
 #include "run/measurement.h"
+#include "run/map_room.h"
 #include "run/measure.h"
 #include "tools.h"
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/diag.h"
+#include "run/map_room.h"
 #include "run/tabulate.h"
 
 _Static_assert(BY_SPAN_ID == BY_OWN(0) && BY_SPAN_DETAIL == BY_OWN(1), "own parts of keys");

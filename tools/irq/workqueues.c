@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "irq/spans.h"
+#include "run/map_room.h"
 #include "tools.h"
 
 #include "workqueues.skel.h"

@@ -12,6 +12,7 @@
 #include "host/task_state.h"
 #include "machine/exit_names.h"
 #include "report/diag.h"
+#include "run/map_room.h"
 #include "run/measurement.h"
 #include "run/tabulate.h"
 #include "tools.h"

@@ -13,7 +13,6 @@
 #include "report/column.h"
 #include "report/diag.h"
 #include "run/measurement.h"
-#include "run/measure.h"
 #include "run/named_files.h"
 #include "run/sum_table.h"
 #include "stack/options.h"
@@ -206,7 +205,7 @@ static const struct sum_table_spec table = {
 		.key_size = sizeof(struct faults_key), .value_size = sizeof(struct faults_sums),
 		.writer_at = offsetof(struct faults_key, writer), .nsums = 2, .named = true,
 	},
-	.task_at = offsetof(struct faults_key, task),
+	.task_at = offsetof(struct faults_key, task), .of_cpus = true,
 	.events = SUM(struct faults_sums, minor) | SUM(struct faults_sums, major),
 	.add_key = add_key, .add_more = add_memory, .add_quiet = add_quiet,
 };
@@ -310,7 +309,7 @@ static int prepare_table(struct faults *f, struct measurement *m)
 		err = bpf_map__set_key_size(bpf->maps.sums,
 					    offsetof(struct faults_key, task) + task_key__size(m->cli->by));
 	if (!err)
-		err = map__set_room_for_writers(bpf->maps.sums, &m->run->host, m->cli->max_keys);
+		err = sum_table__prepare(m);
 	return err ?: named_files__prepare(m, bpf->obj);
 }
 

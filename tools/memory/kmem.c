@@ -14,7 +14,6 @@
 #include "memory/outstanding.h"
 #include "report/diag.h"
 #include "run/measurement.h"
-#include "run/measure.h"
 #include "stack/options.h"
 #include "tools.h"
 

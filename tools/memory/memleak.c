@@ -24,7 +24,7 @@
 #include "report/diag.h"
 #include "report/units.h"
 #include "run/measurement.h"
-#include "run/measure.h"
+#include "run/map_room.h"
 #include "stack/options.h"
 #include "tools.h"
 

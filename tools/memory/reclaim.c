@@ -10,6 +10,7 @@
 #include "host/task_state.h"
 #include "memory/stalls.h"
 #include "report/diag.h"
+#include "run/map_room.h"
 #include "run/measurement.h"
 #include "run/lines.h"
 #include "run/ring.h"

@@ -10,7 +10,6 @@
 #include "report/column.h"
 #include "report/diag.h"
 #include "run/measurement.h"
-#include "run/measure.h"
 #include "run/sum_table.h"
 #include "stack/options.h"
 #include "tools.h"
@@ -198,7 +197,7 @@ static int prepare_table(struct netdrop *n, struct measurement *m)
 		cli->by = (n->reasons.n ? BY_REASON : 0) | BY_LOCATION | BY_PROTOCOL;
 	n->bpf->rodata->by = cli->by;
 	err = stacks__leave_out(n->bpf->obj);
-	return err ?: map__set_room_for_keys(n->bpf->maps.sums, &m->run->host, cli->max_keys);
+	return err ?: sum_table__prepare(m);
 }
 
 static int open_skeleton(struct measurement *m)

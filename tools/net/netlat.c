@@ -10,6 +10,7 @@
 #include "host/features.h"
 #include "report/diag.h"
 #include "run/measurement.h"
+#include "run/map_room.h"
 #include "run/measure.h"
 #include "sym/kallsyms.h"
 #include "tools.h"

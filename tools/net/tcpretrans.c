@@ -12,7 +12,6 @@
 #include "report/diag.h"
 #include "run/measurement.h"
 #include "run/lines.h"
-#include "run/measure.h"
 #include "run/sum_table.h"
 #include "tools.h"
 
@@ -197,7 +196,7 @@ static int open_skeleton(struct measurement *m)
 	bpf->rodata->have_error = kernel_btf_arguments("btf_trace_tcp_retransmit_skb") >= 4;
 	memcpy(&bpf->rodata->ports, &t->ports, sizeof(t->ports));
 	if (t->summed)
-		err = map__set_room_for_keys(bpf->maps.sums, &m->run->host, m->cli->max_keys);
+		err = sum_table__prepare(m);
 	return err ?: lines__prepare(&t->lines, m, bpf->obj);
 }
 

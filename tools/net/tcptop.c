@@ -15,6 +15,7 @@
 #include "host/syscalls.h"
 #include "net/tcp.h"
 #include "report/diag.h"
+#include "run/map_room.h"
 #include "run/measurement.h"
 #include "run/ring.h"
 #include "tools.h"

@@ -7,7 +7,7 @@
 #include "host/task_state.h"
 #include "report/diag.h"
 #include "run/measurement.h"
-#include "run/measure.h"
+#include "run/map_room.h"
 #include "sched/waits.h"
 #include "sched/moves.h"
 #include "stack/options.h"

@@ -16,7 +16,7 @@
 #include "host/task_state.h"
 #include "report/diag.h"
 #include "run/measurement.h"
-#include "run/measure.h"
+#include "run/map_room.h"
 #include "sched/waits.h"
 #include "tools.h"
 

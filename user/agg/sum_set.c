@@ -42,6 +42,11 @@ static struct sum_name *name_of(const struct sum_layout *l, void *element)
 	return (struct sum_name *)(slots_of(l, element) + l->nmaxima * MAXIMUM_SLOTS);
 }
 
+const char *sum_layout__name(const struct sum_layout *l, const void *element)
+{
+	return l->named ? name_of(l, (void *)element)->name : NULL;
+}
+
 static int compare(const void *a, const void *b, void *layout)
 {
 	return memcmp(a, b, ((const struct sum_layout *)layout)->key_size);

@@ -34,8 +34,9 @@ struct sum_layout {
 /* Bytes of an element in a snapshot. */
 size_t sum_layout__size(const struct sum_layout *l);
 
-/* The sums of an element of a snapshot. */
+/* The sums of an element of a snapshot, and the name; NULL: the layout has none. */
 const u64 *sum_layout__sums(const struct sum_layout *l, const void *element);
+const char *sum_layout__name(const struct sum_layout *l, const void *element);
 
 /* All zeros: empty. The layout is borrowed and outlives the set. */
 struct sum_set {

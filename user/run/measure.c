@@ -6,6 +6,7 @@
 
 #include "agg/elements.h"
 #include "cli/task_key.h"
+#include "run/map_room.h"
 #include "run/measurement.h"
 #include "run/tabulate.h"
 
@@ -13,47 +14,9 @@
 #define SEGMENTS_WHEN_CHEAP (8 * 4)
 #define SEGMENTS_WHEN_ALLOCATED (4 * 2)
 
-static bool allocates_on_demand(const struct host *host)
-{
-	return host->version >= KERNEL_VERSION(6, 1, 0);
-}
-
-#define CPUS_PER_KEY 8
-
-static int set_entries(struct bpf_map *map, u64 elements)
-{
-	return bpf_map__set_max_entries(map, elements < 1U << 30 ? elements : 1U << 30);
-}
-
-int map__preallocate(struct bpf_map *map, u64 elements)
-{
-	return set_entries(map, elements) ?: bpf_map__set_map_flags(map, 0);
-}
-
-int map__set_room(struct bpf_map *map, const struct host *host, u64 elements)
-{
-	int err = set_entries(map, elements);
-
-	if (!err && allocates_on_demand(host))
-		err = bpf_map__set_map_flags(map, BPF_F_NO_PREALLOC);
-	return err;
-}
-
-int map__set_room_for_keys(struct bpf_map *map, const struct host *host, u64 elements)
-{
-	return map__set_room(map, host, elements__room(elements, allocates_on_demand(host)));
-}
-
-int map__set_room_for_writers(struct bpf_map *map, const struct host *host, u64 keys)
-{
-	u64 cpus = host->cpus_online < CPUS_PER_KEY ? host->cpus_online : CPUS_PER_KEY;
-
-	return map__set_room_for_keys(map, host, cpus * keys);
-}
-
 static int prepare_map(struct bpf_map *map, const struct host *host, u32 max_keys, bool keyed)
 {
-	bool on_demand = allocates_on_demand(host);
+	bool on_demand = map__allocates_on_demand(host);
 	u64 per_key = on_demand ? SEGMENTS_WHEN_CHEAP : SEGMENTS_WHEN_ALLOCATED;
 	u64 cpus = on_demand ? 8 : 4;
 

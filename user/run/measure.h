@@ -68,30 +68,6 @@ int measure__difference(struct measure *m, struct hist_set *set, struct loss_cou
 int measure__report_set(struct measure *m, struct measurement *measurement, struct hist_set *set,
 			struct report *r);
 
-/*
- * Sizes a hash for this many elements, allocated on demand where the kernel can do that in tracing
- * programs (6.1, see measure__prepare()).
- */
-int map__set_room(struct bpf_map *map, const struct host *host, u64 elements);
-
-/*
- * Sizes a preallocated hash. In interrupts and under memory pressure, on-demand allocation may
- * fail.
- */
-int map__preallocate(struct bpf_map *map, u64 elements);
-
-/*
- * map__set_room() for a hash that elements__take() empties: adds room for the keys of the next
- * interval.
- */
-int map__set_room_for_keys(struct bpf_map *map, const struct host *host, u64 elements);
-
-/*
- * The same for a hash with one element per key and CPU (this_writer() of bpf/lib/writer.bpf.h):
- * room for up to 8 CPUs per key; few keys use more.
- */
-int map__set_room_for_writers(struct bpf_map *map, const struct host *host, u64 keys);
-
 void measure__free(struct measure *m);
 
 #endif /* TALLY_RUN_MEASURE_H */

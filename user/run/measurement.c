@@ -277,6 +277,8 @@ static int open_and_load(struct measurement *m)
 
 	if (!err && m->spec->open)
 		err = m->spec->open(m);
+	else if (!err && m->spec->table)
+		err = sum_table__prepare(m);
 
 	/* Already reported: not possible as asked, or not found out in time. */
 	if (err == -EINVAL || err == -EOPNOTSUPP || err == -EPERM || err == -ETIME || err == -EINTR)

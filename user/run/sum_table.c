@@ -8,6 +8,7 @@
 #include "cli/key_view.h"
 #include "cli/order.h"
 #include "report/column.h"
+#include "run/map_room.h"
 #include "run/measurement.h"
 
 /* Begins the next interval, whose maxima are kept apart. Returns the number of the one that ends. */
@@ -30,11 +31,21 @@ static int read_interval(struct sum_table *t, struct sum_set *set, const struct 
 	return err ?: sum_set__since(set, &t->before, layout, bpf_map__fd(sums), elements__generation(m->obj));
 }
 
+static int add_key(struct sum_table_report *t, const struct sum_table_spec *spec, struct report_row *row,
+		   const void *element)
+{
+	const void *task = (const char *)element + spec->task_at;
+
+	if (spec->add_key)
+		return spec->add_key(t, row, element);
+	return task_key__add_fields(row, task, sum_layout__name(&spec->layout, element), t->cli->by, &t->names);
+}
+
 static int add_row(struct sum_table_report *t, const struct sum_table_spec *spec, struct report *r, const void *element,
 		   size_t *nkeys)
 {
 	struct report_row row = {};
-	int err = spec->add_key(t, &row, element);
+	int err = add_key(t, spec, &row, element);
 
 	*nkeys = row.ncells;
 	report_row__end_key(&row);
@@ -99,6 +110,16 @@ int sum_table__report(struct measurement *m, struct ring *names, struct report *
 		err = add_rows(m, r, &set, interval);
 	sum_set__free(&set);
 	return err;
+}
+
+int sum_table__prepare(const struct measurement *m)
+{
+	struct bpf_map *sums = bpf_object__find_map_by_name(m->obj, "sums");
+
+	if (!sums)
+		return -ENOENT;
+	return m->spec->table->of_cpus ? map__set_room_for_writers(sums, &m->run->host, m->cli->max_keys) :
+					 map__set_room_for_keys(sums, &m->run->host, m->cli->max_keys);
 }
 
 void sum_table__free(struct sum_table *t)

@@ -34,10 +34,11 @@ struct sum_table_report {
 struct sum_table_spec {
 	struct sum_layout layout;
 	size_t task_at;                 /* offset of the struct task_key in a key; SUM_NO_TASK: keys have none */
+	bool of_cpus;                   /* each CPU has elements of its own: this_writer() of bpf/lib/writer.bpf.h */
 
 	u64 events;                     /* SUM()s of an element that count its events */
 
-	/* Adds the key cells of a row. Returns 0 or -ENOMEM. */
+	/* Adds the key cells of a row. NULL: those of the struct task_key. Returns 0 or -ENOMEM. */
 	int (*add_key)(struct sum_table_report *t, struct report_row *row, const void *element);
 
 	/* May be NULL: adds cells after those of the columns. Returns 0 or -ENOMEM. */
@@ -55,6 +56,9 @@ struct sum_table {
 	struct sum_set before;
 	struct loss_counters losses_before;
 };
+
+/* Sizes the map by --max-keys, before it is loaded. A tool without open() need not call it. Returns 0 or an errno. */
+int sum_table__prepare(const struct measurement *m);
 
 /*
  * Fills the rows of r with the change since the last call, by m->spec->table and m->table. names: the ring of records

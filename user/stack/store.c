@@ -14,7 +14,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/numbers.h"
-#include "run/measure.h"
+#include "run/map_room.h"
 
 #define NO_STACK UINT32_MAX
 

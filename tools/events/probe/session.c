@@ -14,6 +14,7 @@
 #include "run/measurement.h"
 #include "run/explain.h"
 #include "run/lines.h"
+#include "run/map_room.h"
 #include "run/measure.h"
 #include "run/ring.h"
 #include "run/tabulate.h"

@@ -6,7 +6,7 @@
 #include "events/stat/counting_parts.h"
 #include "report/diag.h"
 #include "run/measurement.h"
-#include "run/measure.h"
+#include "run/map_room.h"
 
 #include "bpf/events/counting.h"
 #include "bpf/lib/syscalls.h"
