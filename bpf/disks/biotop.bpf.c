@@ -4,39 +4,18 @@
 #include "biotop.h"
 #include "maximum.bpf.h"
 #include "request.bpf.h"
+#include "sums.bpf.h"
 #include "writer.bpf.h"
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);         /* set by the loader */
-	__type(key, struct biotop_key);
-	__type(value, struct biotop_sums);
-} sums SEC(".maps");
-
-/* The initial value of a new element. */
-const struct biotop_sums no_sums = {};
-
-static __always_inline struct biotop_sums *sums_of(const struct request_state *st)
-{
-	struct biotop_key key = { .task = st->task, .writer = this_writer() };
-	struct biotop_sums *s;
-	long err;
-
-	request_parts_of(&key.parts, st);
-	s = bpf_map_lookup_elem(&sums, &key);
-	if (s)
-		return s;
-	err = bpf_map_update_elem(&sums, &key, &no_sums, BPF_NOEXIST);
-	s = bpf_map_lookup_elem(&sums, &key);
-	if (!s)
-		count_failed_update(err);
-	return s;
-}
+SUMS(struct biotop_key, struct biotop_sums)
 
 static __always_inline void request_ended(const struct request_state *st, u64 now)
 {
-	struct biotop_sums *s = sums_of(st);
+	struct biotop_key key = { .task = st->task, .writer = this_writer() };
+	struct biotop_sums *s;
 
+	request_parts_of(&key.parts, st);
+	s = sums_of(&key);
 	if (!s)
 		return;
 	s->requests++;

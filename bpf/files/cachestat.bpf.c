@@ -17,6 +17,7 @@
 #include "preempt.bpf.h"
 #include "ring.bpf.h"
 #include "scope.bpf.h"
+#include "sums.bpf.h"
 #include "syscalls.h"
 #include "task_key.bpf.h"
 #include "task_state.bpf.h"
@@ -26,12 +27,7 @@
 
 const volatile u8 calls[SYSCALL_ABIS][SYSCALL_NUMBERS] = {};    /* enum cachestat_call */
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);         /* set by the loader */
-	__type(key, struct cachestat_key);
-	__type(value, struct cachestat_sums);
-} sums SEC(".maps");
+SUMS(struct cachestat_key, struct cachestat_sums)
 
 /* A name under construction: too large for the stack. */
 struct name_room {
@@ -45,8 +41,6 @@ struct {
 	__type(key, u32);
 	__type(value, struct name_room);
 } rooms SEC(".maps");
-
-const struct cachestat_sums no_sums = {};
 
 /* Runs of pages that a call has added, kept until it reports which it wanted. */
 #define RUNS 12
@@ -161,24 +155,18 @@ static __noinline int count(u64 mapping, u32 what, u64 pages)
 	struct cachestat_key key = { .writer = shared_writer() };
 	struct cachestat_sums *e;
 	u64 at = what;
-	long err;
+	bool is_new;
 
 	if (!pages)
 		return 0;
 	if (by & BY_CACHED_FILE)
 		id_of(&key.id, mapping);
 	task_key_of(&key.task, NULL);
-	e = bpf_map_lookup_elem(&sums, &key);
-	if (!e) {
-		err = bpf_map_update_elem(&sums, &key, &no_sums, BPF_NOEXIST);
-		e = bpf_map_lookup_elem(&sums, &key);
-		if (!e) {
-			count_failed_update(err);
-			return 0;
-		}
-		if (!err && by & BY_CACHED_FILE)
-			send_name(&key.id, mapping);
-	}
+	e = sums_get(&key, &is_new);
+	if (!e)
+		return 0;
+	if (is_new && by & BY_CACHED_FILE)
+		send_name(&key.id, mapping);
 	barrier_var(at);
 	if (at < CACHESTAT_COUNTS)
 		__sync_fetch_and_add(&e->sum[at], pages);

@@ -12,17 +12,11 @@
 #include "loss.bpf.h"
 #include "preempt.bpf.h"
 #include "scope.bpf.h"
+#include "sums.bpf.h"
 #include "task_key.bpf.h"
 #include "writer.bpf.h"
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);         /* set by the loader */
-	__type(key, struct dcstat_key);
-	__type(value, struct dcstat_sums);
-} sums SEC(".maps");
-
-const struct dcstat_sums no_sums = {};
+SUMS(struct dcstat_key, struct dcstat_sums)
 
 /* Two more arguments preceded the result until 5.19 (commit 7e4745a09426). */
 #define LOOKUP_HAS_ONE KERNEL_VERSION(6, 0, 0)
@@ -53,20 +47,13 @@ static __always_inline void count(u64 nd, u32 what)
 {
 	struct dcstat_key key = { .writer = shared_writer() };
 	struct dcstat_sums *e;
-	long err;
 
 	if (by & BY_LOOKUP_NAME)
 		name_of(key.file, nd);
 	task_key_of(&key.task, NULL);
-	e = bpf_map_lookup_elem(&sums, &key);
-	if (!e) {
-		err = bpf_map_update_elem(&sums, &key, &no_sums, BPF_NOEXIST);
-		e = bpf_map_lookup_elem(&sums, &key);
-		if (!e) {
-			count_failed_update(err);
-			return;
-		}
-	}
+	e = sums_of(&key);
+	if (!e)
+		return;
 	if (what == DCSTAT_HIT)
 		__sync_fetch_and_add(&e->sum[DCSTAT_HIT], 1);
 	else if (what == DCSTAT_NEGATIVE)

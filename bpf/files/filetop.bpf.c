@@ -7,15 +7,11 @@
 #include "mount.bpf.h"
 #include "ring.bpf.h"
 #include "scope.bpf.h"
+#include "sums.bpf.h"
 #include "task_key.bpf.h"
 #include "writer.bpf.h"
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);         /* set by the loader */
-	__type(key, struct filetop_key);
-	__type(value, struct filetop_sums);
-} sums SEC(".maps");
+SUMS(struct filetop_key, struct filetop_sums)
 
 /* A name under construction: too large for the stack. */
 struct {
@@ -24,9 +20,6 @@ struct {
 	__type(key, u32);
 	__type(value, struct file_record);
 } name_room SEC(".maps");
-
-/* The initial value of a new element. */
-const struct filetop_sums no_sums = {};
 
 static __always_inline void send_name(const struct file_side *s)
 {
@@ -45,11 +38,11 @@ static __always_inline void send_name(const struct file_side *s)
 		ring_output_name(n, __builtin_offsetof(struct file_record, name.names) + size);
 }
 
-static __always_inline struct filetop_sums *sums_of(const struct file_side *s)
+static __always_inline struct filetop_sums *sums_of_file(const struct file_side *s)
 {
 	struct filetop_key key = { .writer = this_writer() };
 	struct filetop_sums *e;
-	long err;
+	bool is_new;
 
 	if (by & BY_FILE)
 		key.id = s->id;
@@ -61,14 +54,8 @@ static __always_inline struct filetop_sums *sums_of(const struct file_side *s)
 			name_mount(&s->mount, s->file);
 	}
 	task_key_of(&key.task, NULL);
-	e = bpf_map_lookup_elem(&sums, &key);
-	if (e)
-		return e;
-	err = bpf_map_update_elem(&sums, &key, &no_sums, BPF_NOEXIST);
-	e = bpf_map_lookup_elem(&sums, &key);
-	if (!e)
-		count_failed_update(err);
-	else if (by & BY_FILE)
+	e = sums_get(&key, &is_new);
+	if (is_new && by & BY_FILE)
 		send_name(s);
 	return e;
 }
@@ -84,7 +71,7 @@ static __always_inline void file_call_ended(const struct file_state *st,
 					    const struct file_side *s, s64 result, u64 took_ns,
 					    u64 now)
 {
-	struct filetop_sums *e = sums_of(s);
+	struct filetop_sums *e = sums_of_file(s);
 
 	if (!e)
 		return;

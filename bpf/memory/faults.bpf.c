@@ -14,6 +14,7 @@
 #include "ring.bpf.h"
 #include "scope.bpf.h"
 #include "stack.bpf.h"
+#include "sums.bpf.h"
 #include "task_key.bpf.h"
 #include "task_state.bpf.h"
 #include "vma.bpf.h"
@@ -23,12 +24,7 @@ const volatile u32 take = 0;            /* enum stack_flags; 0: sums without sta
 const volatile u32 kinds = ~0U;         /* 1 << enum fault_kind, ORed */
 const volatile bool want_vma = false;   /* the key or the filter needs the mapping */
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);         /* set by the loader */
-	__type(key, struct faults_key);
-	__type(value, struct faults_sums);
-} sums SEC(".maps");
+SUMS(struct faults_key, struct faults_sums)
 
 STACK_COUNTS(counts);
 
@@ -196,8 +192,6 @@ static __always_inline u32 access_of(u64 address)
 
 /* --- sums ------------------------------------------------------------------------------------- */
 
-static const struct faults_sums no_sums = {};
-
 /* A name under construction: too large for the stack. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -246,21 +240,15 @@ static __always_inline void add(const struct fault_context *c, const struct faul
 {
 	struct faults_key key = { .writer = this_writer() };
 	struct faults_sums *s;
-	long err;
+	bool is_new;
 
 	task_key_of(&key.task, NULL);
 	parts_of(&key.parts, c, p);
-	s = bpf_map_lookup_elem(&sums, &key);
-	if (!s) {
-		err = bpf_map_update_elem(&sums, &key, &no_sums, BPF_NOEXIST);
-		s = bpf_map_lookup_elem(&sums, &key);
-		if (!s) {
-			count_failed_update(err);
-			return;
-		}
-		if (by & BY_FAULT_FILE && p->file)
-			send_name(&key.parts.file, p->file);
-	}
+	s = sums_get(&key, &is_new);
+	if (!s)
+		return;
+	if (is_new && by & BY_FAULT_FILE && p->file)
+		send_name(&key.parts.file, p->file);
 	if (major)
 		s->major++;
 	else

@@ -16,6 +16,7 @@
 #include "preempt.bpf.h"
 #include "scope.bpf.h"
 #include "stack.bpf.h"
+#include "sums.bpf.h"
 #include "task_key.bpf.h"
 #include "writer.bpf.h"
 
@@ -23,12 +24,7 @@ const volatile u32 layout = KMEM_MERGED;        /* enum kmem_layout */
 const volatile bool follow = false;             /* match each object with its free */
 const volatile u32 take = 0;                    /* enum stack_flags; 0: no stacks */
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);         /* set by the loader */
-	__type(key, struct kmem_key);
-	__type(value, struct kmem_sums);
-} sums SEC(".maps");
+SUMS(struct kmem_key, struct kmem_sums)
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -37,24 +33,7 @@ struct {
 	__type(value, struct kmem_live);
 } live SEC(".maps");
 
-/* A new element's first value. */
-const struct kmem_sums no_sums = {};
-
 /* --- sums ---------------------------------------------------------------------------------------- */
-
-static __always_inline struct kmem_sums *sums_of(const struct kmem_key *key)
-{
-	struct kmem_sums *s = bpf_map_lookup_elem(&sums, key);
-	long err;
-
-	if (s)
-		return s;
-	err = bpf_map_update_elem(&sums, key, &no_sums, BPF_NOEXIST);
-	s = bpf_map_lookup_elem(&sums, key);
-	if (!s)
-		count_failed_update(err);
-	return s;
-}
 
 static __always_inline void name_sums(struct kmem_sums *s)
 {

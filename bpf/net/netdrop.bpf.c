@@ -10,6 +10,7 @@
 #include "scope.bpf.h"
 #include "socket.bpf.h"
 #include "stack.bpf.h"
+#include "sums.bpf.h"
 #include "task_key.bpf.h"
 #include "writer.bpf.h"
 
@@ -38,12 +39,7 @@ const volatile u32 nreasons = 0;        /* for stacks; the name at nreasons stan
 #define EXTENSION_DESTINATION 60
 #define MOST_EXTENSIONS 8
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);         /* set by the loader */
-	__type(key, struct drop_key);
-	__type(value, struct drop_sums);
-} sums SEC(".maps");
+SUMS(struct drop_key, struct drop_sums)
 
 STACK_COUNTS(counts);
 
@@ -124,20 +120,6 @@ static __always_inline void read_packet(struct drop_key *key, struct sk_buff *sk
 	if (behind && has_ports(key->protocol) &&
 	    !bpf_probe_read_kernel(ports, sizeof(ports), p + behind))
 		key->port = swapped(ports[1]);
-}
-
-static __always_inline struct drop_sums *sums_of(const struct drop_key *key)
-{
-	struct drop_sums zero = {}, *s = bpf_map_lookup_elem(&sums, key);
-	long err;
-
-	if (s)
-		return s;
-	err = bpf_map_update_elem(&sums, key, &zero, BPF_NOEXIST);
-	s = bpf_map_lookup_elem(&sums, key);
-	if (!s)
-		count_failed_update(err);
-	return s;
 }
 
 /* Tasks and interrupts on any CPU may drop packets at once, so sums are added to atomically. */

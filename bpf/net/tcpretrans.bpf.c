@@ -7,6 +7,7 @@
 #include "loss.bpf.h"
 #include "preempt.bpf.h"
 #include "ring.bpf.h"
+#include "sums.bpf.h"
 #include "task_key.bpf.h"
 #include "tcp.bpf.h"
 #include "tcpretrans.h"
@@ -20,12 +21,7 @@ const volatile bool have_error = false; /* has an error argument: also reports u
 #define TCP_CA_RECOVERY 3
 #define TCP_CA_LOSS 4
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);         /* set by the loader for sums */
-	__type(key, struct retrans_key);
-	__type(value, struct retrans_sums);
-} sums SEC(".maps");
+SUMS(struct retrans_key, struct retrans_sums)
 
 /*
  * Derives the reason from the state of the socket. The timer of a loss probe is pending until the
@@ -46,20 +42,6 @@ static __always_inline u8 why_of(const struct sock *sk)
 	if (BPF_CORE_READ(icsk, icsk_pending) == ICSK_TIME_LOSS_PROBE)
 		return RETRANS_PROBE;
 	return RETRANS_OTHER;
-}
-
-static __always_inline struct retrans_sums *sums_of(const struct retrans_key *key)
-{
-	struct retrans_sums zero = {}, *s = bpf_map_lookup_elem(&sums, key);
-	long err;
-
-	if (s)
-		return s;
-	err = bpf_map_update_elem(&sums, key, &zero, BPF_NOEXIST);
-	s = bpf_map_lookup_elem(&sums, key);
-	if (!s)
-		count_failed_update(err);
-	return s;
 }
 
 static __always_inline void add(struct retrans_record *r)
