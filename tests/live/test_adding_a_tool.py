@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The tool that docs/adding-a-tool.md writes must build and be right, as the page stands."""
+"""The tools that docs/adding-a-tool.md writes must build and be right, as the page stands."""
+import itertools
+import json
 import pathlib
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -34,7 +37,11 @@ def built(tmp_path_factory):
         ),
     )
     files = files_of_page()
-    assert sorted(files) == ["bpf/sched/slices.bpf.c", "bpf/sched/slices.h", "tools/sched/slices.c"]
+    assert sorted(files) == [
+        f"{start}{end}"
+        for start, end in itertools.product(("bpf/sched/runs", "bpf/sched/slices"), (".bpf.c", ".h"))
+    ] + ["tools/sched/runs.c", "tools/sched/slices.c"]
+    assert len(files["tools/sched/runs.c"].splitlines()) <= 60
     for name, text in files.items():
         (tree / name).write_text(text)
     subprocess.run(["make", "-j2", "-C", str(tree)], check=True, stdout=subprocess.DEVNULL)
@@ -44,7 +51,7 @@ def built(tmp_path_factory):
 @once
 def test_is_listed(built):
     out = subprocess.run([built / "tally"], capture_output=True, text=True, check=True).stdout
-    assert "slices" in out
+    assert {"slices", "runs"} <= set(out.split())
 
 
 @once
@@ -67,3 +74,25 @@ def test_sum_is_the_run_time_of_schedstat(built, tool, trigger):
         within(0.5 * group["sum"] <= grown.run_ns <= group["sum"] * 1.001, group, grown)
 
     steady(trial)
+
+
+@once
+def test_columns_of_the_table(built):
+    """The table beside the histogram, in one run: each event is in both."""
+    rests = "import time; [time.sleep(0.001) for _ in range(50)]"
+    both = subprocess.run(
+        [built / "tally", "run", "slices -P", "runs -P --sort avg", "--json", "--", sys.executable, "-c", rests],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    reports = {report["tool"]: report for report in map(json.loads, both.splitlines()) if "tool" in report}
+    (group,) = reports["slices"]["groups"]
+    (row,) = reports["runs"]["rows"]
+    assert (row["pid"], row["runs"], row["time"]) == (group["key"]["pid"], group["count"], group["sum"])
+    assert row["avg"] == group["sum"] // group["count"]
+    assert row["max"] == group["max"]
+    assert reports["runs"]["events"] == row["runs"] >= 50
+    refused = subprocess.run([built / "runs", "--sort", "sum"], capture_output=True, text=True, check=False)
+    assert refused.returncode == 2
+    assert "there are runs, time, avg, max, key" in refused.stderr
