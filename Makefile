@@ -77,7 +77,7 @@ libdw    := $(strip $(LIBDW))
 LIBS     := $(libdw) -lbpf -lelf -lz -ljansson -lm
 ifdef STATIC
 CPPFLAGS += -DTALLY_STATIC
-# user/host/module_btfs.c, user/host/kernel_btf.c
+# user/host/module_btfs.c, user/types/kernel_btf.c
 LDFLAGS  += -static $(foreach f,bpf_btf_get_next_id btf__load_vmlinux_btf btf__free,-Wl,--wrap=$(f))
 LIBS     := $(shell $(PKG_CONFIG) --static --libs $(if $(libdw),libdw liblzma) libbpf libelf jansson) -lm
 endif

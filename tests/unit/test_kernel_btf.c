@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "host/kernel_btf.h"
+#include "types/kernel_btf.h"
 
 /* How often all of the kernel's BTF was copied and indexed. */
 static unsigned int made;

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/numbers.h"
-#include "host/kernel_btf.h"
+#include "types/kernel_btf.h"
 #include "host/task_state.h"
 #include "report/diag.h"
 #include "run/measurement.h"

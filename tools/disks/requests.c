@@ -9,7 +9,7 @@
 #include "agg/elements.h"
 #include "base/clock.h"
 #include "host/errno_name.h"
-#include "host/kernel_btf.h"
+#include "types/kernel_btf.h"
 #include "report/diag.h"
 #include "report/units.h"
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host/kernel_btf.h"
+#include "types/kernel_btf.h"
 #include "host/syscalls.h"
 #include "host/task_state.h"
 #include "report/column.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "host/host.h"
-#include "host/kernel_btf.h"
+#include "types/kernel_btf.h"
 #include "host/task_state.h"
 #include "locks/lock_names.h"
 #include "locks/lock_waits.h"

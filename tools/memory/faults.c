@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/kernel_btf.h"
+#include "types/kernel_btf.h"
 #include "host/task_state.h"
 #include "memory/fault_events.h"
 #include "memory/fault_keys.h"

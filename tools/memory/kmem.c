@@ -9,7 +9,7 @@
 #include "base/numbers.h"
 #include "cli/order.h"
 #include "host/host.h"
-#include "host/kernel_btf.h"
+#include "types/kernel_btf.h"
 #include "memory/kmem_sums.h"
 #include "memory/outstanding.h"
 #include "report/diag.h"

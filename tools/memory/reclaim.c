@@ -6,7 +6,7 @@
 
 #include "base/numbers.h"
 #include "cli/order.h"
-#include "host/kernel_btf.h"
+#include "types/kernel_btf.h"
 #include "host/task_state.h"
 #include "memory/stalls.h"
 #include "report/diag.h"

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "cli/task_key.h"
-#include "host/kernel_btf.h"
+#include "types/kernel_btf.h"
 #include "net/drop.h"
 #include "report/column.h"
 #include "report/diag.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "host/errno_name.h"
-#include "host/kernel_btf.h"
+#include "types/kernel_btf.h"
 #include "net/tcp.h"
 #include "report/column.h"
 #include "report/diag.h"

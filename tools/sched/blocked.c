@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "host/kernel_btf.h"
+#include "types/kernel_btf.h"
 #include "sched/blocked.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "host/kernel_btf.h"
+#include "types/kernel_btf.h"
 #include "host/task_state.h"
 #include "report/diag.h"
 #include "run/measurement.h"

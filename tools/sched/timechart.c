@@ -8,7 +8,7 @@
 
 #include "agg/loss.h"
 #include "base/clock.h"
-#include "host/kernel_btf.h"
+#include "types/kernel_btf.h"
 #include "host/task_state.h"
 #include "host/topology.h"
 #include "report/diag.h"

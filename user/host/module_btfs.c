@@ -11,7 +11,7 @@
  * a static one the Makefile passes --wrap.
  *
  * It also sees none while an object is loaded with a part of the kernel's BTF that those of modules
- * cannot continue (host/kernel_btf.h).
+ * cannot continue (types/kernel_btf.h).
  */
 #include <errno.h>
 #include <linux/bpf.h>
@@ -21,7 +21,7 @@
 
 #include <bpf/bpf.h>
 
-#include "host/kernel_btf.h"
+#include "types/kernel_btf.h"
 
 #ifdef TALLY_STATIC
 #define bpf_btf_get_next_id __wrap_bpf_btf_get_next_id

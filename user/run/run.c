@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "host/kernel_btf.h"
+#include "types/kernel_btf.h"
 #include "host/signal_name.h"
 #include "report/arrange.h"
 #include "report/diag.h"

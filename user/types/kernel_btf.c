@@ -7,7 +7,7 @@
  * A shared libbpf calls both through its PLT, where the executable's definition takes precedence;
  * for a static one the Makefile passes --wrap.
  */
-#include "host/kernel_btf.h"
+#include "types/kernel_btf.h"
 
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef TALLY_HOST_KERNEL_BTF_H
-#define TALLY_HOST_KERNEL_BTF_H
+#ifndef TALLY_TYPES_KERNEL_BTF_H
+#define TALLY_TYPES_KERNEL_BTF_H
 
 #include "base/types.h"
 
@@ -37,4 +37,4 @@ int kernel_btf_arguments(const char *trace_typedef);
  */
 void kernel_btf__drop(void);
 
-#endif /* TALLY_HOST_KERNEL_BTF_H */
+#endif /* TALLY_TYPES_KERNEL_BTF_H */
