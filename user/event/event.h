@@ -255,7 +255,7 @@ struct event_source {
 	const char *name;       /* "software", as list shows it */
 	/*
 	 * Does the word look like an event of this source? Asked in the order of the table in
-	 * event.c; the first source to return true parses the word.
+	 * parse.c; the first source to return true parses the word.
 	 */
 	bool (*claims)(const struct event_context *ctx, const struct event_word *w);
 	/*
@@ -322,6 +322,9 @@ int event_word__number(const struct event_word *w, size_t from, size_t to, u64 *
  */
 bool event_word__base(const struct event_word *w, size_t *len);
 
+/* Removes the events from n on. */
+void events__truncate(struct events *events, size_t n);
+
 /* All sources, in the order in which they are asked to claim a word. */
 extern const struct event_source *const event_sources[];
 extern const size_t event_source_count;
@@ -338,8 +341,5 @@ struct event_site *event_sites__add_counter(struct event_sites *sites, const str
  */
 int event_sites__add_per_core_pmu(struct event_sites *sites, const struct event *e,
 				  const struct event_context *ctx);
-
-/* type and config of a hardware or cache event by name; false if unknown. */
-bool event_hardware_attr(const char *name, struct perf_event_attr *attr);
 
 #endif /* TALLY_EVENT_EVENT_H */

@@ -9,6 +9,7 @@
 
 #include "base/nearest.h"
 #include "base/numbers.h"
+#include "event/hardware_names.h"
 
 #define TERMS 64
 #define CONFIG_WORDS 4
