@@ -217,6 +217,34 @@ static int keep_told(struct symbols *s, const struct told_file *told)
 	return -ENOMEM;
 }
 
+/*
+ * Opens by path in the process's root, or in ours if it has exited: it must be the file that was
+ * mapped.
+ */
+int symbols__open_told(struct symbols *s, u32 pid, struct mapping *m)
+{
+	const struct mapping_line line = { .inode = m->inode, .name = m->path };
+	struct stat st;
+	int fd = root__open(pid, m->path, 0, &st);
+
+	m->unopened = false;
+	if (fd >= 0 && st.st_ino != m->inode) {
+		close(fd);
+		fd = -ESTALE;
+	}
+	if (fd < 0 && !opener__is_unanswered(fd))
+		fd = root__open(pid = 0, m->path, 0, &st);
+	if (opener__is_unanswered(fd))
+		return symbols__add_unanswered(s, &line, fd, &m->file);
+	if (fd < 0)
+		return fd == -ENOMEM ? fd : 0;
+	if (st.st_ino != m->inode) {
+		close(fd);
+		return 0;
+	}
+	return symbols__add_named(s, fd, &st, pid, m->path, &m->file);
+}
+
 static struct mapped_file *find_own_vdso(struct symbols *s, u64 size);
 
 int symbols__open_at_once(struct symbols *s, u32 pid, const struct mapping_line *line,

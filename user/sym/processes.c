@@ -9,8 +9,6 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/opener.h"
-#include "sym/root.h"
 #include "sym/state.h"
 
 /* Limit for all processes together: mappings, and lines of JIT maps. */
@@ -945,32 +943,4 @@ int symbols__see_again(struct symbols *s, u32 pid, bool told_all)
 	if (p && took_ns >= SLOW_NS)
 		p->rests_until_ns = begin_ns + 11 * took_ns;
 	return err;
-}
-
-/*
- * Opens by path in the process's root, or in ours if it has exited: it must be the file that was
- * mapped.
- */
-int symbols__open_told(struct symbols *s, u32 pid, struct mapping *m)
-{
-	const struct mapping_line line = { .inode = m->inode, .name = m->path };
-	struct stat st;
-	int fd = root__open(pid, m->path, 0, &st);
-
-	m->unopened = false;
-	if (fd >= 0 && st.st_ino != m->inode) {
-		close(fd);
-		fd = -ESTALE;
-	}
-	if (fd < 0 && !opener__is_unanswered(fd))
-		fd = root__open(pid = 0, m->path, 0, &st);
-	if (opener__is_unanswered(fd))
-		return symbols__add_unanswered(s, &line, fd, &m->file);
-	if (fd < 0)
-		return fd == -ENOMEM ? fd : 0;
-	if (st.st_ino != m->inode) {
-		close(fd);
-		return 0;
-	}
-	return symbols__add_named(s, fd, &st, pid, m->path, &m->file);
 }
