@@ -13,6 +13,7 @@
 #include "event/user_binary.h"
 #include "expr/fields.h"
 #include "report/diag.h"
+#include "events/probe/asked.h"
 #include "events/probe/saved.h"
 #include "events/probe/sides.h"
 
@@ -560,7 +561,7 @@ static int save_arguments(struct probe_plan *p)
 
 	if (p->spans || p->request->bare || !p->known.want_dwarf || !only_returns(&p->side[PROBE_END]))
 		return 0;
-	err = probe_saved__find(p);
+	err = probe_asked__find(p);
 	if (err || !p->nsaved)
 		return err;
 	p->spans = p->calls = p->returns = true;
