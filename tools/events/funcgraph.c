@@ -16,6 +16,7 @@
 #include "host/task_state.h"
 #include "report/diag.h"
 #include "run/explain.h"
+#include "run/load.h"
 #include "run/map_room.h"
 #include "run/measurement.h"
 #include "stack/options.h"
@@ -367,7 +368,7 @@ static int load(struct measurement *m)
 	if (!err)
 		err = size_maps(s, m);
 	if (!err && !m->cli->explain) {
-		err = run__load(s->bpf->skeleton);
+		err = skeleton__load(s->bpf->skeleton);
 		return err ? measurement__complain(m, "load", err) : 0;
 	}
 	return err;

@@ -12,6 +12,7 @@
 #include "event/user_binary.h"
 #include "report/diag.h"
 #include "events/probe/plan.h"
+#include "run/load.h"
 #include "run/measurement.h"
 #include "run/explain.h"
 #include "stack/options.h"
@@ -274,7 +275,7 @@ static int load(struct stackcount *s, struct measurement *m)
 	s->bpf->rodata->most_for_every = UINT64_MAX / (s->every ?: 1);
 	err = stacks__prepare(&s->stacks, m, s->bpf->obj, "counts", cli->asked_keys);
 	if (!err && !cli->explain)
-		err = run__load(s->bpf->skeleton);
+		err = skeleton__load(s->bpf->skeleton);
 	return err ? measurement__complain(m, "load", err) : 0;
 }
 

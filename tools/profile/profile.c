@@ -10,6 +10,7 @@
 #include "report/listing.h"
 #include "profile/events.h"
 #include "profile/wall.h"
+#include "run/load.h"
 #include "run/measurement.h"
 #include "stack/options.h"
 #include "tools.h"
@@ -237,7 +238,7 @@ static int load(struct measurement *m)
 	m->source = p->events.source;
 	err = open_skeleton(m);
 	if (!err && !m->cli->explain)
-		err = run__load(p->bpf->skeleton);
+		err = skeleton__load(p->bpf->skeleton);
 	return err ? measurement__complain(m, "load", err) : 0;
 }
 

@@ -10,6 +10,7 @@
 #include "cli/task_key.h"
 #include "host/task_state.h"
 #include "report/diag.h"
+#include "run/load.h"
 
 #include "wall.skel.h"
 
@@ -67,7 +68,7 @@ int wall__load(struct wall *w, struct measurement *m)
 	if (!err)
 		err = stacks__prepare(w->stacks, m, m->obj, "counts", m->cli->asked_keys);
 	if (!err && !m->cli->explain)
-		err = run__load(m->skeleton);
+		err = skeleton__load(m->skeleton);
 	return err ? measurement__complain(m, "load", err) : 0;
 }
 

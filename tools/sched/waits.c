@@ -11,6 +11,7 @@
 #include "agg/variable.h"
 #include "host/task_state.h"
 #include "report/diag.h"
+#include "run/load.h"
 
 const struct wait_source_text wait_sources[WAIT_SOURCES] = {
 	[WAIT_ACCOUNTING] = {
@@ -137,7 +138,7 @@ static int load_with(struct measurement *m, int source,
 	if (!err)
 		err = prepare(m->obj, &m->run->host, source);
 	if (!err && !m->cli->explain)
-		err = run__load(m->skeleton);
+		err = skeleton__load(m->skeleton);
 	return err;
 }
 

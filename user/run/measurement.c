@@ -18,6 +18,7 @@
 #include "report/diag.h"
 #include "report/openmetrics.h"
 #include "run/explain.h"
+#include "run/load.h"
 
 /*
  * --- the scope, and memory ---------------------------------------------------------------------
@@ -109,7 +110,7 @@ int measurement__complain(const struct measurement *m, const char *what, int err
 {
 	bool many = m->cli->max_keys > CLI_DEFAULT_MAX_KEYS;
 
-	/* run__load() has already reported the limit. */
+	/* skeleton__load() has already reported the limit. */
 	if (err == -EMFILE || err == -ENFILE)
 		return strcmp(what, "load") ? host__complain_of_files() : err;
 	/* The kernel refuses hashes beyond its limits with E2BIG, and programs, too. */
@@ -284,7 +285,7 @@ static int open_and_load(struct measurement *m)
 	if (err == -EINVAL || err == -EOPNOTSUPP || err == -EPERM || err == -ETIME || err == -EINTR)
 		return err;
 	if (!err && !m->cli->explain)
-		err = run__load(m->skeleton);
+		err = skeleton__load(m->skeleton);
 	return err ? measurement__complain(m, "load", err) : 0;
 }
 
@@ -413,72 +414,4 @@ int measurement__parse(struct measurement *m, struct cli *cli, u32 without, int 
 		return -ENOMEM;
 	m->cli = cli;
 	return cli__parse(cli, &spec, argc, argv);
-}
-
-/*
- * --- a run of one ------------------------------------------------------------------------------
- */
-
-static int measure(struct measurement *m)
-{
-	int err = measurement__load(m);
-
-	if (err)
-		return err;
-	if (m->cli->explain)
-		return measurement__tell(m);
-	if (m->spec->measure)
-		return m->spec->measure(m) ?: m->has_metrics ? run__end_metrics(m->run) : 0;
-	err = measurement__begin(m);
-	return err ?: run__loop(m->run);
-}
-
-static int run_one(struct measurement *m)
-{
-	struct run run = {};
-	int err = run__init(&run, m->cli);
-
-	if (!err)
-		err = run__add(&run, m);
-	if (!err)
-		err = measure(m);
-	if (m->spec->end)
-		err = m->spec->end(m, err);
-	run__release(&run);
-	return run__exit_code(&run, err);
-}
-
-static int check_and_run(struct measurement *m)
-{
-	const struct tool_spec *spec = m->spec;
-	int code = -1;
-
-	if (spec->check && spec->check(m->own, m->cli))
-		return EXIT_USAGE;
-	if (spec->instead)
-		code = spec->instead(spec, m->own, m->cli);
-	return code >= 0 ? code : run_one(m);
-}
-
-static int parse_and_run(struct measurement *m, int argc, char **argv)
-{
-	struct cli cli;
-	int err = measurement__parse(m, &cli, 0, argc, argv), code;
-
-	if (err)
-		return err == -ENOMEM ? EXIT_FAILED : EXIT_USAGE;
-	code = check_and_run(m);
-	cli__free(&cli);
-	return code;
-}
-
-int measurement__main(const struct tool_spec *spec, int argc, char **argv)
-{
-	struct measurement m;
-	int code = EXIT_FAILED;
-
-	if (!measurement__init(&m, spec))
-		code = parse_and_run(&m, argc, argv);
-	measurement__release(&m);
-	return code;
 }

@@ -73,12 +73,6 @@ int run__init(struct run *run, struct cli *cli);
  */
 int run__add(struct run *run, struct measurement *m);
 
-/*
- * Loads an opened skeleton. Returns -EMFILE, already reported, if open files run out: libbpf probes
- * kernel features by opening files and would take that failure for a missing feature.
- */
-int run__load(struct bpf_object_skeleton *skeleton);
-
 /* Arms all measurements and measures until the run ends. */
 int run__loop(struct run *run);
 

@@ -11,6 +11,7 @@
 #include "report/diag.h"
 #include "event/user_binary.h"
 #include "events/probe/starts.h"
+#include "run/load.h"
 #include "run/measurement.h"
 #include "run/explain.h"
 #include "run/lines.h"
@@ -467,7 +468,7 @@ int probe_session__explain(struct probe_session *s)
 
 static int load(struct probe_session *s)
 {
-	int err = run__load(s->bpf->skeleton);
+	int err = skeleton__load(s->bpf->skeleton);
 
 	if (err)
 		return measurement__complain(s->m, "load", err);

@@ -5,6 +5,7 @@
 
 #include "events/stat/counting_parts.h"
 #include "report/diag.h"
+#include "run/load.h"
 #include "run/measurement.h"
 #include "run/map_room.h"
 
@@ -165,7 +166,7 @@ static int load(struct counting *c)
 		return -errno;
 	err = counting_configure(c);
 	if (!err)
-		err = run__load(c->bpf->skeleton);
+		err = skeleton__load(c->bpf->skeleton);
 	return err ? measurement__complain(c->m, "load", err) : 0;
 }
 

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef TALLY_RUN_LOAD_H
+#define TALLY_RUN_LOAD_H
+
+#include <bpf/libbpf.h>
+
+/*
+ * Loads an opened skeleton. Returns -EMFILE, already reported, if open files run out: libbpf probes
+ * kernel features by opening files and would take that failure for a missing feature.
+ */
+int skeleton__load(struct bpf_object_skeleton *skeleton);
+
+#endif /* TALLY_RUN_LOAD_H */
