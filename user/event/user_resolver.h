@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One event of functions of programs, resolved in one file:
+ *
+ *   user_function.c    what was typed, which files, and what was not found
+ *   user_symbols.c     functions by the symbols of the file
+ *   user_lines.c       functions and lines by debug information
+ *   user_sites.c       the sites themselves: ends of functions, places inside of them
+ *
+ * Functions of type int return 0 or a negative errno; they have complained, unless memory runs out.
+ */
+#ifndef TALLY_EVENT_USER_RESOLVER_H
+#define TALLY_EVENT_USER_RESOLVER_H
+
+#include "event/code_name.h"
+#include "event/event.h"
+#include "event/user_code.h"
+#include "sym/demangle.h"
+#include "types/binary.h"
+#include "types/dwarf.h"
+
+struct resolver {
+	struct event_sites *sites;
+	const struct event *event;
+	struct complaint *c;
+	const char *path;
+	struct user_code *code; /* opened on first use */
+	bool is_32_bit;
+	bool is_one_of_several; /* other files may have the function instead */
+	const struct dwarf_unread *unread;      /* functions may be described where is not read; or NULL */
+	bool is_glob;           /* the name is a glob, and the file has no function of that very name */
+	bool by_code_name;      /* match C++ and Rust names as in the source */
+	char **told;            /* then the names of the functions found, without parameters */
+	struct demangler demangler;
+	size_t first;           /* index of our first site */
+	u32 most;
+};
+
+/* Probes the ends of a function at the returning instructions, which changes nothing on its stack. */
+int resolver__add_ends(struct resolver *r, const char *name, const char *text, u64 function, u64 file_offset);
+
+/* Probes the place at an offset in a function, which is at file_offset. */
+int resolver__add_place(struct resolver *r, const char *text, u64 function, u64 offset, u64 file_offset);
+
+/* An address from debug information is trusted to begin an instruction unless the code contradicts it. */
+int resolver__check_place(struct resolver *r, const char *name, u64 address, bool from_dwarf);
+
+/* Adds the sites of all functions whose symbols match. */
+int resolver__add_symbols(struct resolver *r);
+
+/* Sets the symbol of the sites from index from on. */
+int resolver__set_symbols(struct resolver *r, size_t from, const char *symbol);
+
+/* Formats the name in text[size]; symbols that are not C++ or Rust are printed as is. */
+void resolver__tell_name(struct resolver *r, char *text, size_t size, const char *symbol, enum code_name_form form);
+
+/* binary_functions__search()'s callback: demangles there, since symbols may be crafted to attack the demangler. */
+bool user_symbol__is_named(const char *symbol, const void *typed);
+
+/* Lines and source files need debug information; for plain names it only adds inlined copies. */
+bool event_function__needs_dwarf(const struct event_function *e);
+
+/* Adds the sites that debug information has. -ENODATA, -EOPNOTSUPP, -EPROTONOSUPPORT: it cannot be read. */
+int resolver__add_from_dwarf(struct resolver *r);
+
+#endif /* TALLY_EVENT_USER_RESOLVER_H */
