@@ -13,125 +13,6 @@
 
 /* Limit for all processes together: mappings, and lines of JIT maps. */
 #define MAX_KEPT 1000000
-/* Limit per process: code that is no longer mapped, but may be in earlier stacks. */
-#define MAX_FORMER 4096
-/* Limit per process of mappings from records. */
-#define MAX_MAPPINGS 8192
-
-/*
- * --- the code of a process ---------------------------------------------------------------------
- */
-
-static void let_code_go(struct code *c)
-{
-	if (!c || --c->users)
-		return;
-	free(c->mapping);
-	free(c);
-}
-
-/* Takes ownership of the array, also on failure. NULL: no memory. */
-static struct code *new_code(struct mapping *mapping, size_t n)
-{
-	struct code *c = calloc(1, sizeof(*c));
-
-	if (!c) {
-		free(mapping);
-		return NULL;
-	}
-	*c = (struct code){ .users = 1, .mapping = mapping, .n = n, .room = n };
-	return c;
-}
-
-/* Unshares p's code, and makes room for more mappings. */
-static int own_code(struct process *p, size_t more)
-{
-	struct code *old = p->code;
-	size_t n = old ? old->n : 0, room = n + more;
-	struct mapping *larger;
-
-	if (old && old->users == 1 && old->room >= room)
-		return 0;
-	room += room / 2;
-	larger = reallocarray(old && old->users == 1 ? old->mapping : NULL, room ?: 1, sizeof(*larger));
-	if (!larger)
-		return -ENOMEM;
-	if (old && old->users == 1) {
-		old->mapping = larger;
-		old->room = room;
-		return 0;
-	}
-	if (n)
-		memcpy(larger, old->mapping, n * sizeof(*larger));
-	p->code = new_code(larger, n);
-	if (!p->code) {
-		p->code = old;
-		return -ENOMEM;
-	}
-	p->code->room = room;
-	let_code_go(old);
-	return 0;
-}
-
-static const struct mapping *find_current(const struct process *p, u64 address)
-{
-	const struct code *c = p->code;
-	size_t low = 0, high = c ? c->n : 0, mid;
-
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (c->mapping[mid].end <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return c && low < c->n && c->mapping[low].start <= address ? &c->mapping[low] : NULL;
-}
-
-/*
- * The last mapping there before that time. The list is unordered: records may arrive after newer
- * mappings have been seen.
- */
-static const struct mapping *find_former(const struct process *p, u64 address, u64 at_ns)
-{
-	const struct mapping *last = NULL, *m;
-	size_t i;
-
-	for (i = 0; i < p->nformer; i++) {
-		m = &p->former[i];
-		if (m->from_ns <= at_ns && m->start <= address && address < m->end &&
-		    (!last || m->from_ns >= last->from_ns))
-			last = m;
-	}
-	return last;
-}
-
-const struct mapping *process__find_mapping(const struct process *p, u64 address, u64 at_ns)
-{
-	const struct mapping *m = find_current(p, address);
-
-	return m && m->from_ns <= at_ns ? m : find_former(p, address, at_ns);
-}
-
-/* Do both give the same names? */
-static bool is_same_code(const struct mapping *a, const struct mapping *b)
-{
-	return a->inode == b->inode && a->module == b->module && a->path == b->path &&
-	       a->start - a->offset == b->start - b->offset;
-}
-
-/* Keeps a replaced mapping, unless the new one has the same names. Dropped if out of memory. */
-static void keep_former(struct process *p, const struct mapping *old, const struct mapping *new)
-{
-	if (!old->executable || is_same_code(old, new))
-		return;
-	if (p->nformer == MAX_FORMER) {
-		memmove(p->former, p->former + MAX_FORMER / 2, MAX_FORMER / 2 * sizeof(*p->former));
-		p->nformer = MAX_FORMER / 2;
-	}
-	if (!ARRAY_ROOM(p->former, p->nformer))
-		p->former[p->nformer++] = *old;
-}
 
 /*
  * --- processes ---------------------------------------------------------------------------------
@@ -171,7 +52,7 @@ static void release_jit(struct symbols *s, struct process *p)
 void symbols__free_process(struct symbols *s, struct process *p)
 {
 	release_jit(s, p);
-	let_code_go(p->code);
+	code__let_go(p->code);
 	free(p->former);
 	free(p);
 }
@@ -214,7 +95,7 @@ static void forget(struct symbols *s, struct process *p)
 }
 
 /* Makes it the most recently seen, and forgets the oldest ones above the limit. */
-static void note_seen(struct symbols *s, struct process *p)
+void symbols__note_seen(struct symbols *s, struct process *p)
 {
 	struct process *first;
 
@@ -233,7 +114,7 @@ static void note_seen(struct symbols *s, struct process *p)
 }
 
 /* Ends the process or its current program. */
-static void end_process(struct symbols *s, struct process *p, u64 at_ns)
+void symbols__end_process(struct symbols *s, struct process *p, u64 at_ns)
 {
 	if (p->over_ns)
 		return;
@@ -243,7 +124,7 @@ static void end_process(struct symbols *s, struct process *p, u64 at_ns)
 }
 
 /* Adds one that begins then; the previous one with that pid has ended. */
-static struct process *add_process(struct symbols *s, u32 pid, u64 from_ns)
+struct process *symbols__add_process(struct symbols *s, u32 pid, u64 from_ns)
 {
 	struct process *p = calloc(1, sizeof(*p)), **at, *old;
 
@@ -258,7 +139,7 @@ static struct process *add_process(struct symbols *s, u32 pid, u64 from_ns)
 		return NULL;
 	}
 	if (*at != p) {
-		end_process(s, *at, from_ns);
+		symbols__end_process(s, *at, from_ns);
 		for (old = *at; old && !old->gone_ns; old = old->before)
 			old->gone_ns = from_ns ?: 1;
 		p->before = *at;
@@ -342,12 +223,12 @@ void symbols__forget_names(struct symbols *s)
 /* A process of which nothing is known is noted when its pid is gone: it may have run until now. */
 static void note_gone(struct symbols *s, u32 pid)
 {
-	struct process *p = is_gone(pid) ? add_process(s, pid, 0) : NULL;
+	struct process *p = is_gone(pid) ? symbols__add_process(s, pid, 0) : NULL;
 
 	if (!p)
 		return;
 	p->gone_ns = monotonic_ns();
-	end_process(s, p, p->gone_ns);
+	symbols__end_process(s, p, p->gone_ns);
 	symbols__count_kept(s, p);
 }
 
@@ -389,7 +270,7 @@ static const char *base_name(const char *name)
 }
 
 /* The kernel's internal files have names that look like paths. */
-static bool has_path(const struct mapping_line *line)
+bool mapping_line__has_path(const struct mapping_line *line)
 {
 	static const char *const memory[] = {
 		"/memfd:", "/dev/zero", "/anon_hugepage", "/SYSV",
@@ -405,7 +286,7 @@ static bool has_path(const struct mapping_line *line)
 }
 
 /* Can it be generated code? Not in a file, or in an unlinked one. */
-static bool is_made(const struct mapping_line *line)
+bool mapping_line__is_made(const struct mapping_line *line)
 {
 	if (!line->executable)
 		return false;
@@ -417,9 +298,9 @@ static bool is_made(const struct mapping_line *line)
 /* Reuses the file of an unchanged mapping: most are, and opening takes some microseconds. */
 static const struct mapping *known_mapping(const struct taking *t, const struct mapping *m)
 {
-	const struct mapping *old = t->is_same ? find_current(t->process, m->start) : NULL;
+	const struct mapping *old = t->is_same ? process__find_current(t->process, m->start) : NULL;
 
-	return old && old->start == m->start && old->end == m->end && is_same_code(old, m) ? old : NULL;
+	return old && old->start == m->start && old->end == m->end && mapping__is_same_code(old, m) ? old : NULL;
 }
 
 static int take_file(const struct taking *t, const struct mapping_line *line, struct mapping *m)
@@ -483,9 +364,9 @@ static void charge_names(struct symbols *s, struct process *p, size_t bytes)
 		*share += bytes;
 }
 
-static int name_mapping(struct symbols *s, struct process *p, const struct mapping_line *line, struct mapping *m)
+int symbols__name_mapping(struct symbols *s, struct process *p, const struct mapping_line *line, struct mapping *m)
 {
-	bool path = has_path(line) && strlen(line->name) < PATH_MAX;
+	bool path = mapping_line__has_path(line) && strlen(line->name) < PATH_MAX;
 	size_t before = s->text_bytes;
 
 	if (!has_room_for_names(s, p)) {
@@ -518,12 +399,12 @@ static int take_mapping(void *arg, const struct mapping_line *line)
 	};
 	int err;
 
-	err = name_mapping(t->symbols, t->process, line, &m);
+	err = symbols__name_mapping(t->symbols, t->process, line, &m);
 	if (!err)
 		err = take_file(t, line, &m);
 	if (err)
 		return err;
-	t->makes_code |= is_made(line);
+	t->makes_code |= mapping_line__is_made(line);
 	return ARRAY_APPEND(t->mapping, t->n, m);
 }
 
@@ -546,7 +427,7 @@ static int keep_code(struct taking *t, struct process *p)
 		if (!m->executable)
 			continue;
 		if (now < t->n && t->mapping[now].start < m->end) {
-			keep_former(p, m, &t->mapping[now]);
+			process__keep_former(p, m, &t->mapping[now]);
 		} else if (kept < MAX_FORMER) {
 			all[n++] = *m;
 			kept++;
@@ -609,10 +490,10 @@ static int take_mappings(struct symbols *s, struct process *p, const struct proc
 		free(t.mapping);
 		return err;
 	}
-	code = new_code(t.mapping, t.n);
+	code = code__new(t.mapping, t.n);
 	if (!code)
 		return -ENOMEM;
-	let_code_go(p->code);
+	code__let_go(p->code);
 	p->code = code;
 	p->makes_code = t.makes_code;
 	p->stamp = *now;
@@ -622,7 +503,7 @@ static int take_mappings(struct symbols *s, struct process *p, const struct proc
 }
 
 /* Opens its JIT map, if it can have one: it may appear at any time. */
-static int take_jit_map(struct symbols *s, struct process *p)
+int symbols__take_jit_map(struct symbols *s, struct process *p)
 {
 	bool held = p->jit.fd >= 0;
 
@@ -638,7 +519,7 @@ static int take_jit_map(struct symbols *s, struct process *p)
 static struct process *continue_process(struct symbols *s, struct process *old, const struct process_stamp *now)
 {
 	u64 gone_ns = goes_on(old, now) ? 0 : monotonic_ns();
-	struct process *p = add_process(s, old->pid, old->over_ns ?: gone_ns);
+	struct process *p = symbols__add_process(s, old->pid, old->over_ns ?: gone_ns);
 
 	if (p)
 		old->gone_ns = gone_ns;
@@ -661,286 +542,13 @@ int symbols__see(struct symbols *s, u32 pid)
 	if (p && (p->over_ns || !goes_on(p, &stamp)))
 		p = continue_process(s, p, &stamp);
 	else if (!p)
-		p = add_process(s, pid, 0);
+		p = symbols__add_process(s, pid, 0);
 	if (!p)
 		return -ENOMEM;
 	if (memcmp(&stamp, &p->stamp, sizeof(stamp)))
 		err = take_mappings(s, p, &stamp);
 	if (!err)
-		err = take_jit_map(s, p);
-	note_seen(s, p);
-	return err;
-}
-
-/*
- * --- what records tell -------------------------------------------------------------------------
- */
-
-static int insert_mapping(struct process *p, const struct mapping *m)
-{
-	struct mapping *all;
-	size_t at;
-	int err = own_code(p, 1);
-
-	if (err)
-		return err;
-	all = p->code->mapping;
-	for (at = p->code->n; at > 0 && all[at - 1].start > m->start; at--)
-		all[at] = all[at - 1];
-	all[at] = *m;
-	p->code->n++;
-	return 0;
-}
-
-/* Removes from p's mappings the range that m replaces; cut mappings keep their outer parts. */
-static int cut_mappings(struct process *p, const struct mapping *m)
-{
-	size_t i, n = 0, total = p->code->n;
-	struct mapping *all = p->code->mapping, behind = {};
-	bool cut_behind = false;
-
-	for (i = 0; i < total; i++) {
-		struct mapping old = all[i];
-
-		if (old.end <= m->start || old.start >= m->end) {
-			all[n++] = old;
-			continue;
-		}
-		keep_former(p, &old, m);
-		if (old.end > m->end) {
-			cut_behind = true;
-			behind = old;
-			behind.offset += m->end - old.start;
-			behind.start = m->end;
-		}
-		if (old.start < m->start) {
-			old.end = m->start;
-			all[n++] = old;
-		}
-	}
-	p->code->n = n;
-	return cut_behind ? insert_mapping(p, &behind) : 0;
-}
-
-static int put_mapping(struct process *p, const struct mapping *m)
-{
-	int err = own_code(p, 2);
-
-	if (!err)
-		err = cut_mappings(p, m);
-	return err ?: insert_mapping(p, m);
-}
-
-/*
- * Is the record from before the process was seen? Then the mappings seen are newer. A record from
- * during the read may belong to the mappings seen or to later ones; if it is older, a further
- * record follows.
- */
-static bool is_old(const struct process *p, u64 at_ns)
-{
-	return at_ns < p->seen_ns;
-}
-
-/* Mappings per process in a burst, and per second over time; more cost that process its names. */
-#define MAPPINGS_AT_ONCE 4096
-#define MAPPINGS_A_SECOND 512
-
-static bool has_credit(struct process *p, u64 at_ns)
-{
-	u64 elapsed = at_ns > p->debt_at_ns ? at_ns - p->debt_at_ns : 0;
-	u64 each = NSEC_PER_SEC / MAPPINGS_A_SECOND;
-
-	p->debt_ns = p->debt_ns > elapsed ? p->debt_ns - elapsed : 0;
-	p->debt_at_ns += elapsed;
-	if (p->debt_ns >= MAPPINGS_AT_ONCE * each)
-		return false;
-	p->debt_ns += each;
-	return true;
-}
-
-/* The mapping with exactly this range. */
-static struct mapping *find_exactly(const struct process *p, u64 start, u64 end)
-{
-	struct mapping *m = (struct mapping *)find_current(p, start);
-
-	return m && m->start == start && m->end == end ? m : NULL;
-}
-
-static int take_told(struct symbols *s, struct process *p, const struct mapping_line *line,
-		     struct mapping *m)
-{
-	struct mapping *old = find_exactly(p, m->start, m->end);
-	int err;
-
-	/* Already seen, with unknown mapping time; other mappings may have been there before. */
-	if (old && is_same_code(old, m)) {
-		if (m->from_ns <= p->seen_until_ns && old->path && old->from_ns == p->from_ns)
-			old->from_ns = m->from_ns;
-		return 0;
-	}
-	err = symbols__open_at_once(s, p->pid, line, m);
-	if (err)
-		return err;
-	if (!is_old(p, m->from_ns))
-		return put_mapping(p, m);
-	keep_former(p, m, &(struct mapping){});
-	return 0;
-}
-
-int symbols__mapped(struct symbols *s, u32 pid, const struct mapping_line *line, u64 at_ns,
-		    u64 *replaced_ns)
-{
-	struct process *p = symbols__find_process_at(s, pid, at_ns) ?: symbols__find_process(s, pid);
-	struct mapping m = {
-		.start = line->start,
-		.end = line->end,
-		.offset = line->offset,
-		.inode = line->inode,
-		.from_ns = at_ns,
-		.executable = true,
-		.kind = strcmp(line->name, "[vdso]") ? SYMBOL_USER : SYMBOL_VDSO,
-		.unopened = has_path(line),
-	};
-	size_t before;
-	int err;
-
-	p = p ?: add_process(s, pid, 0);
-	if (!p)
-		return -ENOMEM;
-	if (line->end <= line->start)
-		return 0;
-	/* Code generated at run time is named by the JIT map, wherever it is mapped. */
-	p->makes_code |= is_made(line);
-	if (!has_credit(p, at_ns) || (p->code && p->code->n >= MAX_MAPPINGS)) {
-		s->skipped++;
-		return 0;
-	}
-	before = p->nformer;
-	err = name_mapping(s, p, line, &m);
-	m.unopened &= m.path != NULL;
-	if (!err)
-		err = take_told(s, p, line, &m);
-	if (p->nformer > before)
-		*replaced_ns = p->former[p->nformer - 1].from_ns ?: 1;
-	note_seen(s, p);
-	return err;
-}
-
-void symbols__note_mixed(struct symbols *s, u32 pid)
-{
-	struct process *p = symbols__find_process(s, pid);
-
-	if (p && p->nformer)
-		p->former[p->nformer - 1].is_mixed = true;
-}
-
-int symbols__forked(struct symbols *s, u32 pid, u32 parent, u64 at_ns)
-{
-	struct process *from, *p;
-
-	if (pid == parent)
-		return 0;
-	from = symbols__find_process_at(s, parent, at_ns);
-	/* It started before the records, and may still exist. */
-	if (!from && symbols__see(s, parent) == -ENOMEM)
-		return -ENOMEM;
-	from = from ?: symbols__find_process_at(s, parent, at_ns);
-	p = add_process(s, pid, at_ns);
-	if (!p)
-		return -ENOMEM;
-	if (from && from->code) {
-		p->code = from->code;
-		p->code->users++;
-		p->makes_code = from->makes_code;
-		p->is_told = from->is_told || from->stamp.start_time;
-	}
-	note_seen(s, p);
-	return 0;
-}
-
-/* It was seen as its current program, and it is told only now that this one began earlier. */
-static void began_earlier(struct process *p, u64 at_ns)
-{
-	size_t i;
-
-	if (!p->before || p->before->over_ns != p->from_ns || at_ns < p->before->from_ns)
-		return;
-	for (i = 0; p->code && i < p->code->n; i++)
-		if (p->code->mapping[i].from_ns == p->from_ns)
-			p->code->mapping[i].from_ns = at_ns;
-	p->before->over_ns = at_ns;
-	p->from_ns = at_ns;
-}
-
-/* The mappings were seen after the exec, so they are the new program's; nothing is known of the one before. */
-static void take_over(struct process *to, struct process *from)
-{
-	struct jit_map jit = to->jit;
-
-	to->code = from->code;
-	to->stamp = from->stamp;
-	to->seen_ns = from->seen_ns;
-	to->seen_until_ns = from->seen_until_ns;
-	to->makes_code = from->makes_code;
-	to->jit = from->jit;
-	to->jit_due = from->jit_due;
-	from->jit = jit;
-	from->code = NULL;
-}
-
-int symbols__execed(struct symbols *s, u32 pid, u64 at_ns)
-{
-	struct process *p = symbols__find_process(s, pid), *before = p;
-	bool was_seen = p && !p->over_ns && p->stamp.start_time && at_ns < p->seen_ns;
-
-	if (p && at_ns < p->from_ns) {
-		began_earlier(p, at_ns);
-		return 0;
-	}
-	p = add_process(s, pid, at_ns);
-	if (!p)
-		return -ENOMEM;
-	p->is_told = true;
-	if (was_seen) {
-		take_over(p, before);
-		symbols__count_kept(s, before);
-	}
-	note_seen(s, p);
-	return 0;
-}
-
-void symbols__exited(struct symbols *s, u32 pid, u64 at_ns)
-{
-	struct process *p = symbols__find_process_at(s, pid, at_ns);
-
-	if (p)
-		end_process(s, p, at_ns);
-}
-
-/* Such a process holds its mmap lock most of the time, and reading its mappings would block. */
-static bool is_stormy(const struct process *p)
-{
-	return p->debt_ns >= (u64)MAPPINGS_AT_ONCE / 2 * (NSEC_PER_SEC / MAPPINGS_A_SECOND);
-}
-
-#define SLOW_NS (5 * NSEC_PER_MSEC)
-
-int symbols__see_again(struct symbols *s, u32 pid, bool told_all)
-{
-	struct process *p = symbols__find_process(s, pid);
-	u64 begin_ns = monotonic_ns(), took_ns;
-	int err;
-
-	if (p && !p->over_ns) {
-		if (is_stormy(p) || begin_ns < p->rests_until_ns)
-			return 0;
-		if (told_all && (p->is_told || p->stamp.start_time))
-			return take_jit_map(s, p);
-	}
-	err = symbols__see(s, pid);
-	p = symbols__find_process(s, pid);
-	took_ns = monotonic_ns() - begin_ns;
-	if (p && took_ns >= SLOW_NS)
-		p->rests_until_ns = begin_ns + 11 * took_ns;
+		err = symbols__take_jit_map(s, p);
+	symbols__note_seen(s, p);
 	return err;
 }

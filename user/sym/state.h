@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Private state of sym/symbols.h, shared by its parts: files and strings (files.c), processes and
- * their mappings (processes.c), addresses to names (symbols.c).
+ * Private state of sym/symbols.h, shared by its parts: files and strings (files.c), the code of a process
+ * (process_code.c), processes and their mappings (processes.c), what records tell about both (records.c), addresses to
+ * names (symbols.c).
  */
 #ifndef TALLY_SYM_STATE_H
 #define TALLY_SYM_STATE_H
@@ -60,7 +61,7 @@ struct process {
 	size_t path_bytes;              /* of symbols.path_bytes, those that were new with this process */
 	bool user_known;
 	u32 user;                       /* when it was first asked for: see share_of_user() */
-	bool makes_code;                /* see is_made() */
+	bool makes_code;                /* see mapping_line__is_made() */
 	bool jit_due;                   /* its JIT map may have grown since the last read */
 	struct jit_map jit;
 };
@@ -143,20 +144,33 @@ struct mapped_file *symbols__find_vdso(struct symbols *s, u32 pid, const struct 
 /* Reads memory of a process. Returns 0 or a negative errno. */
 int symbols__read_memory(u32 pid, u64 start, void *to, size_t size);
 
-/* --- processes.c ------------------------------------------------------------------------------- */
-
-/* The last process with that pid, or the one at that time. NULL: never seen. */
-struct process *symbols__find_process(const struct symbols *s, u32 pid);
-struct process *symbols__find_process_at(const struct symbols *s, u32 pid, u64 at_ns);
+/* --- process_code.c ---------------------------------------------------------------------------- */
 
 /* The mapping that contained an address at that time; NULL: none. */
 const struct mapping *process__find_mapping(const struct process *p, u64 address, u64 at_ns);
 
-/* Updates the share of p in the total. */
-void symbols__count_kept(struct symbols *s, struct process *p);
+/* The same now, by address alone. */
+const struct mapping *process__find_current(const struct process *p, u64 address);
 
-/* Do both stamps belong to one program in one process? */
-bool process__is_same(const struct process_stamp *a, const struct process_stamp *b);
+/* Takes ownership of the array, also on failure. NULL: no memory. */
+struct code *code__new(struct mapping *mapping, size_t n);
+
+/* Lets one user's share of it go; NULL: nothing. */
+void code__let_go(struct code *c);
+
+/* Unshares p's code, and makes room for more mappings. Returns 0 or -ENOMEM. */
+int process__own_code(struct process *p, size_t more);
+
+/* Do both give the same names? */
+bool mapping__is_same_code(const struct mapping *a, const struct mapping *b);
+
+/* Limit per process: code that is no longer mapped, but may be in earlier stacks. */
+#define MAX_FORMER 4096
+
+/* Keeps a replaced mapping, unless the new one has the same names. Dropped if out of memory. */
+void process__keep_former(struct process *p, const struct mapping *old, const struct mapping *new);
+
+/* --- files.c ----------------------------------------------------------------------------------- */
 
 /*
  * Opens the file of a mapping when its record arrives, since process and file may soon be gone;
@@ -169,7 +183,40 @@ int symbols__open_told(struct symbols *s, u32 pid, struct mapping *m);
 /* The same for who needs the file now: too many open ones do not keep it closed. */
 int symbols__open_now(struct symbols *s, u32 pid, struct mapping *m);
 
+/* --- processes.c ------------------------------------------------------------------------------- */
+
+/* The last process with that pid, or the one at that time. NULL: never seen. */
+struct process *symbols__find_process(const struct symbols *s, u32 pid);
+struct process *symbols__find_process_at(const struct symbols *s, u32 pid, u64 at_ns);
+
+/* Updates the share of p in the total. */
+void symbols__count_kept(struct symbols *s, struct process *p);
+
+/* Do both stamps belong to one program in one process? */
+bool process__is_same(const struct process_stamp *a, const struct process_stamp *b);
+
 /* Frees a process that nothing refers to. */
 void symbols__free_process(struct symbols *s, struct process *p);
+
+/* Adds one that begins then; the previous one with that pid has ended. NULL: no memory. */
+struct process *symbols__add_process(struct symbols *s, u32 pid, u64 from_ns);
+
+/* Ends the process or its current program. */
+void symbols__end_process(struct symbols *s, struct process *p, u64 at_ns);
+
+/* Makes it the most recently seen, and forgets the oldest ones above the limit. */
+void symbols__note_seen(struct symbols *s, struct process *p);
+
+/* The kernel's internal files have names that look like paths. */
+bool mapping_line__has_path(const struct mapping_line *line);
+
+/* Can it be generated code? Not in a file, or in an unlinked one. */
+bool mapping_line__is_made(const struct mapping_line *line);
+
+/* Sets module and path, within limits for names. Returns 0 or -ENOMEM. */
+int symbols__name_mapping(struct symbols *s, struct process *p, const struct mapping_line *line, struct mapping *m);
+
+/* Opens its JIT map, if it can have one: it may appear at any time. Returns 0 or a negative errno. */
+int symbols__take_jit_map(struct symbols *s, struct process *p);
 
 #endif /* TALLY_SYM_STATE_H */

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The code of a process: its mappings, shared with its parent's until one of both changes. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "sym/state.h"
+
+void code__let_go(struct code *c)
+{
+	if (!c || --c->users)
+		return;
+	free(c->mapping);
+	free(c);
+}
+
+/* Takes ownership of the array, also on failure. NULL: no memory. */
+struct code *code__new(struct mapping *mapping, size_t n)
+{
+	struct code *c = calloc(1, sizeof(*c));
+
+	if (!c) {
+		free(mapping);
+		return NULL;
+	}
+	*c = (struct code){ .users = 1, .mapping = mapping, .n = n, .room = n };
+	return c;
+}
+
+/* Unshares p's code, and makes room for more mappings. */
+int process__own_code(struct process *p, size_t more)
+{
+	struct code *old = p->code;
+	size_t n = old ? old->n : 0, room = n + more;
+	struct mapping *larger;
+
+	if (old && old->users == 1 && old->room >= room)
+		return 0;
+	room += room / 2;
+	larger = reallocarray(old && old->users == 1 ? old->mapping : NULL, room ?: 1, sizeof(*larger));
+	if (!larger)
+		return -ENOMEM;
+	if (old && old->users == 1) {
+		old->mapping = larger;
+		old->room = room;
+		return 0;
+	}
+	if (n)
+		memcpy(larger, old->mapping, n * sizeof(*larger));
+	p->code = code__new(larger, n);
+	if (!p->code) {
+		p->code = old;
+		return -ENOMEM;
+	}
+	p->code->room = room;
+	code__let_go(old);
+	return 0;
+}
+
+const struct mapping *process__find_current(const struct process *p, u64 address)
+{
+	const struct code *c = p->code;
+	size_t low = 0, high = c ? c->n : 0, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (c->mapping[mid].end <= address)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return c && low < c->n && c->mapping[low].start <= address ? &c->mapping[low] : NULL;
+}
+
+/*
+ * The last mapping there before that time. The list is unordered: records may arrive after newer
+ * mappings have been seen.
+ */
+static const struct mapping *find_former(const struct process *p, u64 address, u64 at_ns)
+{
+	const struct mapping *last = NULL, *m;
+	size_t i;
+
+	for (i = 0; i < p->nformer; i++) {
+		m = &p->former[i];
+		if (m->from_ns <= at_ns && m->start <= address && address < m->end &&
+		    (!last || m->from_ns >= last->from_ns))
+			last = m;
+	}
+	return last;
+}
+
+const struct mapping *process__find_mapping(const struct process *p, u64 address, u64 at_ns)
+{
+	const struct mapping *m = process__find_current(p, address);
+
+	return m && m->from_ns <= at_ns ? m : find_former(p, address, at_ns);
+}
+
+/* Do both give the same names? */
+bool mapping__is_same_code(const struct mapping *a, const struct mapping *b)
+{
+	return a->inode == b->inode && a->module == b->module && a->path == b->path &&
+	       a->start - a->offset == b->start - b->offset;
+}
+
+/* Keeps a replaced mapping, unless the new one has the same names. Dropped if out of memory. */
+void process__keep_former(struct process *p, const struct mapping *old, const struct mapping *new)
+{
+	if (!old->executable || mapping__is_same_code(old, new))
+		return;
+	if (p->nformer == MAX_FORMER) {
+		memmove(p->former, p->former + MAX_FORMER / 2, MAX_FORMER / 2 * sizeof(*p->former));
+		p->nformer = MAX_FORMER / 2;
+	}
+	if (!ARRAY_ROOM(p->former, p->nformer))
+		p->former[p->nformer++] = *old;
+}
