@@ -15,10 +15,10 @@ HEADED = re.compile(r"(?:Of|What|Who|Whoever|That|Those|One that|Ones that) ")
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
 MESSAGE = re.compile(r'diag_(?:error|hint|warn|complaint|detail)\(((?:[^;"]|"(?:[^"\\]|\\.)*")*)\);')
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
-# The help of an option is the fifth member of a struct argp_option; that of a tool is .doc.
+# The help of an option is the fifth member of a struct option_row or argp_option; that of a tool is .doc.
 STRINGS = r'((?:"(?:[^"\\]|\\.)*"[\s\\]*)+)'
 HELP = re.compile(r'\{ *(?:"[^"]*"|NULL), [^{}",]+, *(?:"[^"]*"|NULL), *\w+,[\s\\]*' + STRINGS +
-                  r'|\.doc =\s*' + STRINGS)
+                  r'|\.doc =\s*' + STRINGS + r'|HEADING\(' + STRINGS)
 
 
 def sentences(text):

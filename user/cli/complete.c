@@ -85,6 +85,20 @@ static const struct option_values *find_values(const struct argp_option *option)
 	return NULL;
 }
 
+void complete_key(struct completion *c)
+{
+	completion__add(c, "key", "");
+}
+
+static struct option_values values_of(const struct option_row *row)
+{
+	return (struct option_values){
+		.word = row->words, .n = row->nwords,
+		.add = row->kind == ROW_ORDER ? complete_key : row->complete,
+		.separators = row->kind == ROW_WORDS ? "," : row->separators,
+	};
+}
+
 /* Values that the shell completes, by the name of the value in the table. */
 static void leave_values(struct completion *c, const char *called)
 {
@@ -98,7 +112,8 @@ static void leave_values(struct completion *c, const char *called)
 static void add_values(struct completion *c, const struct option_table *t, int k, const char *typed)
 {
 	const struct argp_option *option = t->option[k];
-	const struct option_values *v = find_values(option);
+	const struct option_values of_row = t->row[k] ? values_of(t->row[k]) : (struct option_values){};
+	const struct option_values *v = of_row.n || of_row.add ? &of_row : find_values(option);
 	const char *p;
 	size_t i;
 
@@ -138,6 +153,12 @@ static bool is_repeated(const struct option_table *t, size_t i)
 	return false;
 }
 
+/* The input of the parser of argp. */
+static void *input_of(const struct argp *argp, const struct cli_spec *spec, struct cli *cli)
+{
+	return option_rows__of(argp) ?: argp == spec->own ? spec->own_input : cli;
+}
+
 /* With the description of --help. Some tables fill in what the tool takes. */
 static void add_option(struct completion *c, const struct option_table *t, size_t i, const char *word, struct cli *cli)
 {
@@ -146,7 +167,7 @@ static void add_option(struct completion *c, const struct option_table *t, size_
 	char *text = (char *)doc;
 
 	if (argp->help_filter)
-		text = argp->help_filter(t->option[i]->key, doc, argp == c->spec->own ? c->spec->own_input : cli);
+		text = argp->help_filter(t->option[i]->key, doc, input_of(argp, c->spec, cli));
 	completion__add(c, word, text ?: "");
 	if (text != doc)
 		free(text);

@@ -70,6 +70,8 @@ bool complete__is_asked(int argc, char **argv);
  */
 char *complete__answer(const struct cli_spec *spec, const struct argp *root, struct cli *cli, int argc, char **argv);
 
+void complete_key(struct completion *c);         /* "key", an order of --sort */
+
 /* --- words from this machine ------------------------------------------------------------------- */
 
 void complete_processes(struct completion *c);          /* names and pids, as -p takes them */

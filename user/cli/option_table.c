@@ -18,11 +18,12 @@ static void add(struct option_table *t, const struct argp *argp, const struct ar
 		      main->flags & OPTION_ARG_OPTIONAL ? MAY_TAKE_VALUE : TAKES_VALUE;
 	t->argp[i] = argp;
 	t->option[i] = o;
+	t->row[i] = option_row__of(argp, main);
 	t->doc[i] = main->doc;
 	t->n++;
 }
 
-static void collect(struct option_table *t, const struct argp *argp)
+void option_table__collect(struct option_table *t, const struct argp *argp)
 {
 	const struct argp_option *o = argp->options, *main = o;
 	const struct argp_child *child;
@@ -34,7 +35,7 @@ static void collect(struct option_table *t, const struct argp *argp)
 			add(t, argp, o, main);
 	}
 	for (child = argp->children; child && child->argp; child++)
-		collect(t, child->argp);
+		option_table__collect(t, child->argp);
 }
 
 /* Options of argp itself. */
@@ -50,8 +51,8 @@ static const struct argp argp_own = { .options = argp_own_options };
 void option_table__fill(struct option_table *t, const struct argp *argp)
 {
 	*t = (struct option_table){};
-	collect(t, argp);
-	collect(t, &argp_own);
+	option_table__collect(t, argp);
+	option_table__collect(t, &argp_own);
 }
 
 int option_table__letter(const struct option_table *t, char letter)

@@ -68,6 +68,32 @@ struct parse_input {
 	unsigned int taken;     /* positional arguments taken by the tool */
 };
 
+/* Whether positional arguments are the tool's own. */
+static bool has_arguments(const struct cli_spec *spec)
+{
+	return spec->args_doc || (spec->own && spec->own->args_doc);
+}
+
+static void *input_of(const struct parse_input *in, const struct argp *argp)
+{
+	return option_rows__of(argp) ?: argp == in->spec->own ? in->spec->own_input : in->cli;
+}
+
+static error_t parse_argument(struct parse_input *in, struct argp_state *state, char *arg)
+{
+	const struct cli_spec *spec = in->spec;
+
+	if (spec->argument)
+		return spec->argument(spec->own_input, arg) ? EINVAL : 0;
+	if (spec->takes && spec->takes(spec->own_input, arg)) {
+		in->taken++;
+		return 0;
+	}
+	if (has_arguments(spec) && !spec->takes)
+		return ARGP_ERR_UNKNOWN;
+	return parse_positional(in->cli, spec, state->arg_num - in->taken, arg);
+}
+
 static error_t parse_root(int key, char *arg, struct argp_state *state)
 {
 	struct parse_input *in = state->input;
@@ -75,21 +101,13 @@ static error_t parse_root(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		for (i = 0; in->children[i].argp; i++) {
-			bool own = in->children[i].argp == in->spec->own;
-
-			state->child_inputs[i] = own ? in->spec->own_input : in->cli;
-		}
+		for (i = 0; in->children[i].argp; i++)
+			state->child_inputs[i] = input_of(in, in->children[i].argp);
 		return 0;
 	case ARGP_KEY_ARG:
-		/* A tool with its own arguments names them in its argp. */
-		if (in->spec->takes && in->spec->takes(in->spec->own_input, arg)) {
-			in->taken++;
-			return 0;
-		}
-		if (in->spec->own && in->spec->own->args_doc && !in->spec->takes)
-			return ARGP_ERR_UNKNOWN;
-		return parse_positional(in->cli, in->spec, state->arg_num - in->taken, arg);
+		return parse_argument(in, state, arg);
+	case ARGP_KEY_END:
+		return in->spec->end && in->spec->end(in->spec->own_input) ? EINVAL : 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -280,13 +298,18 @@ static char *joined(int argc, char **argv)
 	return text;
 }
 
+/* The options of all groups together, with the terminators, are fewer. */
+#define KEPT_MOST 96
+
 /* All options of a tool: its own, those of the groups, and the terminator. */
 struct whole_argp {
-	struct argp_child children[1 + OPTION_GROUPS + 1];
+	struct argp_child children[2 + OPTION_GROUPS + 1];
 	struct argp root;
+	struct option_rows rows;
+	size_t nown;            /* children that are the tool's own */
 	/* Copies of groups without the options that the tool replaces: whole_argp__leave_out_replaced(). */
 	struct argp rest[OPTION_GROUPS];
-	struct argp_option kept[OPTION_TABLE_MOST];
+	struct argp_option kept[KEPT_MOST];
 	size_t nkept;
 };
 
@@ -309,7 +332,7 @@ static void leave_out(struct whole_argp *whole, size_t child, const struct optio
 {
 	const struct argp *group = whole->children[child].argp;
 	const struct argp_option *o = group->options;
-	struct argp *rest = &whole->rest[child - 1];
+	struct argp *rest = &whole->rest[child - whole->nown];
 
 	while (!is_end(o) && !is_replaced(own, o))
 		o++;
@@ -325,15 +348,17 @@ static void leave_out(struct whole_argp *whole, size_t child, const struct optio
 }
 
 /* For --help, which would list both. Completion knows values by the tables themselves, and parsers take the first. */
-static void whole_argp__leave_out_replaced(struct whole_argp *whole, const struct argp *own)
+static void whole_argp__leave_out_replaced(struct whole_argp *whole, const struct cli_spec *spec)
 {
-	struct option_table table;
+	struct option_table table = {};
 	size_t i;
 
-	if (!own)
+	option_table__collect(&table, &whole->rows.argp);
+	if (spec->own)
+		option_table__collect(&table, spec->own);
+	if (!table.n)
 		return;
-	option_table__fill(&table, own);
-	for (i = 1; whole->children[i].argp; i++)
+	for (i = whole->nown; whole->children[i].argp; i++)
 		leave_out(whole, i, &table);
 }
 
@@ -343,12 +368,17 @@ static void whole_argp__fill(struct whole_argp *whole, const struct cli_spec *sp
 
 	*whole = (struct whole_argp){ .root = { .parser = parse_root, .doc = spec->doc } };
 	whole->root.children = whole->children;
-	if (spec->groups & CLI_TIME && !(spec->own && spec->own->args_doc))
+	if (spec->groups & CLI_TIME && !has_arguments(spec))
 		whole->root.args_doc = spec->groups & CLI_COMMAND
 					       ? "[INTERVAL [COUNT]]\n-- COMMAND [ARG...]"
 					       : "[INTERVAL [COUNT]]";
+	option_rows__fill(&whole->rows, spec->rows, spec->own_input);
+	whole->rows.argp.args_doc = spec->args_doc;
+	if (spec->rows || spec->args_doc)
+		whole->children[n++].argp = &whole->rows.argp;
 	if (spec->own)
 		whole->children[n++].argp = spec->own;
+	whole->nown = n;
 	option_groups__put(spec->groups, spec->keys_of_no_task, &whole->children[n]);
 }
 
@@ -415,7 +445,7 @@ int cli__parse(struct cli *cli, const struct cli_spec *spec, int argc, char **ar
 		err = cli_prescan(&whole.root, argc, argv, &end);
 	if (!err)
 		err = take_command(cli, spec, argc, argv, end);
-	whole_argp__leave_out_replaced(&whole, spec->own);
+	whole_argp__leave_out_replaced(&whole, spec);
 	if (!err && argp_parse(&whole.root, end, argv, 0, NULL, &input))
 		err = -EINVAL;
 	if (!err)

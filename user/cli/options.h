@@ -30,6 +30,7 @@
 
 #include "cli/address.h"
 #include "cli/complete.h"
+#include "cli/option_row.h"
 #include "cli/task_key.h"
 #include "host/scope.h"
 #include "report/column.h"
@@ -151,6 +152,12 @@ struct cli_spec {
 	const char *doc;        /* description for --help, in argp's format */
 	const struct argp *own; /* the tool's own options, or NULL; with args_doc it also takes the
 				 * positional arguments. They replace those of the groups with the same name */
+	const struct option_row *rows;  /* the same as rows (cli/option_row.h) of own_input, or NULL */
+	const char *args_doc;   /* the tool's own positional arguments, for --help; NULL: it has none */
+	/* Takes a positional argument; NULL: takes() does, or there are none. Reports errors, which it returns. */
+	int (*argument)(void *own_input, char *arg);
+	/* Checks, behind all words, what the words say together; or NULL. */
+	int (*end)(void *own_input);
 	void *own_input;        /* state->input of own's parser */
 	bool own_keys;          /* the tool parses --by: cli->by_text */
 	bool filter_each;       /* each --filter applies to the -e before it */

@@ -87,7 +87,7 @@ static void complete_columns(struct completion *c)
 
 	for (column = c->spec->columns; column->name; column++)
 		completion__add(c, column->name, "");
-	order__complete_key(c);
+	complete_key(c);
 }
 
 const struct argp_option order_options[] = {
@@ -96,11 +96,6 @@ const struct argp_option order_options[] = {
 };
 
 OPTION_VALUES(table_order, .options = order_options, .key = KEY_ORDER, .add = complete_columns);
-
-void order__complete_key(struct completion *c)
-{
-	completion__add(c, "key", "");
-}
 
 size_t table_rows(const struct cli *cli)
 {

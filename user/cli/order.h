@@ -23,8 +23,7 @@ char *order__name_columns(int key, const char *text, void *input); /* argp help 
 /* Declares the values of --sort (OPTION_VALUES): the columns, and "key". */
 #define ORDER_VALUES(table, sort_key, columns)                                                                         \
 	OPTION_VALUES(order, .options = table, .key = sort_key, .word = columns, .n = ARRAY_SIZE(columns),             \
-		      .add = order__complete_key)
-void order__complete_key(struct completion *c);
+		      .add = complete_key)
 
 /*
  * Rows to show; 0: all. --top if given, else 20 for text output, whose first rows are the largest;

@@ -63,12 +63,14 @@ static const char *const once_only[] = {
 	"sum", "to", "type", "with", "worst",
 };
 
-static bool takes_once(const char *name)
+static bool takes_once(const struct option_table *t, int k)
 {
 	size_t i;
 
+	if (t->row[k])
+		return option_row__takes_one(t->row[k]);
 	for (i = 0; i < ARRAY_SIZE(once_only); i++)
-		if (!strcmp(once_only[i], name))
+		if (!strcmp(once_only[i], t->name[k]))
 			return true;
 	return false;
 }
@@ -79,9 +81,12 @@ static int note_value(const struct option_table *t, struct values *values, int k
 	const char *before = values->of[k];
 
 	values->of[k] = value;
-	if (!before || !strcmp(before, value) || !takes_once(t->name[k]))
+	if (!before || !strcmp(before, value) || !takes_once(t, k))
 		return 0;
-	diag_error("--%s is given twice, '%s' and '%s': it takes one", t->name[k], before, value);
+	if (t->name[k][0])
+		diag_error("--%s is given twice, '%s' and '%s': it takes one", t->name[k], before, value);
+	else
+		diag_error("-%c is given twice, '%s' and '%s': it takes one", t->letter[k], before, value);
 	return -EINVAL;
 }
 
