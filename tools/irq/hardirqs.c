@@ -7,15 +7,11 @@
 
 #include "host/scope.h"
 #include "irq/spans.h"
-#include "report/diag.h"
 #include "tools.h"
 
 #include "hardirqs.skel.h"
 
 SKELETON(hardirqs);
-
-#define KEY_IRQ SPANS_KEY_OWN
-#define KEY_DEVICES (SPANS_KEY_OWN + 1)
 
 struct hardirqs {
 	struct spans spans;
@@ -24,33 +20,6 @@ struct hardirqs {
 	bool only_devices;
 	struct hardirqs_bpf *bpf;
 };
-
-static error_t parse_irq(struct hardirqs *h, const char *glob)
-{
-	int err = scope_glob__compile(&h->names, glob);
-
-	h->has_names = true;
-	if (!err)
-		return 0;
-	diag_error("--irq: '%s' %s", glob,
-		   err == -E2BIG ? "is too long for a glob" : "is no glob: [ is not closed");
-	return EINVAL;
-}
-
-static error_t parse_own(struct spans *s, int key, char *arg)
-{
-	struct hardirqs *h = s->own;
-
-	switch (key) {
-	case KEY_IRQ:
-		return parse_irq(h, arg);
-	case KEY_DEVICES:
-		h->only_devices = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
 
 /* As in /proc/interrupts: a number, or three letters for interrupts without one. */
 static int add_line(struct report_row *row, u64 id)
@@ -130,23 +99,21 @@ static int open_skeleton(struct measurement *m)
 }
 
 static const char *const part_names[] = { "irq", "name" };
-static const struct argp_option option_list[] = {
-	{ "irq", KEY_IRQ, "GLOB", 0,
-	  "Only those of such a name, e.g. 'virtio*' or local_timer", 1 },
-	{ "devices", KEY_DEVICES, NULL, 0,
-	  "Only those of devices: no timer, no interrupts between CPUs", 1 },
+static const struct option_row rows[] = {
+	{ "irq", 0, "GLOB", ROW_GLOB, "Only those of such a name, e.g. 'virtio*' or local_timer", 1,
+	  FIELD(struct hardirqs, names), ALSO(struct hardirqs, has_names) },
+	{ "devices", 0, NULL, ROW_FLAG, "Only those of devices: no timer, no interrupts between CPUs", 1,
+	  FIELD(struct hardirqs, only_devices) },
 	{},
 };
 static const struct spans_tool spans_tool = {
 	.time = { .value = "time in interrupt handlers",
 		  .source = "tp_btf/irq_handler_entry, irq_handler_exit; "
 			    "local_timer_entry, local_timer_exit and those of IPIs" },
-	.parse = parse_own,
 	.parts = { .name = part_names, .n = 2, .text = "irq, name", .add = add_parts },
 	.by = BY_SPAN_ID | BY_SPAN_DETAIL,
 	.open = open_skeleton,
 };
-static const struct argp own_argp = { .options = option_list, .parser = spans__parse };
 
 static void init(void *own)
 {
@@ -164,7 +131,7 @@ static const struct tool_spec spec = {
 		.usual_keys = SPANS_USUAL_KEYS,
 		.keys_of_no_task = true,
 		.doc = "How long interrupts are worked on: handlers of devices, the timer, IPIs.",
-		.own = &own_argp,
+		.rows = rows,
 	},
 	.own_size = sizeof(struct hardirqs), .skeleton = &hardirqs_skeleton,
 	SPANS_HOOKS,

@@ -28,17 +28,6 @@ static int add_parts(void *context, const void *own, u32 by, struct report_row *
 	return report_row__add_text(row, "softirq", what->id < SOFTIRQS ? names[what->id] : number);
 }
 
-#define KEY_SLICES SPANS_KEY_OWN
-
-static error_t parse(struct spans *s, int key, char *arg)
-{
-	(void)arg;
-	if (key != KEY_SLICES)
-		return ARGP_ERR_UNKNOWN;
-	s->sliced = true;
-	return 0;
-}
-
 static int check(void *own, struct cli *cli)
 {
 	const struct spans *s = own;
@@ -67,9 +56,10 @@ static int attach(struct measurement *m)
 static const char *const part_names[] = { "softirq" };
 static const char *const of_time[] = { "on_entry", "on_exit", NULL };
 static const char *const of_late[] = { "on_raise", "on_late_entry", NULL };
-static const struct argp_option option_list[] = {
+static const struct option_row rows[] = {
 	SPANS_LATENCY("How long they are late instead: from being raised to running"),
-	{ "slices", KEY_SLICES, NULL, 0, "Where softirqs are many, look for 100 ms of each second, and estimate", 1 },
+	{ "slices", 0, NULL, ROW_FLAG, "Where softirqs are many, look for 100 ms of each second, and estimate", 1,
+	  FIELD(struct spans, sliced) },
 	{},
 };
 static const struct spans_tool spans_tool = {
@@ -80,9 +70,7 @@ static const struct spans_tool spans_tool = {
 	.of_time = of_time, .of_late = of_late,
 	.parts = { .name = part_names, .n = 1, .text = "softirq", .add = add_parts },
 	.by = BY_SPAN_ID,
-	.parse = parse,
 };
-static const struct argp own_argp = { .options = option_list, .parser = spans__parse };
 
 static void init(void *own)
 {
@@ -99,7 +87,7 @@ static const struct tool_spec spec = {
 		.usual_keys = SPANS_USUAL_KEYS,
 		.keys_of_no_task = true,
 		.doc = "How long softirqs run, or how long after they are raised.",
-		.own = &own_argp,
+		.rows = rows,
 	},
 	.own_size = sizeof(struct spans), .skeleton = &softirqs_skeleton,
 	.hist = { "times", sizeof(struct span_key) },

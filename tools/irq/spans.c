@@ -14,23 +14,6 @@ _Static_assert(BY_SPAN_ID == BY_OWN(0) && BY_SPAN_DETAIL == BY_OWN(1), "own part
 /* The values of a key on one CPU fill about two segments. */
 #define SEGMENTS_PER_KEY 2
 
-/*
- * --- options -----------------------------------------------------------------------------------
- */
-
-error_t spans__parse(int key, char *arg, struct argp_state *state)
-{
-	struct spans *s = state->input;
-
-	switch (key) {
-	case SPANS_KEY_LATENCY:
-		s->late = true;
-		return 0;
-	default:
-		return s->tool->parse ? s->tool->parse(s, key, arg) : ARGP_ERR_UNKNOWN;
-	}
-}
-
 /* Rejects options that choose tasks; a command only sets the duration. */
 static int refuse_tasks(const struct cli *cli)
 {

@@ -27,7 +27,6 @@ struct spans_tool {
 	struct spans_value late;        /* for --latency; zeroes: the tool has no such option */
 	/* Names of programs for one of the two only, ending with NULL; or NULL. */
 	const char *const *of_time, *const *of_late;
-	error_t (*parse)(struct spans *s, int key, char *arg);  /* for its own options; or NULL */
 	struct own_parts parts;         /* add() gets the struct spans */
 	u32 by;                         /* default of --by */
 	u32 always_by;                  /* added to any --by */
@@ -50,13 +49,10 @@ struct spans {
 /* Default limit of keys: there are few. */
 #define SPANS_USUAL_KEYS 256
 
-#define SPANS_KEY_LATENCY 0x1000
-#define SPANS_KEY_OWN 0x1001            /* keys of the tool's own options start here */
-
-#define SPANS_LATENCY(text) { "latency", SPANS_KEY_LATENCY, NULL, 0, text, 1 }
+/* A row for the tool's options. */
+#define SPANS_LATENCY(text) { "latency", 0, NULL, ROW_FLAG, text, 1, FIELD(struct spans, late) }
 
 /* The hooks of such a tool: m->own begins with the struct spans; init() sets its member tool. */
-error_t spans__parse(int key, char *arg, struct argp_state *state);
 const struct own_parts *spans__parts(void *own);
 int spans__check(void *own, struct cli *cli);
 int spans__open(struct measurement *m);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* timers: run times or delays of timer functions. See bpf/irq/timers.bpf.c. */
-#include <errno.h>
 #include <time.h>
 
 #include "irq/spans.h"
@@ -49,7 +48,7 @@ static const char *const part_names[] = { "function", "kind" };
 static const char *const of_time[] = { "on_timer_entry", "on_timer_exit",
 				       "on_hrtimer_entry", "on_hrtimer_exit", NULL };
 static const char *const of_late[] = { "on_late_timer", "on_late_hrtimer", NULL };
-static const struct argp_option option_list[] = {
+static const struct option_row rows[] = {
 	SPANS_LATENCY("How late they begin instead: after the time that was asked for"),
 	{},
 };
@@ -67,7 +66,6 @@ static const struct spans_tool spans_tool = {
 	.always_by = BY_SPAN_DETAIL,
 	.open = open_skeleton,
 };
-static const struct argp own_argp = { .options = option_list, .parser = spans__parse };
 
 static void init(void *own)
 {
@@ -84,7 +82,7 @@ static const struct tool_spec spec = {
 		.usual_keys = SPANS_USUAL_KEYS,
 		.keys_of_no_task = true,
 		.doc = "How long the functions of the kernel's timers run, or how late they begin.",
-		.own = &own_argp,
+		.rows = rows,
 	},
 	.own_size = sizeof(struct spans), .skeleton = &timers_skeleton,
 	SPANS_HOOKS,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* workqueues: run times or delays of work items. See bpf/irq/workqueues.bpf.c. */
-#include <errno.h>
 
 #include "irq/spans.h"
 #include "run/map_room.h"
@@ -52,7 +51,7 @@ static int open_skeleton(struct measurement *m)
 
 static const char *const part_names[] = { "function", "workqueue" };
 static const char *const of_time[] = { "on_end", NULL };
-static const struct argp_option option_list[] = {
+static const struct option_row rows[] = {
 	SPANS_LATENCY("How long they are queued instead, until they run"),
 	{},
 };
@@ -67,7 +66,6 @@ static const struct spans_tool spans_tool = {
 	.by = BY_SPAN_ID | BY_SPAN_DETAIL,
 	.open = open_skeleton,
 };
-static const struct argp own_argp = { .options = option_list, .parser = spans__parse };
 
 static void init(void *own)
 {
@@ -84,7 +82,7 @@ static const struct tool_spec spec = {
 		.usual_keys = SPANS_USUAL_KEYS,
 		.keys_of_no_task = true,
 		.doc = "How long works of the kernel's workqueues run, or wait in the queue.",
-		.own = &own_argp,
+		.rows = rows,
 	},
 	.own_size = sizeof(struct spans), .skeleton = &workqueues_skeleton,
 	SPANS_HOOKS,

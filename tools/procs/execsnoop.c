@@ -16,11 +16,6 @@
 
 SKELETON(execsnoop);
 
-enum {
-	KEY_FAILED = 0x1000,
-	KEY_WITH_FAILED,
-};
-
 static const char *const field_names[] = { "ppid", "uid", "error", "dirfd", "path", "args" };
 
 static const struct snoop_call calls[] = {
@@ -29,27 +24,9 @@ static const struct snoop_call calls[] = {
 
 struct execsnoop {
 	struct snoop snoop;     /* first: show() casts its context to this type */
-	bool done, failed;      /* which execs are shown */
+	bool failed, with_failed;       /* only those that fail; those, too */
 	struct execsnoop_bpf *bpf;
 };
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct execsnoop *e = state->input;
-
-	(void)arg;
-	switch (key) {
-	case KEY_FAILED:
-		e->done = false;
-		e->failed = true;
-		return 0;
-	case KEY_WITH_FAILED:
-		e->failed = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
 
 /*
  * --- lines -------------------------------------------------------------------------------------
@@ -125,8 +102,8 @@ static int open_skeleton(struct snoop *s)
 	struct execsnoop_bpf *bpf = s->m->bpf;
 
 	e->bpf = bpf;
-	bpf_program__set_autoload(bpf->progs.on_exec, e->done);
-	bpf_program__set_autoload(bpf->progs.on_exit, e->failed);
+	bpf_program__set_autoload(bpf->progs.on_exec, !e->failed);
+	bpf_program__set_autoload(bpf->progs.on_exit, e->failed || e->with_failed);
 	return 0;
 }
 
@@ -135,7 +112,6 @@ static void init(void *own)
 	struct execsnoop *e = own;
 
 	*e = (struct execsnoop){
-		.done = true,
 		.snoop = {
 			.value = "programs executed",
 			.rare = true,
@@ -156,19 +132,18 @@ static void release(void *own)
 	lines__free(&e->snoop.lines);
 }
 
-static const struct argp_option option_list[] = {
-	{ "with-failed", KEY_WITH_FAILED, NULL, 0, "Also those that fail", 0 },
-	{ "failed", KEY_FAILED, NULL, 0, "Only those that fail", 0 },
+static const struct option_row rows[] = {
+	{ "with-failed", 0, NULL, ROW_FLAG, "Also those that fail", 0, FIELD(struct execsnoop, with_failed) },
+	{ "failed", 0, NULL, ROW_FLAG, "Only those that fail", 0, FIELD(struct execsnoop, failed) },
 	{},
 };
-static const struct argp own_argp = { .options = option_list, .parser = parse_own };
 
 static const struct tool_spec spec = {
 	.name = "execsnoop",
 	.cli = {
 		.groups = SNOOP_GROUPS & ~CLI_TIMES,
 		.doc = "Each program that is executed, with its arguments.",
-		.own = &own_argp,
+		.rows = rows,
 	},
 	.own_size = sizeof(struct execsnoop), .skeleton = &execsnoop_skeleton,
 	SNOOP_HOOKS,

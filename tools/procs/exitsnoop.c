@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* exitsnoop: ends of processes. The measurement is bpf/procs/exitsnoop.bpf.c. */
-#include <errno.h>
 #include <string.h>
 #include <time.h>
 
@@ -12,11 +11,6 @@
 #include "exitsnoop.skel.h"
 
 SKELETON(exitsnoop);
-
-enum {
-	KEY_THREADS = 0x1000,
-	KEY_FAILED,
-};
 
 static const char *const field_names[] = {
 	"status", "signal", "core", "age", "cpu_time", "ppid", "uid",
@@ -33,23 +27,6 @@ struct exitsnoop {
 	bool threads, failed;
 	struct exitsnoop_bpf *bpf;
 };
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct exitsnoop *e = state->input;
-
-	(void)arg;
-	switch (key) {
-	case KEY_THREADS:
-		e->threads = true;
-		return 0;
-	case KEY_FAILED:
-		e->failed = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
 
 static int show(void *context, const void *record, size_t size)
 {
@@ -131,19 +108,19 @@ static void release(void *own)
 	lines__free(&e->snoop.lines);
 }
 
-static const struct argp_option option_list[] = {
-	{ "threads", KEY_THREADS, NULL, 0, "The end of each thread", 0 },
-	{ "failed", KEY_FAILED, NULL, 0, "Only ends by a signal, or with a status that is not 0", 0 },
+static const struct option_row rows[] = {
+	{ "threads", 0, NULL, ROW_FLAG, "The end of each thread", 0, FIELD(struct exitsnoop, threads) },
+	{ "failed", 0, NULL, ROW_FLAG, "Only ends by a signal, or with a status that is not 0", 0,
+	  FIELD(struct exitsnoop, failed) },
 	{},
 };
-static const struct argp own_argp = { .options = option_list, .parser = parse_own };
 
 static const struct tool_spec spec = {
 	.name = "exitsnoop",
 	.cli = {
 		.groups = SNOOP_GROUPS,
 		.doc = "The end of each process: how, after how long, with how much CPU time used.",
-		.own = &own_argp,
+		.rows = rows,
 	},
 	.own_size = sizeof(struct exitsnoop), .skeleton = &exitsnoop_skeleton,
 	SNOOP_HOOKS,

@@ -15,11 +15,6 @@
 
 SKELETON(signals);
 
-enum {
-	KEY_SENDER = 0x1000,
-	KEY_SIGNAL,
-};
-
 static const char *const field_names[] = {
 	"signal", "code", "result", "to", "sender_comm", "sender_pid", "sender_tid",
 };
@@ -40,39 +35,25 @@ struct signals {
 #define BIT(number) (1ULL << ((number) - 1))
 #define RARE (BIT(SIGHUP) | BIT(SIGINT) | BIT(SIGQUIT) | BIT(SIGKILL) | BIT(SIGTERM) | BIT(SIGSTOP))
 
-static error_t parse_signals(struct signals *s, const char *arg)
+static int parse_signals(void *own, char *arg)
 {
+	struct signals *s = own;
 	char *list = strdup(arg), *rest = list, *name;
 	int number;
 
 	if (!list)
-		return ENOMEM;
+		return -ENOMEM;
 	while ((name = strsep(&rest, ","))) {
 		if (signal_number(name, &number)) {
 			diag_error("--signal: '%s' is no signal; as in TERM, SIGKILL, 9", name);
 			free(list);
-			return EINVAL;
+			return -EINVAL;
 		}
 		s->only |= BIT(number);
 	}
 	free(list);
 	s->snoop.rare = !(s->only & ~RARE);
 	return 0;
-}
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct signals *s = state->input;
-
-	switch (key) {
-	case KEY_SENDER:
-		s->by_sender = true;
-		return 0;
-	case KEY_SIGNAL:
-		return parse_signals(s, arg);
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
 }
 
 /* Whether a task sent it by a system call. The kernel itself sends the rest, in any context. */
@@ -144,22 +125,20 @@ static void release(void *own)
 	lines__free(&s->snoop.lines);
 }
 
-static const struct argp_option option_list[] = {
-	{ "signal", KEY_SIGNAL, "NAME,...", 0, "Only these: TERM, SIGKILL, 9", 0 },
-	{ "sender", KEY_SENDER, NULL, 0,
-	  "The scope (-p, -u, ...) is about who sends, not about who is sent to", 0 },
+static const struct option_row rows[] = {
+	{ "signal", 0, "NAME,...", ROW_OWN, "Only these: TERM, SIGKILL, 9", 0,
+	  .parse = parse_signals, .adds = true, .complete = complete_signals, .separators = "," },
+	{ "sender", 0, NULL, ROW_FLAG, "The scope (-p, -u, ...) is about who sends, not about who is sent to", 0,
+	  FIELD(struct signals, by_sender) },
 	{},
 };
-
-OPTION_VALUES(signal, .options = option_list, .key = KEY_SIGNAL, .add = complete_signals, .separators = ",");
-static const struct argp own_argp = { .options = option_list, .parser = parse_own };
 
 static const struct tool_spec spec = {
 	.name = "signals",
 	.cli = {
 		.groups = SNOOP_GROUPS & ~CLI_TIMES,
 		.doc = "Each signal that is sent: to whom, by whom, and what came of it.",
-		.own = &own_argp,
+		.rows = rows,
 	},
 	.own_size = sizeof(struct signals), .skeleton = &signals_skeleton,
 	SNOOP_HOOKS,
