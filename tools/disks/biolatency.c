@@ -13,7 +13,7 @@ static const struct tool_spec spec = {
 	.cli = {
 		.groups = CLI_HISTOGRAM | CLI_TIMES,
 		.doc = "How long disks take for requests, and how long requests wait for them.",
-		.own = &request_times_argp,
+		.rows = request_time_rows,
 		.own_parts = &request_own_parts,
 	},
 	REQUEST_HIST_SPEC,

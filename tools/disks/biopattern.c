@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* biopattern: sequential or random access. The measurement is bpf/disks/biopattern.bpf.c. */
-#include <errno.h>
 #include <string.h>
 
 #include "agg/elements.h"
@@ -20,13 +19,6 @@ struct biopattern {
 	struct elements before;
 	struct loss_counters losses_before;
 };
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct biopattern *b = state->input;
-
-	return requests__parse(&b->requests, key, arg);
-}
 
 /*
  * --- the report --------------------------------------------------------------------------------
@@ -166,20 +158,20 @@ static void release(void *own)
 	elements__free(&b->before);
 }
 
-static const struct argp_option option_list[] = { REQUESTS_OPTIONS, {} };
-static const struct argp own_argp = { .options = option_list, .parser = parse_own };
+static const struct option_row rows[] = {
+	INCLUDE(struct biopattern, requests, request_rows),
+	{},
+};
 
 static const struct tool_spec spec = {
 	.name = "biopattern",
 	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN | CLI_COMMAND,
 		.doc = "Whether disks are read and written in order or all over the place.",
-		.own = &own_argp,
+		.rows = rows,
 	},
 	.own_size = sizeof(struct biopattern), .skeleton = &biopattern_skeleton,
 	.init = init, .open = open_skeleton, .attach = attach, .report = report, .free = release,
 };
-
-REQUESTS_VALUES(option_list);
 
 TOOL_MEASURING(biopattern, spec, AREA_DISKS, "whether disks are used in order or at random");

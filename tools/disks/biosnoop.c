@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* biosnoop: block requests as they complete. The measurement is bpf/disks/biosnoop.bpf.c. */
-#include <errno.h>
 #include <string.h>
 
-#include "base/numbers.h"
 #include "disks/requests.h"
-#include "report/diag.h"
 #include "run/measurement.h"
 #include "run/lines.h"
 #include "tools.h"
@@ -14,8 +11,6 @@
 #include "biosnoop.skel.h"
 
 SKELETON(biosnoop);
-
-#define KEY_MIN 0x1000
 
 enum { DISK, RWBS, SECTOR, BYTES, QUEUE, DEVICE, RESULT, FIELDS };
 
@@ -29,25 +24,6 @@ struct biosnoop {
 	struct biosnoop_bpf *bpf;
 	struct lines lines;
 };
-
-/*
- * --- options -----------------------------------------------------------------------------------
- */
-
-static error_t parse_min(struct biosnoop *b, const char *arg)
-{
-	if (!parse_duration(arg, NSEC_PER_MSEC, &b->min_ns))
-		return 0;
-	diag_error("--min: '%s' is no time; as in 10ms, 500us", arg);
-	return EINVAL;
-}
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct biosnoop *b = state->input;
-
-	return key == KEY_MIN ? parse_min(b, arg) : requests__parse(&b->requests, key, arg);
-}
 
 /*
  * --- lines -------------------------------------------------------------------------------------
@@ -152,14 +128,12 @@ static void release(void *own)
 	lines__free(&b->lines);
 }
 
-static const struct argp_option option_list[] = {
-	{ "min", KEY_MIN, "TIME", 0, "Requests that took at least so long in all", 0 },
-	REQUESTS_OPTIONS,
+static const struct option_row rows[] = {
+	{ "min", 0, "TIME", ROW_TIME, "Requests that took at least so long in all", 0,
+	  FIELD(struct biosnoop, min_ns) },
+	INCLUDE(struct biosnoop, requests, request_rows),
 	{},
 };
-
-REQUESTS_VALUES(option_list);
-static const struct argp own_argp = { .options = option_list, .parser = parse_own };
 
 static const struct tool_spec spec = {
 	.name = "biosnoop",
@@ -168,7 +142,7 @@ static const struct tool_spec spec = {
 			  CLI_LINES,
 		.doc = "Each request to a disk, when it ends: who submitted it, what it was, and "
 		       "how long it took.",
-		.own = &own_argp,
+		.rows = rows,
 	},
 	.own_size = sizeof(struct biosnoop), .skeleton = &biosnoop_skeleton,
 	.init = init, .check = check, .open = open_skeleton, .attach = attach, .report = report,

@@ -19,17 +19,6 @@ struct biotop {
 };
 
 /*
- * --- options -----------------------------------------------------------------------------------
- */
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct biotop *b = state->input;
-
-	return requests__parse(&b->requests, key, arg);
-}
-
-/*
  * --- the report --------------------------------------------------------------------------------
  */
 
@@ -115,13 +104,10 @@ static void init(void *own)
 	*b = (struct biotop){ .requests = REQUESTS };
 }
 
-static const struct argp_option option_list[] = {
-	REQUESTS_OPTIONS,
+static const struct option_row rows[] = {
+	INCLUDE(struct biotop, requests, request_rows),
 	{},
 };
-
-REQUESTS_VALUES(option_list);
-static const struct argp own_argp = { .options = option_list, .parser = parse_own };
 
 static const struct tool_spec spec = {
 	.name = "biotop",
@@ -130,7 +116,7 @@ static const struct tool_spec spec = {
 			  CLI_COMMAND | CLI_TIMES | CLI_ORDER,
 		.doc = "Who uses the disks: requests, bytes and times, by process, disk and "
 		       "operation (--by), the first 20 (--top).",
-		.own = &own_argp,
+		.rows = rows,
 		.own_parts = &request_own_parts, .columns = columns, .order = "bytes",
 	},
 	.own_size = sizeof(struct biotop), .skeleton = &biotop_skeleton, .table = &table,

@@ -13,7 +13,7 @@ static const struct tool_spec spec = {
 	.cli = {
 		.groups = CLI_HISTOGRAM,
 		.doc = "How large the requests to disks are, by what they do (--by op).",
-		.own = &request_sizes_argp,
+		.rows = request_size_rows,
 		.own_parts = &request_own_parts,
 	},
 	REQUEST_HIST_SPEC,

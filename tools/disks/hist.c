@@ -1,42 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "disks/hist.h"
 
-#include <errno.h>
 #include <string.h>
-
-#include "report/diag.h"
 
 #include "biolatency.skel.h"
 
 SHARED_SKELETON(biolatency);
 
-/* Keys of our own options; those of user/cli are below, those of disks/requests.h above. */
-#define KEY_OF 0x1000
-
 static const char *const times[] = {
 	[REQUEST_QUEUE_TIME] = "queue", [REQUEST_DEVICE_TIME] = "device", [REQUEST_TOTAL_TIME] = "total",
 };
-
-static error_t parse_of(struct request_hist *h, const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(times); i++) {
-		if (!strcmp(name, times[i])) {
-			h->value = i;
-			return 0;
-		}
-	}
-	diag_error("--of: no time '%s'; there are queue, device, total", name);
-	return EINVAL;
-}
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct request_hist *h = state->input;
-
-	return key == KEY_OF ? parse_of(h, arg) : requests__parse(&h->requests, key, arg);
-}
 
 int request_hist__report(struct measurement *m, struct report *r)
 {
@@ -91,15 +64,15 @@ void request_hist__init(struct request_hist *h, enum request_value value, u32 by
 	*h = (struct request_hist){ .value = value, .by = by, .requests = REQUESTS };
 }
 
-static const struct argp_option options_of_times[] = {
-	{ "of", KEY_OF, "TIME", 0,
-	  "Which time: device (default: issue to completion), queue (submission to issue) "
-	  "or total", 0 },
-	REQUESTS_OPTIONS,
+const struct option_row request_time_rows[] = {
+	{ "of", 0, "TIME", ROW_WORD,
+	  "Which time: device (default: issue to completion), queue (submission to issue) or total", 0,
+	  FIELD(struct request_hist, value), WORDS(times), .noun = "time" },
+	INCLUDE(struct request_hist, requests, request_rows),
 	{},
 };
 
-OPTION_VALUES(of, .options = options_of_times, .key = KEY_OF, .word = times, .n = ARRAY_SIZE(times));
-REQUESTS_VALUES(options_of_times);
-const struct argp request_times_argp = { .options = options_of_times, .parser = parse_own };
-const struct argp request_sizes_argp = { .options = options_of_times + 1, .parser = parse_own };
+const struct option_row request_size_rows[] = {
+	INCLUDE(struct request_hist, requests, request_rows),
+	{},
+};

@@ -20,7 +20,7 @@ struct request_hist {
 /*
  * The options of times and sizes, and the hooks of both tools; m->own is the struct request_hist.
  */
-extern const struct argp request_times_argp, request_sizes_argp;
+extern const struct option_row request_time_rows[], request_size_rows[];
 extern const struct skeleton_type biolatency_skeleton;
 
 void request_hist__init(struct request_hist *h, enum request_value value, u32 by);

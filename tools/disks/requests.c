@@ -41,8 +41,16 @@ static const struct {
  * --- options -----------------------------------------------------------------------------------
  */
 
-static error_t parse_source(struct requests *r, const char *name)
+static int parse_disk(void *own, char *name)
 {
+	struct requests *r = own;
+
+	return disk__find(name, &r->disk);
+}
+
+static int parse_source(void *own, char *name)
+{
+	struct requests *r = own;
 	enum request_source i;
 
 	r->source = REQUEST_SOURCE_AUTO;
@@ -55,10 +63,10 @@ static error_t parse_source(struct requests *r, const char *name)
 		}
 	}
 	diag_error("--source: no source '%s'; there are auto, start, getrq", name);
-	return EINVAL;
+	return -EINVAL;
 }
 
-void requests__complete_source(struct completion *c)
+static void complete_source(struct completion *c)
 {
 	enum request_source i;
 
@@ -68,17 +76,13 @@ void requests__complete_source(struct completion *c)
 			completion__add(c, sources[i].name, sources[i].text);
 }
 
-error_t requests__parse(struct requests *r, int key, const char *arg)
-{
-	switch (key) {
-	case REQUESTS_KEY_DISK:
-		return disk__find(arg, &r->disk) ? EINVAL : 0;
-	case REQUESTS_KEY_SOURCE:
-		return parse_source(r, arg);
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
+const struct option_row request_rows[] = {
+	{ "disk", 0, "NAME", ROW_OWN, "Only requests of this disk: sda, 8:0", 0,
+	  .parse = parse_disk, .complete = complete_disks },
+	{ "source", 0, "NAME", ROW_OWN, "Where submissions are seen: auto (default), start (6.5), getrq", 0,
+	  .parse = parse_source, .complete = complete_source },
+	{},
+};
 
 /*
  * --- setup -------------------------------------------------------------------------------------

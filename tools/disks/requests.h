@@ -3,7 +3,7 @@
  * The loader's half of bpf/disks/request.bpf.h, shared by all tools for block requests: their
  * options, the source of submissions, names of operations and flags, and requests still in flight.
  *
- *   requests__parse()      from the tool's parser, for keys it does not know
+ *   request_rows           options of the struct requests, which the tool's rows INCLUDE()
  *   requests__prepare()    between open and load
  *   requests__begin()      after attach, before the gate is opened
  *   requests__describe()   from report()
@@ -13,11 +13,10 @@
 #ifndef TALLY_BLOCK_REQUESTS_H
 #define TALLY_BLOCK_REQUESTS_H
 
-#include <argp.h>
 #include <bpf/libbpf.h>
 
 #include "disks/disk.h"
-#include "cli/complete.h"
+#include "cli/option_row.h"
 #include "cli/task_key.h"
 #include "report/report.h"
 #include "run/measurement.h"
@@ -46,25 +45,8 @@ struct requests {
 
 #define REQUESTS ((struct requests){ .source = REQUEST_SOURCE_AUTO })
 
-enum {
-	REQUESTS_KEY_DISK = 0x2000,
-	REQUESTS_KEY_SOURCE,
-};
-
-/* For the tool's struct argp_option. */
-#define REQUESTS_OPTIONS                                                                           \
-	{ "disk", REQUESTS_KEY_DISK, "NAME", 0, "Only requests of this disk: sda, 8:0", 0 },       \
-	{ "source", REQUESTS_KEY_SOURCE, "NAME", 0,                                                \
-	  "Where submissions are seen: auto (default), start (6.5), getrq", 0 }
-
-/* Declares the values of these options, below the tool's table (OPTION_VALUES). */
-#define REQUESTS_VALUES(table)                                                                     \
-	OPTION_VALUES(disk, .options = table, .key = REQUESTS_KEY_DISK, .add = complete_disks);     \
-	OPTION_VALUES(source, .options = table, .key = REQUESTS_KEY_SOURCE, .add = requests__complete_source)
-void requests__complete_source(struct completion *c);
-
-/* Returns ARGP_ERR_UNKNOWN for other keys, EINVAL after reporting an error. */
-error_t requests__parse(struct requests *r, int key, const char *arg);
+/* --disk and --source. */
+extern const struct option_row request_rows[];
 
 /*
  * Chooses the programs and sizes the map of requests. config: the object's constant. Returns
