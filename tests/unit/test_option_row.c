@@ -25,6 +25,7 @@ struct options {
 	enum color color;
 	u32 colors;
 	const char *order;
+	int error;
 	char *own;
 	u64 own_calls;
 	struct inner inner;
@@ -64,6 +65,8 @@ static const struct option_row some_rows[] = {
 	{ "off", 0, "COLOR", ROW_WORD, "Off", 1, FIELD(struct options, color), WORDS(colors), .optional = true },
 	{ "colors", 0, "COLOR,..", ROW_WORDS, "Colors", 1, FIELD(struct options, colors), WORDS(colors) },
 	{ "sort", 0, "COL", ROW_ORDER, "Sort", 1, FIELD(struct options, order), WORDS(colors) },
+	{ "errno", 0, "NAME", ROW_ERRNO, "Errno", 1, FIELD(struct options, error) },
+	{ "more", 0, "COLOR,..", ROW_WORDS, "More", 1, FIELD(struct options, colors), WORDS(colors), .adds = true },
 	{ "own", 0, "X", ROW_OWN, "Own", 1, .parse = parse_own, .adds = true },
 	{ "secret", 0, "X", ROW_OWN, NULL, 1, .parse = parse_own, .hidden = true },
 	INCLUDE(struct options, inner, inner_rows),
@@ -174,6 +177,9 @@ static void texts(void **state)
 	accept(&o, "--text a --glob n[ab]*");
 	assert_string_equal(o.text, "a");
 	assert_true(scope_glob__matches(&o.glob, "nb1"));
+	accept(&o, "--errno ENOENT");
+	assert_int_equal(o.error, ENOENT);
+	refuse("--errno ENOTHING", "--errno: no error 'ENOTHING'");
 	refuse("--glob [a", "--glob: '[a' is no glob: [ is not closed");
 }
 
@@ -190,7 +196,8 @@ static void words(void **state)
 	assert_int_equal(o.color, RED);
 	accept(&o, "--colors green,red");
 	assert_int_equal(o.colors, 1 << RED | 1 << GREEN);
-	accept(&o, "--colors green --colors red");
+	refuse("--colors green --colors red", "--colors is given twice");
+	accept(&o, "--more green --more red");
 	assert_int_equal(o.colors, 1 << RED | 1 << GREEN);
 	accept(&o, "--sort green");
 	assert_ptr_equal(o.order, colors[GREEN]);
@@ -251,7 +258,7 @@ static void table_of_argp(void **state)
 	assert_true(t.option[i]->flags & OPTION_HIDDEN);
 	i = option_table__name(&t, "late", 4, &i, &i);
 	help = rows.argp.help_filter(t.option[i]->key, t.doc[i], &rows);
-	assert_string_equal(help, "Late (us without a unit)");
+	assert_string_equal(help, "Late; us without a unit");
 	free(help);
 	i = option_table__letter(&t, 'o');
 	assert_ptr_equal(rows.argp.help_filter(t.option[i]->key, t.doc[i], &rows), t.doc[i]);

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/numbers.h"
 #include "files/calls.h"
 #include "files/name.h"
 #include "report/diag.h"
@@ -20,7 +19,6 @@
 
 SKELETON(fileslower);
 
-#define KEY_MIN 0x1000
 #define DEFAULT_MIN (10 * NSEC_PER_MSEC)
 #define RARE_MIN NSEC_PER_MSEC  /* calls this slow are rare */
 
@@ -37,18 +35,6 @@ struct fileslower {
 	struct fileslower_bpf *bpf;
 	struct lines lines;
 };
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct fileslower *s = state->input;
-
-	if (key != KEY_MIN)
-		return file_options__parse(&s->options, key, arg);
-	if (!parse_duration(arg, NSEC_PER_MSEC, &s->min_ns))
-		return 0;
-	diag_error("--min: '%s' is no time; as in 10ms, 500us", arg);
-	return EINVAL;
-}
 
 /*
  * --- lines -------------------------------------------------------------------------------------
@@ -201,14 +187,13 @@ static void release(void *own)
 	lines__free(&s->lines);
 }
 
-static const struct argp_option option_list[] = {
-	{ "min", KEY_MIN, "TIME", 0, "Calls of at least so long (default: 10ms)", 0 },
-	FILE_OPTION_WAITS, FILE_OPTION_FS, FILE_OPTION_MOUNT, FILE_OPTION_OPS, FILE_OPTION_ALL_KINDS, {},
+static const struct option_row rows[] = {
+	{ "min", 0, "TIME", ROW_TIME, "Calls of at least so long (default: 10ms)", 0,
+	  FIELD(struct fileslower, min_ns) },
+	INCLUDE(struct fileslower, options, file_rows),
+	INCLUDE(struct fileslower, options, file_call_rows),
+	{},
 };
-
-FILE_VALUES_FS(option_list);
-FILE_VALUES_OPS(option_list);
-static const struct argp own_argp = { .options = option_list, .parser = parse_own };
 
 static const struct tool_spec spec = {
 	.name = "fileslower",
@@ -216,7 +201,7 @@ static const struct tool_spec spec = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_OUTPUT | CLI_RUN | CLI_COMMAND | CLI_TIMES |
 			  CLI_LINES,
 		.doc = "Each read, write, open and fsync of a file that was a slow one.",
-		.own = &own_argp,
+		.rows = rows,
 	},
 	.own_size = sizeof(struct fileslower), .skeleton = &fileslower_skeleton,
 	.init = init, .check = check, .open = open_skeleton, .attach = attach, .report = report,

@@ -27,17 +27,6 @@ struct filetop {
 };
 
 /*
- * --- options -----------------------------------------------------------------------------------
- */
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct filetop *s = state->input;
-
-	return file_options__parse(&s->options, key, arg);
-}
-
-/*
  * --- the report --------------------------------------------------------------------------------
  */
 
@@ -175,12 +164,11 @@ static void release(void *own)
 	named_files__free(&s->files);
 }
 
-static const struct argp_option option_list[] = {
-	FILE_OPTION_FS, FILE_OPTION_MOUNT, FILE_OPTION_ALL_KINDS, {},
+static const struct option_row rows[] = {
+	INCLUDE(struct filetop, options, file_rows),
+	{},
 };
 
-FILE_VALUES_FS(option_list);
-static const struct argp own_argp = { .options = option_list, .parser = parse_own };
 static const char *const key_names[] = { "file", "fs", "mount" };
 static const struct own_parts parts = {
 	.name = key_names, .n = ARRAY_SIZE(key_names), .text = "file, fs, mount",
@@ -192,7 +180,7 @@ static const struct tool_spec spec = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
 			  CLI_COMMAND | CLI_ORDER,
 		.doc = "Reads and writes of files, file by file: calls, bytes, time.",
-		.own = &own_argp,
+		.rows = rows,
 		.own_parts = &parts, .columns = columns, .order = "bytes",
 	},
 	.own_size = sizeof(struct filetop), .skeleton = &filetop_skeleton, .table = &table,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* fsdist: times of reads, writes, opens and fsyncs of files. See bpf/files/fsdist.bpf.c. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,13 +22,6 @@ struct fsdist {
 	struct own_parts parts;
 	struct fsdist_bpf *bpf;
 };
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct fsdist *s = state->input;
-
-	return file_options__parse(&s->options, key, arg);
-}
 
 static int add_parts(void *context, const void *own, u32 by, struct report_row *row)
 {
@@ -108,20 +100,18 @@ static const struct own_parts *parts(void *own)
 	return &s->parts;
 }
 
-static const struct argp_option option_list[] = {
-	FILE_OPTION_WAITS, FILE_OPTION_FS, FILE_OPTION_MOUNT, FILE_OPTION_OPS, FILE_OPTION_ALL_KINDS, {},
+static const struct option_row rows[] = {
+	INCLUDE(struct fsdist, options, file_rows),
+	INCLUDE(struct fsdist, options, file_call_rows),
+	{},
 };
-
-FILE_VALUES_FS(option_list);
-FILE_VALUES_OPS(option_list);
-static const struct argp own_argp = { .options = option_list, .parser = parse_own };
 
 static const struct tool_spec spec = {
 	.name = "fsdist",
 	.cli = {
 		.groups = CLI_HISTOGRAM | CLI_TIMES,
 		.doc = "How long reads, writes, opens and fsyncs of files take.",
-		.own = &own_argp,
+		.rows = rows,
 	},
 	.own_size = sizeof(struct fsdist), .skeleton = &fsdist_skeleton,
 	.hist = { "times", sizeof(struct fsdist_key) },

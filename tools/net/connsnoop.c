@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* connsnoop: each connect and accept. The measurement is bpf/net/connsnoop.bpf.c. */
-#include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -15,11 +14,6 @@
 
 SKELETON(connsnoop);
 
-enum {
-	KEY_FAILED = 0x1000,
-	KEY_TCP,
-};
-
 static const char *const field_names[] = {
 	"fd", "error", "latency", "protocol", "local", "remote",
 };
@@ -33,23 +27,6 @@ struct connsnoop {
 	bool only_failed, by_state;
 	struct connsnoop_bpf *bpf;
 };
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct connsnoop *c = state->input;
-
-	(void)arg;
-	switch (key) {
-	case KEY_FAILED:
-		c->only_failed = true;
-		return 0;
-	case KEY_TCP:
-		c->by_state = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
 
 /*
  * --- lines -------------------------------------------------------------------------------------
@@ -187,19 +164,19 @@ static void release(void *own)
 	lines__free(&c->snoop.lines);
 }
 
-static const struct argp_option option_list[] = {
-	{ "failed", KEY_FAILED, NULL, 0, "Only those that fail", 0 },
-	{ "tcp", KEY_TCP, NULL, 0, "Only connects of TCP, without a hook at each system call", 0 },
+static const struct option_row rows[] = {
+	{ "failed", 0, NULL, ROW_FLAG, "Only those that fail", 0, FIELD(struct connsnoop, only_failed) },
+	{ "tcp", 0, NULL, ROW_FLAG, "Only connects of TCP, without a hook at each system call", 0,
+	  FIELD(struct connsnoop, by_state) },
 	{},
 };
-static const struct argp own_argp = { .options = option_list, .parser = parse_own };
 
 static const struct tool_spec spec = {
 	.name = "connsnoop",
 	.cli = {
 		.groups = SNOOP_GROUPS,
 		.doc = "Each connection that is made or accepted, and each that fails.",
-		.own = &own_argp,
+		.rows = rows,
 	},
 	.own_size = sizeof(struct connsnoop), .skeleton = &connsnoop_skeleton,
 	SNOOP_HOOKS,

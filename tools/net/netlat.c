@@ -20,10 +20,6 @@
 
 SKELETON(netlat);
 
-enum {
-	KEY_NAPI = 0x1000,
-};
-
 #define SOURCE "tp_btf/net_dev_queue, net_dev_start_xmit, netif_rx, netif_receive_skb, " \
 	       "napi_gro_*_entry, skb_copy_datagram_iovec, consume_skb, kfree_skb"
 #define NAPI_SOURCE "tp_btf/napi_poll"
@@ -42,20 +38,6 @@ struct netlat {
 	struct sum_set polls_before;
 	struct loss_counters losses_before;
 };
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct netlat *n = state->input;
-
-	(void)arg;
-	switch (key) {
-	case KEY_NAPI:
-		n->napi = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
 
 static int add_parts(void *context, const void *own, u32 by, struct report_row *row)
 {
@@ -255,12 +237,11 @@ static void release(void *own)
 	sum_set__free(&n->polls_before);
 }
 
-static const struct argp_option option_list[] = {
-	{ "napi", KEY_NAPI, NULL, 0,
-	  "Instead, how many packets each poll of a device (NAPI) finds", 1 },
+static const struct option_row rows[] = {
+	{ "napi", 0, NULL, ROW_FLAG, "Instead, how many packets each poll of a device (NAPI) finds", 1,
+	  FIELD(struct netlat, napi) },
 	{},
 };
-static const struct argp own_argp = { .options = option_list, .parser = parse_own };
 
 static const struct tool_spec spec = {
 	.name = "netlat",
@@ -269,7 +250,7 @@ static const struct tool_spec spec = {
 			  CLI_TIMES,
 		.doc = "How long packets are on their way: out, in the queue of a device (qdisc) and in the "
 		       "device; in, until the protocols take them up, and until they are read.",
-		.own = &own_argp,
+		.rows = rows,
 		.own_parts = &parts,
 		.keys = "stage, device, cpu",
 		.keys_of_no_task = true,

@@ -7,11 +7,6 @@
 #include "base/numbers.h"
 #include "report/diag.h"
 
-enum {
-	KEY_LPORT = 0x1300,
-	KEY_RPORT,
-};
-
 const char *tcp_flow__local(const struct tcp_flow *f, char text[IP_END_SPACE])
 {
 	return ip_end(f->family, f->local, f->lport, text);
@@ -81,19 +76,24 @@ int tcp_keys__check(const struct cli *cli, __u32 may)
 
 /* --- options ----------------------------------------------------------------------------------- */
 
-static error_t parse_ports(const char *option, const char *arg, u32 *n, __u16 port[TCP_PORTS_MOST])
+/* FIELD() of the row is the number of ports, and they are either the local or the remote ones. */
+static int parse_ports(void *own, const struct option_row *row, char *arg)
 {
-	u32 *list;
+	struct tcp_ports *p = own;
+	bool local = row->offset == offsetof(struct tcp_ports, nlocal);
+	__u32 *n = local ? &p->nlocal : &p->nremote;
+	__u16 *port = local ? p->local : p->remote;
 	size_t count, i;
+	u32 *list;
 
 	if (parse_id_list(arg, 1, UINT16_MAX, &list, &count)) {
-		diag_error("%s: '%s' is no list of ports; as in 80,443", option, arg);
-		return EINVAL;
+		diag_error("--%s: '%s' is no list of ports; as in 80,443", row->name, arg);
+		return -EINVAL;
 	}
 	if (*n + count > TCP_PORTS_MOST) {
-		diag_error("%s: %d ports at most", option, TCP_PORTS_MOST);
+		diag_error("--%s: %d ports at most", row->name, TCP_PORTS_MOST);
 		free(list);
-		return EINVAL;
+		return -EINVAL;
 	}
 	for (i = 0; i < count; i++)
 		port[(*n)++] = list[i];
@@ -101,25 +101,11 @@ static error_t parse_ports(const char *option, const char *arg, u32 *n, __u16 po
 	return 0;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct tcp_ports *p = state->input;
-
-	switch (key) {
-	case KEY_LPORT:
-		return parse_ports("--lport", arg, &p->nlocal, p->local);
-	case KEY_RPORT:
-		return parse_ports("--rport", arg, &p->nremote, p->remote);
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp_option options[] = {
-	{ NULL, 0, NULL, 0, "Connections:", 1 },
-	{ "lport", KEY_LPORT, "PORT,..", 0, "Only with one of these local ports", 1 },
-	{ "rport", KEY_RPORT, "PORT,..", 0, "Only with one of these remote ports", 1 },
+const struct option_row tcp_port_rows[] = {
+	HEADING("Connections:", 1),
+	{ "lport", 0, "PORT,..", ROW_OWN, "Only with one of these local ports", 1,
+	  .parse_row = parse_ports, FIELD(struct tcp_ports, nlocal), .adds = true },
+	{ "rport", 0, "PORT,..", ROW_OWN, "Only with one of these remote ports", 1,
+	  .parse_row = parse_ports, FIELD(struct tcp_ports, nremote), .adds = true },
 	{},
 };
-
-const struct argp tcp_ports_argp = { .options = options, .parser = parse };

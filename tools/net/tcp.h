@@ -3,8 +3,6 @@
 #ifndef TALLY_NET_TCP_H
 #define TALLY_NET_TCP_H
 
-#include <argp.h>
-
 #include "base/address.h"
 #include "base/types.h"
 #include "cli/options.h"
@@ -31,10 +29,7 @@ int tcp_flow__add_parts(void *context, const void *flow, __u32 by, struct report
  */
 int tcp_keys__check(const struct cli *cli, __u32 may);
 
-/*
- * --lport and --rport, a child of the tool's own argp. Its input is a struct tcp_ports, which the
- * tool's parser passes on at ARGP_KEY_INIT.
- */
-extern const struct argp tcp_ports_argp;
+/* --lport and --rport: options of a struct tcp_ports. */
+extern const struct option_row tcp_port_rows[];
 
 #endif /* TALLY_NET_TCP_H */

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* tcplife: TCP sessions as they end. The measurement is bpf/net/tcplife.bpf.c. */
 #include <bpf/bpf.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "agg/elements.h"
 #include "host/errno_name.h"
 #include "net/tcp.h"
-#include "report/diag.h"
 #include "run/snoop.h"
 #include "tools.h"
 
@@ -32,17 +30,6 @@ struct tcplife {
 	struct tcplife_bpf *bpf;
 	char note[128];
 };
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct tcplife *t = state->input;
-
-	(void)arg;
-	if (key != ARGP_KEY_INIT)
-		return ARGP_ERR_UNKNOWN;
-	state->child_inputs[0] = &t->ports;
-	return 0;
-}
 
 /*
  * --- lines -------------------------------------------------------------------------------------
@@ -191,8 +178,10 @@ static void release(void *own)
 	lines__free(&t->snoop.lines);
 }
 
-static const struct argp_child child_argps[] = { { &tcp_ports_argp, 0, NULL, 0 }, {} };
-static const struct argp own_argp = { .parser = parse_own, .children = child_argps };
+static const struct option_row rows[] = {
+	INCLUDE(struct tcplife, ports, tcp_port_rows),
+	{},
+};
 
 static const struct tool_spec spec = {
 	.name = "tcplife",
@@ -200,7 +189,7 @@ static const struct tool_spec spec = {
 		.groups = SNOOP_GROUPS,
 		.doc = "Each session of TCP as it ends: who opened it, with whom, how many bytes, "
 		       "how long.",
-		.own = &own_argp,
+		.rows = rows,
 	},
 	.own_size = sizeof(struct tcplife), .skeleton = &tcplife_skeleton,
 	SNOOP_HOOKS,

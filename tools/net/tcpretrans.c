@@ -20,8 +20,6 @@
 
 SKELETON(tcpretrans);
 
-#define KEY_COUNT 0x1000
-
 static const char *const field_names[] = {
 	"why", "local", "remote", "state", "segments", "bytes", "error",
 };
@@ -42,23 +40,6 @@ struct tcpretrans {
 /*
  * --- options -----------------------------------------------------------------------------------
  */
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct tcpretrans *t = state->input;
-
-	(void)arg;
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &t->ports;
-		return 0;
-	case KEY_COUNT:
-		t->summed = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
 
 static int check(void *context, struct cli *cli)
 {
@@ -217,14 +198,11 @@ static void release(void *own)
 	stream_template__free(&t->template);
 }
 
-static const struct argp_option option_list[] = {
-	{ "count", KEY_COUNT, NULL, 0, "A table by connection (or --by), not lines", HELP_GROUPING },
+static const struct option_row rows[] = {
+	{ "count", 0, NULL, ROW_FLAG, "A table by connection (or --by), not lines", HELP_GROUPING,
+	  FIELD(struct tcpretrans, summed) },
+	INCLUDE(struct tcpretrans, ports, tcp_port_rows),
 	{},
-};
-
-static const struct argp_child child_argps[] = { { &tcp_ports_argp, 0, NULL, 0 }, {} };
-static const struct argp own_argp = {
-	.options = option_list, .parser = parse_own, .children = child_argps,
 };
 
 static const struct tool_spec spec = {
@@ -233,7 +211,7 @@ static const struct tool_spec spec = {
 		.groups = CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN | CLI_LINES |
 			  CLI_ORDER,
 		.doc = "Each retransmission of TCP: of which connection, and why; or counts of them.",
-		.own = &own_argp,
+		.rows = rows,
 		.own_parts = &tcp_own_parts,
 		.keys = "local, remote, lport, rport",
 		.keys_of_no_task = true,

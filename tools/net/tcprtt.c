@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* tcprtt: TCP round-trip times. The measurement is bpf/net/tcprtt.bpf.c. */
-#include <errno.h>
 #include <string.h>
 
 #include "net/tcp.h"
@@ -14,31 +13,10 @@
 
 SKELETON(tcprtt);
 
-enum {
-	KEY_MIN = 0x1000,
-};
-
 struct tcprtt {
 	struct tcp_ports ports;
 	bool minimum;
 };
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct tcprtt *t = state->input;
-
-	(void)arg;
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &t->ports;
-		return 0;
-	case KEY_MIN:
-		t->minimum = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
 
 static int check(void *context, struct cli *cli)
 {
@@ -71,14 +49,11 @@ static int open_skeleton(struct measurement *m)
 	return 0;
 }
 
-static const struct argp_option option_list[] = {
-	{ "min", KEY_MIN, NULL, 0,
-	  "The smallest one a connection has seen lately: the path without its queues", 1 },
+static const struct option_row rows[] = {
+	{ "min", 0, NULL, ROW_FLAG, "The smallest one a connection has seen lately: the path without its queues", 1,
+	  FIELD(struct tcprtt, minimum) },
+	INCLUDE(struct tcprtt, ports, tcp_port_rows),
 	{},
-};
-static const struct argp_child child_argps[] = { { &tcp_ports_argp, 0, NULL, 0 }, {} };
-static const struct argp own_argp = {
-	.options = option_list, .parser = parse_own, .children = child_argps,
 };
 
 static const struct tool_spec spec = {
@@ -87,7 +62,7 @@ static const struct tool_spec spec = {
 		.groups = CLI_TIME | CLI_KEYS | CLI_TOP | CLI_GROUPS | CLI_FORM | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
 			  CLI_TIMES,
 		.doc = "Round-trip times of TCP, as connections take them.",
-		.own = &own_argp,
+		.rows = rows,
 		.own_parts = &tcp_own_parts,
 		.keys = "local, remote, lport, rport, cpu",
 		.keys_of_no_task = true,

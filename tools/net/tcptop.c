@@ -25,8 +25,6 @@
 
 SKELETON(tcptop);
 
-#define KEY_ORDER 0x1000
-
 /* Default limit of concurrent connections, and of keys per interval. */
 #define USUAL_MAX_KEYS 262144
 
@@ -78,19 +76,6 @@ struct tcptop {
  */
 
 static const char *const orders[] = { "bytes", "sent", "received", "connections" };
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct tcptop *t = state->input;
-
-	if (key == ARGP_KEY_INIT) {
-		state->child_inputs[0] = &t->ports;
-		return 0;
-	}
-	if (key == KEY_ORDER)
-		return order__parse(&t->order, orders, ARRAY_SIZE(orders), arg);
-	return ARGP_ERR_UNKNOWN;
-}
 
 static int check(void *context, struct cli *cli)
 {
@@ -543,16 +528,12 @@ static void release(void *own)
 	free(t->past);
 }
 
-static const struct argp_option option_list[] = {
-	{ "sort", KEY_ORDER, "COL", 0,
-	  "Order by bytes (default), sent, received, connections or key", HELP_GROUPING },
+static const struct option_row rows[] = {
+	{ "sort", 0, "COL", ROW_ORDER,
+	  "Order by bytes (default), sent, received, connections or key", HELP_GROUPING,
+	  FIELD(struct tcptop, order), WORDS(orders) },
+	INCLUDE(struct tcptop, ports, tcp_port_rows),
 	{},
-};
-
-ORDER_VALUES(option_list, KEY_ORDER, orders);
-static const struct argp_child child_argps[] = { { &tcp_ports_argp, 0, NULL, 0 }, {} };
-static const struct argp own_argp = {
-	.options = option_list, .parser = parse_own, .children = child_argps,
 };
 
 static const struct tool_spec spec = {
@@ -561,7 +542,7 @@ static const struct tool_spec spec = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
 			  CLI_COMMAND,
 		.doc = "Bytes that TCP has sent and received, by process and connection.",
-		.own = &own_argp,
+		.rows = rows,
 		.own_parts = &tcp_own_parts,
 		.keys = "pid, tid, comm, cgroup, container, unit, pidns, uid, local, remote, lport, rport",
 		.usual_keys = USUAL_MAX_KEYS,

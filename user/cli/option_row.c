@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/numbers.h"
+#include "host/errno_name.h"
 #include "host/scope.h"
 #include "report/diag.h"
 
@@ -42,11 +43,13 @@ static bool fits(const struct option_row *row)
 		return row->size == sizeof(char *) && row->words;
 	case ROW_GLOB:
 		return row->size == sizeof(struct scope_glob);
+	case ROW_ERRNO:
+		return row->size == sizeof(int);
 	case ROW_WORD:
 	case ROW_WORDS:
 		return row->size == sizeof(u32) && row->words;
 	case ROW_OWN:
-		return row->parse;
+		return row->parse || row->parse_row;
 	default:
 		return true;
 	}
@@ -105,7 +108,7 @@ static char *name_unit(int key, const char *text, void *input)
 
 	if (i < 0 || rows->row[i]->kind != ROW_TIME || strcmp(rows->row[i]->arg, "TIME"))
 		return (char *)text;
-	if (asprintf(&more, "%s (%s without a unit)", text, unit_name(rows->row[i])) < 0)
+	if (asprintf(&more, "%s; %s without a unit", text, unit_name(rows->row[i])) < 0)
 		return (char *)text;
 	return more;
 }
@@ -134,7 +137,7 @@ const struct option_row *option_row__of(const struct argp *argp, const struct ar
 
 bool option_row__takes_one(const struct option_row *row)
 {
-	return !row->adds && row->kind != ROW_WORDS;
+	return !row->adds;
 }
 
 /*
@@ -190,6 +193,15 @@ static error_t parse_glob(const char *option, const char *value, struct scope_gl
 		return 0;
 	diag_error("%s: '%s' %s", option, value,
 		   err == -E2BIG ? "is too long for a glob" : "is no glob: [ is not closed");
+	return EINVAL;
+}
+
+static error_t parse_errno(const char *option, const char *value, int *field)
+{
+	if (!errno_number(value, field))
+		return 0;
+	diag_error("%s: no error '%s'", option, value);
+	diag_hint("a name like ENOENT or EAGAIN, or a number; errno(3) has them all");
 	return EINVAL;
 }
 
@@ -259,7 +271,7 @@ static error_t parse_words(const struct option_row *row, const char *option, con
 		if (!value[len])
 			break;
 	}
-	*field |= bits;
+	*field = row->adds ? *field | bits : bits;
 	return 0;
 }
 
@@ -281,6 +293,8 @@ static error_t set(const struct option_row *row, const char *option, char *value
 		return 0;
 	case ROW_GLOB:
 		return parse_glob(option, value, field);
+	case ROW_ERRNO:
+		return parse_errno(option, value, field);
 	case ROW_WORD:
 		return parse_word(row, option, value, field);
 	case ROW_ORDER:
@@ -288,7 +302,7 @@ static error_t set(const struct option_row *row, const char *option, char *value
 	case ROW_WORDS:
 		return parse_words(row, option, value, field);
 	case ROW_OWN:
-		return row->parse(own, value) ? EINVAL : 0;
+		return (row->parse ? row->parse(own, value) : row->parse_row(own, row, value)) ? EINVAL : 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}

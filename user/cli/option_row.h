@@ -31,6 +31,7 @@ enum row_kind {
 	ROW_SIZE,               /* likewise, in bytes */
 	ROW_TEXT,               /* const char *, into argv */
 	ROW_GLOB,               /* struct scope_glob */
+	ROW_ERRNO,              /* int: of a name like ENOENT, or a number */
 	ROW_WORD,               /* int or enum: the index of one of words */
 	ROW_WORDS,              /* u32: a bit for each of words in a list */
 	ROW_ORDER,              /* const char *: one of words, a column to sort by, or NULL for "key" */
@@ -58,6 +59,8 @@ struct option_row {
 	const char *noun;       /* "no source 'x'; there are ..."; NULL: "'x' is not one of ..." */
 	/* ROW_OWN: reports errors. row_struct: what offset is in. text: NULL if left out. Returns 0 or an error. */
 	int (*parse)(void *row_struct, char *text);
+	/* The same, of several rows. */
+	int (*parse_row)(void *row_struct, const struct option_row *row, char *text);
 	/* Candidates, beyond words; separators: of a list. */
 	void (*complete)(struct completion *c);
 	const char *separators;

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "agg/variable.h"
+#include "cli/complete.h"
 #include "host/syscalls.h"
 #include "host/task_state.h"
 #include "report/diag.h"
@@ -19,10 +20,12 @@ const char file_waits_source[] = "context switches, and the call that a task is 
 const char file_calls_caveat[] =
 	"not seen: memory-mapped files, io_uring and aio, the kernel's own";
 
-const char *const file_op_names[FILE_OPS] = {
-	[FILE_NOTHING] = "?",   [FILE_READ] = "read",  [FILE_WRITE] = "write",
-	[FILE_OPEN] = "open",   [FILE_SYNC] = "fsync", [FILE_READDIR] = "readdir",
-};
+#define OP_NAMES                                                                                   \
+	[FILE_READ] = "read", [FILE_WRITE] = "write", [FILE_OPEN] = "open", [FILE_SYNC] = "fsync", \
+	[FILE_READDIR] = "readdir"
+
+const char *const file_op_names[FILE_OPS] = { [FILE_NOTHING] = "?", OP_NAMES };
+static const char *const op_words[FILE_OPS] = { OP_NAMES };
 
 /*
  * Marked in both system call tables; calls missing in a table (open, on newer architectures) are
@@ -66,27 +69,6 @@ static const struct {
  * --- options -----------------------------------------------------------------------------------
  */
 
-static error_t parse_ops(struct file_options *o, const char *text)
-{
-	size_t len, i;
-
-	for (o->ops = 0;; text += len + 1) {
-		len = strcspn(text, ",");
-		for (i = FILE_NOTHING + 1; i < FILE_OPS; i++)
-			if (strlen(file_op_names[i]) == len &&
-			    !strncmp(text, file_op_names[i], len))
-				break;
-		if (i == FILE_OPS) {
-			diag_error("--op: no operation '%.*s'; there are read, write, open, fsync, "
-				   "readdir", (int)len, text);
-			return EINVAL;
-		}
-		o->ops |= 1U << i;
-		if (!text[len])
-			return 0;
-	}
-}
-
 /* Calls visit with each type until it returns true, and returns whether it did; unknown if the file cannot be read. */
 static bool visit_fs(bool (*visit)(void *context, const char *type), void *context, bool unknown)
 {
@@ -124,55 +106,56 @@ static bool add_type(void *completion, const char *name)
 	return false;
 }
 
-void file_options__complete_fs(struct completion *c)
+static void complete_fs(struct completion *c)
 {
 	visit_fs(add_type, c, false);
 }
 
-static error_t parse_fs(struct file_options *o, const char *type)
+static int parse_fs(void *own, char *type)
 {
+	struct file_options *o = own;
+
 	o->fs = type;
 	if (strlen(type) < FILE_FS_LEN && fs_exists(type))
 		return 0;
 	diag_error("--fs: this kernel has no file system type '%s' now", type);
 	diag_hint("/proc/filesystems has those there are");
-	return EINVAL;
+	return -EINVAL;
 }
 
 /* Sets the mount that contains path, as df(1) resolves it. */
-static error_t parse_mount(struct file_options *o, const char *path)
+static int parse_mount(void *own, char *path)
 {
+	struct file_options *o = own;
 	struct statx st;
 
 	if (statx(AT_FDCWD, path, 0, STATX_MNT_ID, &st)) {
 		diag_error("--mount: %s: %s", path, strerror(errno));
 		diag_hint("a path on the mount that is meant; a container's: /proc/PID/root/PATH");
-		return EINVAL;
+		return -EINVAL;
 	}
 	o->has_mount = true;
 	o->mount = st.stx_mnt_id;
 	return 0;
 }
 
-error_t file_options__parse(struct file_options *o, int key, char *arg)
-{
-	switch (key) {
-	case KEY_FILE_FS:
-		return parse_fs(o, arg);
-	case KEY_FILE_MOUNT:
-		return parse_mount(o, arg);
-	case KEY_FILE_OPS:
-		return parse_ops(o, arg);
-	case KEY_FILE_ALL_KINDS:
-		o->all_kinds = true;
-		return 0;
-	case KEY_FILE_WAITS:
-		o->waits = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
+const struct option_row file_rows[] = {
+	{ "fs", 0, "TYPE", ROW_OWN, "On file systems of this type only: ext4, xfs, nfs4", 1,
+	  .parse = parse_fs, .complete = complete_fs },
+	{ "mount", 0, "PATH", ROW_OWN, "On the mount that PATH is on only", 1, .parse = parse_mount },
+	{ "all-kinds", 0, NULL, ROW_FLAG,
+	  "Pipes, sockets, terminals and devices, too, not only files and directories", 1,
+	  FIELD(struct file_options, all_kinds) },
+	{},
+};
+
+const struct option_row file_call_rows[] = {
+	{ "op", 0, "OP,...", ROW_WORDS, "Only these of read, write, open, fsync, readdir", 1,
+	  FIELD(struct file_options, ops), WORDS(op_words), .noun = "operation" },
+	{ "waits", 0, NULL, ROW_FLAG, "Each wait in a call instead, without a hook at each system call", 1,
+	  FIELD(struct file_options, waits) },
+	{},
+};
 
 /*
  * --- the object --------------------------------------------------------------------------------

@@ -6,11 +6,10 @@
 #ifndef TALLY_FILES_CALLS_H
 #define TALLY_FILES_CALLS_H
 
-#include <argp.h>
 #include <bpf/libbpf.h>
 
 #include "base/types.h"
-#include "cli/complete.h"
+#include "cli/option_row.h"
 #include "host/host.h"
 
 #include "bpf/lib/file.h"
@@ -33,40 +32,8 @@ struct file_options {
 	bool waits;             /* waits in calls, by context switches: bpf/files/file_waits.bpf.h */
 };
 
-/* Keys of the file options, among a tool's own options. */
-enum {
-	KEY_FILE_FS = 0x1100,
-	KEY_FILE_MOUNT,
-	KEY_FILE_OPS,
-	KEY_FILE_ALL_KINDS,
-	KEY_FILE_WAITS,
-};
-
-#define FILE_OPTION_FS                                                                             \
-	{ "fs", KEY_FILE_FS, "TYPE", 0, "On file systems of this type only: ext4, xfs, nfs4", 1 }
-#define FILE_OPTION_MOUNT                                                                          \
-	{ "mount", KEY_FILE_MOUNT, "PATH", 0, "On the mount that PATH is on only", 1 }
-#define FILE_OPTION_OPS                                                                            \
-	{ "op", KEY_FILE_OPS, "OP,...", 0, "Only these of read, write, open, fsync, readdir", 1 }
-#define FILE_OPTION_ALL_KINDS                                                                      \
-	{ "all-kinds", KEY_FILE_ALL_KINDS, NULL, 0,                                                \
-	  "Pipes, sockets, terminals and devices, too, not only files and directories", 1 }
-#define FILE_OPTION_WAITS                                                                          \
-	{ "waits", KEY_FILE_WAITS, NULL, 0, "Each wait in a call instead, without a hook at each system call", 0 }
-
-/* Declare the values of --fs and --op below the tool's table (OPTION_VALUES). */
-#define FILE_VALUES_FS(table)                                                                      \
-	OPTION_VALUES(fs, .options = table, .key = KEY_FILE_FS, .add = file_options__complete_fs)
-#define FILE_VALUES_OPS(table)                                                                     \
-	OPTION_VALUES(op, .options = table, .key = KEY_FILE_OPS, .word = file_op_names + FILE_NOTHING + 1, \
-		      .n = FILE_OPS - FILE_NOTHING - 1, .separators = ",")
-void file_options__complete_fs(struct completion *c);
-
-/*
- * Parses an option with one of the keys above; returns ARGP_ERR_UNKNOWN for others, or EINVAL after
- * reporting the error.
- */
-error_t file_options__parse(struct file_options *o, int key, char *arg);
+/* --fs, --mount, --all-kinds; --op and --waits: options of a struct file_options. */
+extern const struct option_row file_rows[], file_call_rows[];
 
 /*
  * Prepares the opened object: sets its constant calls (bpf/lib/call.bpf.h) and have_task_storage, and chooses the
