@@ -2,36 +2,18 @@
 /* probe: events with arguments and results, filtered and aggregated in the kernel. */
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/numbers.h"
+#include "cli/option_table.h"
 #include "event/complete.h"
 #include "report/diag.h"
 #include "events/probe/bounds.h"
 #include "events/probe/elsewhere.h"
 #include "events/probe/session.h"
 #include "tools.h"
-
-enum {
-	KEY_COUNT = 0x1000,
-	KEY_SUM,
-	KEY_AVG,
-	KEY_MIN,
-	KEY_MAX,
-	KEY_HIST,
-	KEY_LHIST,
-	KEY_POW,
-	KEY_BUCKETS,
-	KEY_STREAM,
-	KEY_TEMPLATE,
-	KEY_LATENCY,
-	KEY_FROM,
-	KEY_TO,
-	KEY_MATCH,
-	KEY_WITH,
-	KEY_NO_TABLE,
-};
 
 #define MOST_DEFINITIONS 64
 
@@ -42,7 +24,9 @@ struct probe {
 	bool interval_begun;            /* the remaining words are interval and count */
 	bool no_table;
 	bool count, stream;             /* given explicitly */
-	const char *bounds_option, *bounds_text;
+	char figure_option[OPTION_NAME_SPACE];  /* as "--sum" */
+	char bounds_option[OPTION_NAME_SPACE];  /* as "--lhist"; "": not given */
+	const char *bounds_text;
 	struct bounds bounds;
 	char **argv;                    /* with empty values for options that had none */
 };
@@ -70,125 +54,81 @@ static bool takes(void *input, char *arg)
 	return !p->interval_begun && !add_definition(p, arg);
 }
 
-/* --sum, --hist and the others name the value; they may share one. */
-static error_t set_value(struct probe *p, const char *option, const char *arg)
+/*
+ * --sum, --hist and the others name the value; they may share one. The tag is the figure; none: it is a distribution.
+ */
+static int set_figure(void *own, const struct option_row *row, char *arg)
 {
+	struct probe *p = own;
 	struct probe_request *r = &p->request;
 
+	p->session.figures |= row->tag;
+	if (!row->tag)
+		r->what = PROBE_HIST;
 	if (r->value && *arg && strcmp(r->value, arg)) {
-		diag_error("%s and %s measure different values; run probe twice", r->option,
-			   option);
-		return EINVAL;
+		diag_error("%s and --%s measure different values; run probe twice", r->option, row->name);
+		return -EINVAL;
 	}
 	if (*arg)
 		r->value = arg;
-	r->option = r->option && !*arg ? r->option : option;
+	if (r->option && !*arg)
+		return 0;
+	snprintf(p->figure_option, sizeof(p->figure_option), "--%s", row->name);
+	r->option = p->figure_option;
 	return 0;
 }
 
-static error_t set_figure(struct probe *p, u32 figure, const char *option, const char *arg)
+static int set_bounds(void *own, const struct option_row *row, char *arg)
 {
-	p->session.figures |= figure;
-	return set_value(p, option, arg);
-}
+	struct probe *p = own;
 
-static error_t set_bounds(struct probe *p, const char *option, const char *arg)
-{
-	if (p->bounds_option) {
-		diag_error("%s and %s both say the bounds of buckets; give one of them",
-			   p->bounds_option, option);
-		return EINVAL;
+	if (p->bounds_option[0]) {
+		diag_error("%s and --%s both say the bounds of buckets; give one of them", p->bounds_option, row->name);
+		return -EINVAL;
 	}
-	p->bounds_option = option;
+	snprintf(p->bounds_option, sizeof(p->bounds_option), "--%s", row->name);
 	p->bounds_text = arg;
 	return 0;
 }
 
-static error_t parse_own(int key, char *arg, struct argp_state *state)
+static void init(void *own)
 {
-	struct probe *p = state->input;
+	struct probe *p = own;
 
-	switch (key) {
-	case ARGP_KEY_INIT:
-		p->session.callers.both = true;
-		state->child_inputs[0] = &p->session.callers;
-		return 0;
-	case KEY_COUNT:
-		p->count = true;
-		return 0;
-	case KEY_SUM:
-		return set_figure(p, RESULT_SUM, "--sum", arg);
-	case KEY_AVG:
-		return set_figure(p, RESULT_AVG, "--avg", arg);
-	case KEY_MIN:
-		return set_figure(p, RESULT_MIN, "--min", arg);
-	case KEY_MAX:
-		return set_figure(p, RESULT_MAX, "--max", arg);
-	case KEY_HIST:
-		p->request.what = PROBE_HIST;
-		return set_value(p, "--hist", arg);
-	case KEY_LHIST:
-		return set_bounds(p, "--lhist", arg);
-	case KEY_POW:
-		return set_bounds(p, "--pow", arg);
-	case KEY_BUCKETS:
-		return set_bounds(p, "--buckets", arg);
-	case KEY_STREAM:
-		p->stream = true;
-		return 0;
-	case KEY_TEMPLATE:
-		p->session.line = arg;
-		return 0;
-	case KEY_LATENCY:
-		p->request.latency = true;
-		return 0;
-	case KEY_FROM:
-		p->request.from = arg;
-		return 0;
-	case KEY_TO:
-		p->request.to = arg;
-		return 0;
-	case KEY_MATCH:
-		p->request.match = arg;
-		return 0;
-	case KEY_WITH:
-		p->request.with = arg;
-		return 0;
-	case KEY_NO_TABLE:
-		p->no_table = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	p->session.callers.both = true;
 }
 
-static const struct argp_option own_options[] = {
-	{ NULL, 0, NULL, 0, "Figures of each event (default: their number):", 1 },
-	{ "count", KEY_COUNT, NULL, 0, "How many", 1 },
-	{ "sum", KEY_SUM, "EXPR", 0, "The sum of a value", 1 },
-	{ "avg", KEY_AVG, "EXPR", 0, "Its average", 1 },
-	{ "min", KEY_MIN, "EXPR", 0, "Its minimum", 1 },
-	{ "max", KEY_MAX, "EXPR", 0, "Its maximum", 1 },
-	{ "hist", KEY_HIST, "EXPR", 0, "Its distribution", 1 },
-	{ "lhist", KEY_LHIST, "FROM:TO:STEP", 0, "in buckets of this width", 1 },
-	{ "pow", KEY_POW, "N", 0, "in powers of N", 1 },
-	{ "buckets", KEY_BUCKETS, "LIST", 0, "with these bounds, \"100 1000 10000\"", 1 },
-	{ "no-table", KEY_NO_TABLE, NULL, 0, "A histogram for each key, however many there are", 1 },
-	{ "stream", KEY_STREAM, NULL, 0, "Each event, a line each (default with arguments)", 1 },
-	{ "template", KEY_TEMPLATE, "TEXT", 0, "How such a line looks: '{time} {comm} {NAME}'", 1 },
-	{ NULL, 0, NULL, 0, "Between two events, whose time apart is $elapsed:", 2 },
-	{ "latency", KEY_LATENCY, NULL, 0, "From a function's entry to its return", 2 },
-	{ "from", KEY_FROM, "EVENT", 0, "From this event", 2 },
-	{ "to", KEY_TO, "EVENT", 0, "to this one", 2 },
-	{ "match", KEY_MATCH, "EXPR,..", 0, "in which these are the same", 2 },
-	{ "with", KEY_WITH, "COUNTER,..", 0,
-	  "counters between the two, in that thread: page-faults, instructions, ...", 2 },
+static const struct option_row rows[] = {
+	HEADING("Figures of each event (default: their number):", 1),
+	{ "count", 0, NULL, ROW_FLAG, "How many", 1, FIELD(struct probe, count) },
+	{ "sum", 0, "EXPR", ROW_OWN, "The sum of a value", 1, .parse_row = set_figure, .tag = RESULT_SUM },
+	{ "avg", 0, "EXPR", ROW_OWN, "Its average", 1, .parse_row = set_figure, .tag = RESULT_AVG },
+	{ "min", 0, "EXPR", ROW_OWN, "Its minimum", 1, .parse_row = set_figure, .tag = RESULT_MIN },
+	{ "max", 0, "EXPR", ROW_OWN, "Its maximum", 1, .parse_row = set_figure, .tag = RESULT_MAX },
+	{ "hist", 0, "EXPR", ROW_OWN, "Its distribution", 1, .parse_row = set_figure },
+	{ "lhist", 0, "FROM:TO:STEP", ROW_OWN, "in buckets of this width", 1, .parse_row = set_bounds },
+	{ "pow", 0, "N", ROW_OWN, "in powers of N", 1, .parse_row = set_bounds },
+	{ "buckets", 0, "LIST", ROW_OWN, "with these bounds, \"100 1000 10000\"", 1, .parse_row = set_bounds },
+	{ "no-table", 0, NULL, ROW_FLAG, "A histogram for each key, however many there are", 1,
+	  FIELD(struct probe, no_table) },
+	{ "stream", 0, NULL, ROW_FLAG, "Each event, a line each (default with arguments)", 1,
+	  FIELD(struct probe, stream) },
+	{ "template", 0, "TEXT", ROW_TEXT, "How such a line looks: '{time} {comm} {NAME}'", 1,
+	  FIELD(struct probe, session.line) },
+	HEADING("Between two events, whose time apart is $elapsed:", 2),
+	{ "latency", 0, NULL, ROW_FLAG, "From a function's entry to its return", 2,
+	  FIELD(struct probe, request.latency) },
+	{ "from", 0, "EVENT", ROW_TEXT, "From this event", 2,
+	  FIELD(struct probe, request.from), .complete = complete_events },
+	{ "to", 0, "EVENT", ROW_TEXT, "to this one", 2,
+	  FIELD(struct probe, request.to), .complete = complete_events },
+	{ "match", 0, "EXPR,..", ROW_TEXT, "in which these are the same", 2, FIELD(struct probe, request.match) },
+	{ "with", 0, "COUNTER,..", ROW_TEXT,
+	  "counters between the two, in that thread: page-faults, instructions, ...", 2,
+	  FIELD(struct probe, request.with), .complete = complete_counters, .separators = "," },
+	INCLUDE(struct probe, session.callers, caller_rows),
 	{},
 };
-
-OPTION_VALUES(from, .options = own_options, .key = KEY_FROM, .add = complete_events);
-OPTION_VALUES(to, .options = own_options, .key = KEY_TO, .add = complete_events);
-OPTION_VALUES(with, .options = own_options, .key = KEY_WITH, .add = complete_counters, .separators = ",");
 
 /* An option, not an expression: --by or -p; expressions are -count and -(a + b). */
 static bool is_option(const char *arg)
@@ -232,7 +172,7 @@ static int parse_bounds(struct probe *p)
 	struct complaint c = {};
 	int err;
 
-	if (!p->bounds_option)
+	if (!p->bounds_option[0])
 		return 0;
 	if (!strcmp(p->bounds_option, "--lhist"))
 		err = bounds__linear(&p->bounds, p->bounds_text, &c);
@@ -466,14 +406,6 @@ static void release(void *own)
 	free(p->argv);
 }
 
-static const struct argp_child child_argps[] = { { &callers_argp, 0, NULL, 0 }, {} };
-static const struct argp own_argp = {
-	.options = own_options,
-	.parser = parse_own,
-	.children = child_argps,
-	.args_doc = "PROBE... [INTERVAL [COUNT]]\nPROBE... -- COMMAND [ARG...]",
-};
-
 static const struct tool_spec spec = {
 	.name = "probe",
 	.cli = {
@@ -483,14 +415,15 @@ static const struct tool_spec spec = {
 		       "A PROBE is an event, and behind it expressions: 'tcp_sendmsg size', "
 		       "'vfs_read%return $retval'. "
 		       "probe(1) has the language.",
-		.own = &own_argp,
+		.rows = rows,
+		.args_doc = "PROBE... [INTERVAL [COUNT]]\nPROBE... -- COMMAND [ARG...]",
 		.own_keys = true,
 		.keys = "pid, tid, comm, cgroup, container, unit, cpu, pidns, uid, func, or any expression",
 		.takes = takes,
 		.arguments = complete_events,
 	},
 	.own_size = sizeof(struct probe), .skeleton = &probe_skeleton, .stays_attached = true,
-	.expand = expand, .check = check, .load = load, .explain = explain, .attach = attach,
+	.init = init, .expand = expand, .check = check, .load = load, .explain = explain, .attach = attach,
 	.report = report, .free = release,
 };
 

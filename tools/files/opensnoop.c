@@ -6,10 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/numbers.h"
 #include "host/errno_name.h"
 #include "host/open_flags.h"
-#include "report/diag.h"
 #include "stack/snoop_callers.h"
 #include "tools.h"
 
@@ -17,14 +15,6 @@
 #include "opensnoop.skel.h"
 
 SKELETON(opensnoop);
-
-enum {
-	KEY_FAILED = 0x1000,
-	KEY_ERRNO,
-	KEY_NAME,
-	KEY_ELAPSED,
-	KEY_MIN,
-};
 
 static const char *const field_names[] = { "fd", "error", "flags", "mode", "dirfd", "path" };
 
@@ -42,53 +32,6 @@ struct opensnoop {
 	struct callers callers;
 	struct opensnoop_bpf *bpf;
 };
-
-/*
- * --- options -----------------------------------------------------------------------------------
- */
-
-static error_t parse_errno(struct opensnoop *o, const char *arg)
-{
-	if (!errno_number(arg, &o->only_errno))
-		return 0;
-	diag_error("--errno: '%s' is no error; as in ENOENT, EACCES, 2", arg);
-	return EINVAL;
-}
-
-static error_t parse_min(struct opensnoop *o, const char *arg)
-{
-	o->snoop.has_elapsed = true;
-	if (!parse_duration(arg, NSEC_PER_MSEC, &o->min_ns))
-		return 0;
-	diag_error("--min: '%s' is no time; as in 10ms, 500us", arg);
-	return EINVAL;
-}
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct opensnoop *o = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &o->callers;
-		return 0;
-	case KEY_FAILED:
-		o->only_failed = true;
-		return 0;
-	case KEY_ERRNO:
-		return parse_errno(o, arg);
-	case KEY_NAME:
-		o->name = arg;
-		return 0;
-	case KEY_ELAPSED:
-		o->snoop.has_elapsed = true;
-		return 0;
-	case KEY_MIN:
-		return parse_min(o, arg);
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
 
 /*
  * --- lines -------------------------------------------------------------------------------------
@@ -209,25 +152,26 @@ static void release(void *own)
 	callers__free(&o->callers);
 }
 
-static const struct argp_option option_list[] = {
-	{ "failed", KEY_FAILED, NULL, 0, "Only opens that fail", 0 },
-	{ "errno", KEY_ERRNO, "NAME", 0, "Only those that fail so: ENOENT, EACCES", 0 },
-	{ "name", KEY_NAME, "GLOB", 0, "Only paths like this, as the caller gave them", 0 },
-	{ "elapsed", KEY_ELAPSED, NULL, 0, "With the time each open took", 0 },
-	{ "min", KEY_MIN, "TIME", 0, "Only opens that took at least so long", 0 },
+static const struct option_row rows[] = {
+	{ "failed", 0, NULL, ROW_FLAG, "Only opens that fail", 0, FIELD(struct opensnoop, only_failed) },
+	{ "errno", 0, "NAME", ROW_ERRNO, "Only those that fail so: ENOENT, EACCES", 0,
+	  FIELD(struct opensnoop, only_errno), .complete = complete_errors },
+	{ "name", 0, "GLOB", ROW_TEXT, "Only paths like this, as the caller gave them", 0,
+	  FIELD(struct opensnoop, name) },
+	{ "elapsed", 0, NULL, ROW_FLAG, "With the time each open took", 0,
+	  FIELD(struct opensnoop, snoop.has_elapsed) },
+	{ "min", 0, "TIME", ROW_TIME, "Only opens that took at least so long", 0,
+	  FIELD(struct opensnoop, min_ns), ALSO(struct opensnoop, snoop.has_elapsed) },
+	INCLUDE(struct opensnoop, callers, caller_rows),
 	{},
 };
-
-OPTION_VALUES(errno, .options = option_list, .key = KEY_ERRNO, .add = complete_errors);
-static const struct argp_child child_argps[] = { { &callers_argp, 0, NULL, 0 }, {} };
-static const struct argp own_argp = { .options = option_list, .parser = parse_own, .children = child_argps };
 
 static const struct tool_spec spec = {
 	.name = "opensnoop",
 	.cli = {
 		.groups = SNOOP_GROUPS,
 		.doc = "Each open of a file by name, and what came of it.",
-		.own = &own_argp,
+		.rows = rows,
 	},
 	.own_size = sizeof(struct opensnoop), .skeleton = &opensnoop_skeleton,
 	SNOOP_CALLERS_HOOKS,

@@ -2,12 +2,10 @@
 /*
  * cpudist: time slices on a CPU, or absences from it. The measurement is bpf/sched/cpudist.bpf.c.
  */
-#include <errno.h>
 #include <string.h>
 
 #include "types/kernel_btf.h"
 #include "host/task_state.h"
-#include "report/diag.h"
 #include "run/measurement.h"
 #include "run/measure.h"
 #include "sched/waits.h"
@@ -19,8 +17,6 @@
 SKELETON(cpudist);
 
 /* Keys of our own options; those of user/cli are below. */
-#define KEY_OFF 0x1000
-#define KEY_IDLE 0x1001
 
 struct cpudist {
 	bool off, idle;
@@ -33,30 +29,6 @@ static const char *const absences[] = {
 	[ABSENCE_BLOCKED] = "blocked",
 	[ABSENCE_PREEMPTED] = "preempted",
 };
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct cpudist *c = state->input;
-	size_t i;
-
-	switch (key) {
-	case KEY_IDLE:
-		c->idle = true;
-		return 0;
-	case KEY_OFF:
-		c->off = true;
-		for (i = 0; i < ARRAY_SIZE(absences); i++) {
-			if (!strcmp(arg ?: "all", absences[i])) {
-				c->absence = i;
-				return 0;
-			}
-		}
-		diag_error("--off: '%s' is not one of all, blocked, preempted", arg);
-		return EINVAL;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
 
 static const char *value(const struct cpudist *c)
 {
@@ -124,22 +96,20 @@ static int open_skeleton(struct measurement *m)
 	return choose_direction(c, m);
 }
 
-static const struct argp_option option_list[] = {
-	{ "off", KEY_OFF, "WHAT", OPTION_ARG_OPTIONAL,
-	  "Time off the CPU: all (default), blocked or preempted, by how the task left", 1 },
-	{ "idle", KEY_IDLE, NULL, 0, "Count the idle tasks, too", 1 },
+static const struct option_row rows[] = {
+	{ "off", 0, "WHAT", ROW_WORD,
+	  "Time off the CPU: all (default), blocked or preempted, by how the task left", 1,
+	  FIELD(struct cpudist, absence), ALSO(struct cpudist, off), WORDS(absences), .optional = true },
+	{ "idle", 0, NULL, ROW_FLAG, "Count the idle tasks, too", 1, FIELD(struct cpudist, idle) },
 	{},
 };
-
-OPTION_VALUES(off, .options = option_list, .key = KEY_OFF, .word = absences, .n = ARRAY_SIZE(absences));
-static const struct argp own_argp = { .options = option_list, .parser = parse_own };
 
 static const struct tool_spec spec = {
 	.name = "cpudist",
 	.cli = {
 		.groups = CLI_HISTOGRAM | CLI_TIMES,
 		.doc = "How long tasks stay on a CPU once they are switched in, or off it.",
-		.own = &own_argp,
+		.rows = rows,
 	},
 	.own_size = sizeof(struct cpudist), .skeleton = &cpudist_skeleton,
 	.hist = { "slices", sizeof(struct cpudist_key) },

@@ -11,9 +11,6 @@
 #include "run/measurement.h"
 #include "tools.h"
 
-#define KEY_ORDER 0x1000
-#define KEY_ALL 0x1001
-
 struct cputhrottle {
 	const char *order;              /* name of a column; NULL: by key */
 	bool all;                       /* also cgroups without a quota, or never throttled */
@@ -24,21 +21,6 @@ struct cputhrottle {
 static const char *const orders[] = {
 	"throttled_time", "throttled", "periods", "throttled_percent",
 };
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct cputhrottle *t = state->input;
-
-	switch (key) {
-	case KEY_ORDER:
-		return order__parse(&t->order, orders, ARRAY_SIZE(orders), arg);
-	case KEY_ALL:
-		t->all = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
 
 /*
  * --- the report --------------------------------------------------------------------------------
@@ -183,22 +165,22 @@ static void release(void *own)
 	cpu_stats__free(&t->now);
 }
 
-static const struct argp_option option_list[] = {
-	{ "all", KEY_ALL, NULL, 0, "All cgroups that have a quota, those that were not throttled, too", HELP_GROUPING },
-	{ "sort", KEY_ORDER, "COL", 0,
-	  "Order by throttled_time (default), throttled, periods, throttled_percent or key", HELP_GROUPING },
+static const struct option_row rows[] = {
+	{ "all", 0, NULL, ROW_FLAG,
+	  "All cgroups that have a quota, those that were not throttled, too", HELP_GROUPING,
+	  FIELD(struct cputhrottle, all) },
+	{ "sort", 0, "COL", ROW_ORDER,
+	  "Order by throttled_time (default), throttled, periods, throttled_percent or key", HELP_GROUPING,
+	  FIELD(struct cputhrottle, order), WORDS(orders) },
 	{},
 };
-
-ORDER_VALUES(option_list, KEY_ORDER, orders);
-static const struct argp own_argp = { .options = option_list, .parser = parse_own };
 
 static const struct tool_spec spec = {
 	.name = "cputhrottle",
 	.cli = {
 		.groups = CLI_TIME | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN | CLI_COMMAND,
 		.doc = "Cgroups that their CPU quota holds back: in how many periods, for how long.",
-		.own = &own_argp,
+		.rows = rows,
 	},
 	.own_size = sizeof(struct cputhrottle),
 	.source = "cpu.stat of each cgroup, before and after",

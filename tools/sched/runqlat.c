@@ -14,7 +14,7 @@ static const struct tool_spec spec = {
 		.groups = CLI_HISTOGRAM | CLI_TIMES,
 		.doc = "How long tasks wait for a CPU: from becoming runnable to being switched "
 		       "in.",
-		.own = &wait_source_argp,
+		.rows = wait_source_rows,
 	},
 	.skeleton = &runqlat_skeleton,
 	.hist = { "waits", sizeof(struct runqlat_key) },

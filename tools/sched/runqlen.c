@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/numbers.h"
 #include "host/hotplug.h"
-#include "report/diag.h"
 #include "run/measurement.h"
 #include "run/explain.h"
 #include "run/measure.h"
@@ -23,11 +21,11 @@ SKELETON(runqlen);
 #define DEFAULT_HZ 99           /* does not coincide with the scheduler's tick */
 
 /* Keys of our own options; those of user/cli are below. */
-#define KEY_BY_CPU 0x1000
-#define KEY_CLASS 0x1001
 
 struct runqlen {
-	bool fair_only, by_cpu;
+	bool by_cpu;
+	int key;                /* of --by, which has one */
+	enum { CLASS_ALL, CLASS_FAIR } class;
 	const char *cpus;       /* -C */
 	char source[160], told[512];
 	struct runqlen_bpf *bpf;
@@ -36,41 +34,6 @@ struct runqlen {
 };
 
 /* --- options ----------------------------------------------------------------------------------- */
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct runqlen *rl = state->input;
-
-	switch (key) {
-	case 'F':
-		if (!parse_u64_between(arg, 1, UINT32_MAX, &rl->sampler.hz))
-			return 0;
-		diag_error("-F: '%s' is not a number of samples a second", arg);
-		return EINVAL;
-	case 'C':
-		rl->cpus = arg;
-		return 0;
-	case 'A':
-		rl->by_cpu = true;
-		return 0;
-	case KEY_BY_CPU:
-		if (strcmp(arg, "cpu")) {
-			diag_error("--by: no key '%s'; a run queue belongs to a CPU: cpu", arg);
-			return EINVAL;
-		}
-		rl->by_cpu = true;
-		return 0;
-	case KEY_CLASS:
-		if (strcmp(arg, "all") && strcmp(arg, "fair")) {
-			diag_error("--class: no class '%s'; there are all, fair", arg);
-			return EINVAL;
-		}
-		rl->fair_only = !strcmp(arg, "fair");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
 
 /* Reads the samples that the program has taken on each CPU. To be freed; NULL: not read. */
 static struct sampler_seen *read_seen(const struct runqlen *rl, const struct measurement *m)
@@ -179,11 +142,11 @@ static int open_skeleton(struct measurement *m)
 	rl->bpf = bpf;
 	snprintf(rl->source, sizeof(rl->source),
 		 "%s, looked at %llu times a second on each CPU (perf event cpu-clock)",
-		 rl->fair_only ? "tasks of the fair class on the run queue (rq->cfs.h_nr_*)" :
+		 rl->class == CLASS_FAIR ? "tasks of the fair class on the run queue (rq->cfs.h_nr_*)" :
 				 "tasks of all classes on the run queue (rq->nr_running)", rl->sampler.hz);
 	m->source = rl->source;
 	m->cli->max_keys = m->run->host.cpus_possible;  /* keys are CPUs */
-	bpf->rodata->fair_only = rl->fair_only;
+	bpf->rodata->fair_only = rl->class == CLASS_FAIR;
 	return measure__prepare(&m->measure, m, bpf->obj, "lengths", sizeof(struct runqlen_key));
 }
 
@@ -245,30 +208,30 @@ static void release(void *own)
 	hotplug__end(&rl->hotplug);
 }
 
-static const struct argp_option options[] = {
-	{ NULL, 0, NULL, 0, "Sampling:", 1 },
-	{ "frequency", 'F', "HZ", 0, "Samples a second on each CPU; 99 without this", 1 },
-	{ "class", KEY_CLASS, "NAME", 0, "all (default) or fair (CFS, EEVDF): whose queue", 1 },
-	{ "cpu", 'C', "CPUS", 0, "Only these CPUs, e.g. 0,2-5", 1 },
-	{ NULL, 'A', NULL, 0, "One result per CPU", 1 },
-	{ "by", KEY_BY_CPU, "cpu", 0, "The same", 1 },
+static const char *const keys[] = { "cpu" };
+static const char *const classes[] = { [CLASS_ALL] = "all", [CLASS_FAIR] = "fair" };
+
+static const struct option_row rows[] = {
+	HEADING("Sampling:", 1),
+	{ "frequency", 'F', "HZ", ROW_COUNT,
+	  "Samples a second on each CPU; 99 without this", 1,
+	  FIELD(struct runqlen, sampler.hz), .least = 1, .most = UINT32_MAX,
+	  .wanted = "a number of samples a second" },
+	{ "class", 0, "NAME", ROW_WORD, "all (default) or fair (CFS, EEVDF): whose queue", 1,
+	  FIELD(struct runqlen, class), WORDS(classes), .noun = "class" },
+	{ "cpu", 'C', "CPUS", ROW_TEXT, "Only these CPUs, e.g. 0,2-5", 1, FIELD(struct runqlen, cpus) },
+	{ NULL, 'A', NULL, ROW_FLAG, "One result per CPU", 1, FIELD(struct runqlen, by_cpu) },
+	{ "by", 0, "cpu", ROW_WORD, "The same", 1,
+	  FIELD(struct runqlen, key), ALSO(struct runqlen, by_cpu), WORDS(keys), .noun = "key" },
 	{},
 };
-
-static const char *const keys[] = { "cpu" };
-static const char *const classes[] = { "all", "fair" };
-
-OPTION_VALUES(by, .options = options, .key = KEY_BY_CPU, .word = keys, .n = ARRAY_SIZE(keys));
-OPTION_VALUES(class, .options = options, .key = KEY_CLASS, .word = classes, .n = ARRAY_SIZE(classes));
-
-static const struct argp own_argp = { .options = options, .parser = parse_own };
 
 static const struct tool_spec spec = {
 	.name = "runqlen",
 	.cli = {
 		.groups = CLI_TIME | CLI_TOP | CLI_GROUPS | CLI_FORM | CLI_OUTPUT | CLI_LIVE | CLI_RUN | CLI_COMMAND,
 		.doc = "How many tasks wait for each CPU: the length of the run queues, by sampling.",
-		.own = &own_argp,
+		.rows = rows,
 	},
 	.own_size = sizeof(struct runqlen), .skeleton = &runqlen_skeleton,
 	.init = init, .check = check, .open = open_skeleton, .attach = attach, .arm = arm,

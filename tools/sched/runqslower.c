@@ -3,11 +3,8 @@
  * runqslower: long waits for a CPU, each with the task that ran before. See
  * bpf/sched/runqslower.bpf.c.
  */
-#include <errno.h>
 #include <string.h>
 
-#include "base/numbers.h"
-#include "report/diag.h"
 #include "run/measurement.h"
 #include "run/lines.h"
 #include "sched/waits.h"
@@ -17,8 +14,6 @@
 #include "runqslower.skel.h"
 
 SKELETON(runqslower);
-
-#define KEY_MIN 0x1000
 
 #define DEFAULT_MIN (10 * NSEC_PER_MSEC)
 #define RARE_MIN NSEC_PER_MSEC  /* waits this long are rare */
@@ -31,33 +26,6 @@ struct runqslower {
 	struct runqslower_bpf *bpf;
 	struct lines lines;
 };
-
-/*
- * --- options -----------------------------------------------------------------------------------
- */
-
-static error_t parse_min(struct runqslower *s, const char *arg)
-{
-	if (!parse_duration(arg, NSEC_PER_MSEC, &s->min_ns))
-		return 0;
-	diag_error("--min: '%s' is no time; as in 10ms, 500us", arg);
-	return EINVAL;
-}
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct runqslower *s = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &s->source;
-		return 0;
-	case KEY_MIN:
-		return parse_min(s, arg);
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
 
 /*
  * --- lines -------------------------------------------------------------------------------------
@@ -160,13 +128,11 @@ static void release(void *own)
 	lines__free(&s->lines);
 }
 
-static const struct argp_option option_list[] = {
-	{ "min", KEY_MIN, "TIME", 0, "Waits of at least so long (default: 10ms)", 0 },
+static const struct option_row rows[] = {
+	{ "min", 0, "TIME", ROW_TIME, "Waits of at least so long (default: 10ms)", 0,
+	  FIELD(struct runqslower, min_ns) },
+	INCLUDE(struct runqslower, source, wait_source_rows),
 	{},
-};
-static const struct argp_child child_argps[] = { { &wait_source_argp, 0, NULL, 0 }, {} };
-static const struct argp own_argp = {
-	.options = option_list, .parser = parse_own, .children = child_argps,
 };
 
 static const struct tool_spec spec = {
@@ -175,7 +141,7 @@ static const struct tool_spec spec = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_OUTPUT | CLI_RUN | CLI_COMMAND | CLI_TIMES |
 			  CLI_LINES,
 		.doc = "Each wait for a CPU that was a long one, and who had the CPU before.",
-		.own = &own_argp,
+		.rows = rows,
 	},
 	.own_size = sizeof(struct runqslower), .skeleton = &runqslower_skeleton,
 	.init = init, .check = check, .load = load, .attach = attach, .report = report,

@@ -26,8 +26,6 @@
 SKELETON(schedlat);
 
 /* Keys of our own options; those of user/cli are below. */
-#define KEY_ORDER 0x1000
-#define KEY_TOTALS 0x1001
 
 #define TOTALS_SOURCE \
 	"the kernel's totals of each task (sum_exec_runtime, sched_info), at the begin, at reports and at exits"
@@ -50,24 +48,6 @@ struct schedlat {
  */
 
 static const char *const orders[] = { "runtime", "switches", "wait", "avg", "max" };
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct schedlat *s = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &s->source;
-		return 0;
-	case KEY_ORDER:
-		return order__parse(&s->order, orders, ARRAY_SIZE(orders), arg);
-	case KEY_TOTALS:
-		s->totals = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
 
 /*
  * --- the report --------------------------------------------------------------------------------
@@ -432,18 +412,14 @@ static void release(void *own)
 	latency_set__free(&s->before);
 }
 
-static const struct argp_option option_list[] = {
-	{ "sort", KEY_ORDER, "COL", 0,
-	  "Order by runtime, switches, wait, avg (default), max or key", HELP_GROUPING },
-	{ "totals", KEY_TOTALS, NULL, 0,
-	  "Read the kernel's totals of each task instead of looking at each switch: no cost, no longest wait", 1 },
+static const struct option_row rows[] = {
+	{ "sort", 0, "COL", ROW_ORDER, "Order by runtime, switches, wait, avg (default), max or key", HELP_GROUPING,
+	  FIELD(struct schedlat, order), WORDS(orders) },
+	{ "totals", 0, NULL, ROW_FLAG,
+	  "Read the kernel's totals of each task instead of looking at each switch: no cost, no longest wait", 1,
+	  FIELD(struct schedlat, totals) },
+	INCLUDE(struct schedlat, source, wait_source_rows),
 	{},
-};
-
-ORDER_VALUES(option_list, KEY_ORDER, orders);
-static const struct argp_child child_argps[] = { { &wait_source_argp, 0, NULL, 0 }, {} };
-static const struct argp own_argp = {
-	.options = option_list, .parser = parse_own, .children = child_argps,
 };
 
 static const struct tool_spec spec = {
@@ -452,7 +428,7 @@ static const struct tool_spec spec = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
 			  CLI_COMMAND,
 		.doc = "What each task had of the CPUs: run time, switches, and waits for a CPU.",
-		.own = &own_argp,
+		.rows = rows,
 	},
 	.own_size = sizeof(struct schedlat), .skeleton = &schedlat_skeleton,
 	.init = init, .check = check, .load = load, .attach = attach, .arm = arm, .disarm = disarm,

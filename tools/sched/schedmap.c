@@ -21,17 +21,6 @@ struct schedmap {
 	u64 events;
 };
 
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct schedmap *m = state->input;
-
-	(void)arg;
-	if (key != ARGP_KEY_INIT)
-		return ARGP_ERR_UNKNOWN;
-	state->child_inputs[0] = &m->session;
-	return 0;
-}
-
 static void begin(struct session *s, struct writer *w, u32 cpus, u64 to_wall_clock)
 {
 	struct schedmap *m = (struct schedmap *)s;
@@ -122,8 +111,10 @@ static void release(void *own)
 	free(m->cell);
 }
 
-static const struct argp_child child_argps[] = { { &session_argp, 0, NULL, 0 }, {} };
-static const struct argp own_argp = { .parser = parse_own, .children = child_argps };
+static const struct option_row rows[] = {
+	INCLUDE(struct schedmap, session, session_rows),
+	{},
+};
 
 static const struct tool_spec spec = {
 	.name = "schedmap",
@@ -131,7 +122,7 @@ static const struct tool_spec spec = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_OUTPUT | CLI_RUN | CLI_COMMAND,
 		.formats = SESSION_FORMATS,
 		.doc = "Which task each CPU runs: a column for each CPU, a line for each switch.",
-		.own = &own_argp,
+		.rows = rows,
 	},
 	.own_size = sizeof(struct schedmap),
 	SESSION_HOOKS,

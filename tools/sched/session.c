@@ -24,39 +24,13 @@ SHARED_SKELETON(timehist);
  * --- options -----------------------------------------------------------------------------------
  */
 
-enum {
-	KEY_RECORD = SESSION_KEYS,
-	KEY_READ,
-};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct session *s = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &s->source;
-		return 0;
-	case KEY_RECORD:
-		s->record = arg;
-		return 0;
-	case KEY_READ:
-		s->read = arg;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp_option options[] = {
-	{ "record", KEY_RECORD, "FILE", 0, "Write what happens to a file, and show nothing", 1 },
-	{ "read", KEY_READ, "FILE", 0, "Show what was recorded", 1 },
+const struct option_row session_rows[] = {
+	{ "record", 0, "FILE", ROW_TEXT, "Write what happens to a file, and show nothing", 1,
+	  FIELD(struct session, record) },
+	{ "read", 0, "FILE", ROW_TEXT, "Show what was recorded", 1, FIELD(struct session, read) },
+	INCLUDE(struct session, source, wait_source_rows),
 	{},
 };
-
-static const struct argp_child children[] = { { &wait_source_argp, 0, NULL, 0 }, {} };
-
-const struct argp session_argp = { .options = options, .parser = parse, .children = children };
 
 static bool is_scoped(const struct cli *cli)
 {

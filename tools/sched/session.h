@@ -3,14 +3,14 @@
  * A run about single switches, from its options to its records: measured now
  * (bpf/sched/timehist.bpf.c), or read from a file. The tool decides what to show of them.
  *
- *   session_argp        options that all such tools have, a child of the tool's own
+ *   session_rows        options that all such tools have
  *   session__check()    checks that the options fit together
  *   SESSION_HOOKS       call begin(), then take() with each record, and report()
  */
 #ifndef TALLY_SCHED_SESSION_H
 #define TALLY_SCHED_SESSION_H
 
-#include <argp.h>
+#include "cli/option_row.h"
 
 #include "run/ring.h"
 #include "run/measurement.h"
@@ -22,9 +22,8 @@
 
 struct timehist_bpf;
 
-/* Options of all tools with a session; their keys start at SESSION_KEYS. */
-#define SESSION_KEYS 0x1100
-extern const struct argp session_argp;
+/* Options of all tools with a session. */
+extern const struct option_row session_rows[];
 
 struct session {
 	/* Options. */
@@ -38,7 +37,7 @@ struct session {
 	bool arrivals;                  /* also switches to tasks in scope */
 	u32 worst;                      /* only this many are kept; 0: all records are taken */
 	enum switches_order worst_by;
-	struct callers callers;         /* the tool parses its options */
+	struct callers callers;         /* the tool includes its options */
 	bool has_lines;                 /* it shows switches, and no table of them */
 	/* The hooks get the session, the first member of the tool's own state. */
 	/*

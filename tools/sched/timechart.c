@@ -22,9 +22,6 @@
 
 SKELETON(timechart);
 
-/* Keys of our own options; those of user/cli are below. */
-#define KEY_FORMAT 0x1000
-
 #define DEFAULT_TOP 15
 #define MOST_TOP 200            /* rows that fit into a file of 1 MB */
 #define FIRST_WIDTH_NS NSEC_PER_MSEC    /* of slots, if the duration is unknown */
@@ -44,17 +41,15 @@ struct timechart_tool {
  * --- options -----------------------------------------------------------------------------------
  */
 
-static error_t parse_own(int key, char *arg, struct argp_state *state)
+static int parse_format(void *own, char *arg)
 {
-	struct timechart_tool *t = state->input;
+	struct timechart_tool *t = own;
 
-	if (key != KEY_FORMAT)
-		return ARGP_ERR_UNKNOWN;
 	t->format = report_format(arg);
 	if (t->format >= 0)
 		return 0;
 	diag_error("--format: '%s' is not one of text, svg, json, csv", arg);
-	return EINVAL;
+	return -EINVAL;
 }
 
 /* A chart covers the whole run: an interval alone sets its duration. */
@@ -342,23 +337,20 @@ static void release(void *own)
 	chart__free(&t->chart);
 }
 
-static const struct argp_option option_list[] = {
-	{ "format", KEY_FORMAT, "NAME", 0,
-	  "text (default), svg (of -o NAME.svg, too), json, csv", HELP_OUTPUT },
-	{},
-};
-
 static const char *const formats[] = { "text", "svg", "json", "csv" };
 
-OPTION_VALUES(format, .options = option_list, .key = KEY_FORMAT, .word = formats, .n = ARRAY_SIZE(formats));
-static const struct argp own_argp = { .options = option_list, .parser = parse_own };
+static const struct option_row rows[] = {
+	{ "format", 0, "NAME", ROW_OWN, "text (default), svg (of -o NAME.svg, too), json, csv", HELP_OUTPUT,
+	  .parse = parse_format, WORDS(formats) },
+	{},
+};
 
 static const struct tool_spec spec = {
 	.name = "timechart",
 	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_TOP | CLI_OUTPUT | CLI_RUN | CLI_COMMAND,
 		.doc = "A chart over time: who has each CPU; when tasks run, wait, are blocked.",
-		.own = &own_argp,
+		.rows = rows,
 	},
 	.own_size = sizeof(struct timechart_tool), .skeleton = &timechart_skeleton,
 	.init = init, .source = "tp_btf/sched_switch, sched_wakeup", .check = check,

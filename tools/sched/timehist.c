@@ -4,23 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/numbers.h"
 #include "report/diag.h"
 #include "report/timeline.h"
 #include "sched/waits.h"
 #include "sched/session.h"
 #include "sched/tasks.h"
 #include "tools.h"
-
-enum {
-	KEY_NEXT = 0x1000,
-	KEY_PICTURE,
-	KEY_WAKEUPS,
-	KEY_MIGRATIONS,
-	KEY_SUMMARY,
-	KEY_WORST,
-	KEY_BY,
-};
 
 struct timehist {
 	struct session session;         /* first: hooks cast the session to this type */
@@ -35,38 +24,14 @@ struct timehist {
  * --- options -----------------------------------------------------------------------------------
  */
 
-static error_t parse_worst(struct timehist *h, const char *arg)
-{
-	u64 n;
-
-	if (parse_u64_between(arg, 1, SWITCHES_WORST_MOST, &n)) {
-		diag_error("--worst: '%s' is not a number from 1 to %u", arg, SWITCHES_WORST_MOST);
-		return EINVAL;
-	}
-	h->session.worst = n;
-	return 0;
-}
-
 static const char *const orders[] = {
 	[SWITCHES_BY_WAIT] = "delay", [SWITCHES_BY_OFF] = "wait", [SWITCHES_BY_RUN] = "run",
 };
 
-static error_t parse_order(struct timehist *h, const char *arg)
+static int parse_summary(void *own, char *arg)
 {
-	size_t i;
+	struct timehist *h = own;
 
-	for (i = 0; i < ARRAY_SIZE(orders); i++) {
-		if (!strcmp(arg, orders[i])) {
-			h->session.worst_by = i;
-			return 0;
-		}
-	}
-	diag_error("--sort: no column '%s'; there are delay, wait, run", arg);
-	return EINVAL;
-}
-
-static error_t parse_summary(struct timehist *h, const char *arg)
-{
 	h->summary = true;
 	if (!arg)
 		return 0;
@@ -74,39 +39,7 @@ static error_t parse_summary(struct timehist *h, const char *arg)
 	if (!strcmp(arg, "only"))
 		return 0;
 	diag_error("--summary: '%s' means nothing here; there is --summary=only", arg);
-	return EINVAL;
-}
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct timehist *h = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &h->session;
-		state->child_inputs[1] = &h->session.callers;
-		return 0;
-	case KEY_NEXT:
-		h->timeline.next = true;
-		return 0;
-	case KEY_PICTURE:
-		h->timeline.picture = true;
-		return 0;
-	case KEY_WAKEUPS:
-		h->session.wakeups = true;
-		return 0;
-	case KEY_MIGRATIONS:
-		h->migrations = true;
-		return 0;
-	case KEY_SUMMARY:
-		return parse_summary(h, arg);
-	case KEY_WORST:
-		return parse_worst(h, arg);
-	case KEY_BY:
-		return parse_order(h, arg);
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	return -EINVAL;
 }
 
 /*
@@ -377,27 +310,23 @@ static void release(void *own)
 	tasks__free(&h->tasks);
 }
 
-static const struct argp_option option_list[] = {
-	{ "next", KEY_NEXT, NULL, 0, "the next task, too", 1 },
-	{ "cpu-picture", KEY_PICTURE, NULL, 0, "A column of one letter for each CPU", 1 },
-	{ "wakeups", KEY_WAKEUPS, NULL, 0, "Wakeups, too", 1 },
-	{ "migrations", KEY_MIGRATIONS, NULL, 0, "Tasks moved to another CPU, too", 1 },
-	{ "summary", KEY_SUMMARY, "only", OPTION_ARG_OPTIONAL,
-	  "At the end what each task had; =only: no lines before that", 1 },
-	{ "worst", KEY_WORST, "N", 0, "Only the N longest delays, at the end", 1 },
-	{ "sort", KEY_BY, "COL", 0, "with --worst: by delay (default), wait or run", 1 },
-	{},
-};
-
 static const char *const summaries[] = { "only" };
 
-OPTION_VALUES(order, .options = option_list, .key = KEY_BY, .word = orders, .n = ARRAY_SIZE(orders));
-OPTION_VALUES(summary, .options = option_list, .key = KEY_SUMMARY, .word = summaries, .n = ARRAY_SIZE(summaries));
-static const struct argp_child child_argps[] = {
-	{ &session_argp, 0, NULL, 0 }, { &callers_argp, 0, NULL, 0 }, {}
-};
-static const struct argp own_argp = {
-	.options = option_list, .parser = parse_own, .children = child_argps,
+static const struct option_row rows[] = {
+	{ "next", 0, NULL, ROW_FLAG, "the next task, too", 1, FIELD(struct timehist, timeline.next) },
+	{ "cpu-picture", 0, NULL, ROW_FLAG, "A column of one letter for each CPU", 1,
+	  FIELD(struct timehist, timeline.picture) },
+	{ "wakeups", 0, NULL, ROW_FLAG, "Wakeups, too", 1, FIELD(struct timehist, session.wakeups) },
+	{ "migrations", 0, NULL, ROW_FLAG, "Tasks moved to another CPU, too", 1, FIELD(struct timehist, migrations) },
+	{ "summary", 0, "only", ROW_OWN, "At the end what each task had; =only: no lines before that", 1,
+	  .parse = parse_summary, .optional = true, WORDS(summaries) },
+	{ "worst", 0, "N", ROW_COUNT, "Only the N longest delays, at the end", 1,
+	  FIELD(struct timehist, session.worst), .least = 1, .most = SWITCHES_WORST_MOST },
+	{ "sort", 0, "COL", ROW_WORD, "with --worst: by delay (default), wait or run", 1,
+	  FIELD(struct timehist, session.worst_by), WORDS(orders), .noun = "column" },
+	INCLUDE(struct timehist, session, session_rows),
+	INCLUDE(struct timehist, session.callers, caller_rows),
+	{},
 };
 
 static const struct tool_spec spec = {
@@ -406,7 +335,7 @@ static const struct tool_spec spec = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_TOP | CLI_OUTPUT | CLI_RUN | CLI_COMMAND,
 		.formats = SESSION_FORMATS,
 		.doc = "Each switch: who leaves a CPU, how long it ran, and what came before.",
-		.own = &own_argp,
+		.rows = rows,
 	},
 	.own_size = sizeof(struct timehist),
 	SESSION_HOOKS,

@@ -30,12 +30,10 @@ const struct wait_source_text wait_sources[WAIT_SOURCES] = {
 /* Sources that --source auto tries, in order. */
 static const enum wait_source preferred[] = { WAIT_WAKEUP, WAIT_ACCOUNTING };
 
-static error_t parse_source(int key, char *name, struct argp_state *state)
+static int parse_source(void *own, char *name)
 {
-	int *source = state->input, i;
+	int *source = own, i;
 
-	if (key != WAIT_SOURCE_KEY)
-		return ARGP_ERR_UNKNOWN;
 	for (i = 0; i < WAIT_SOURCES; i++) {
 		if (!strcmp(name, wait_sources[i].name)) {
 			*source = i;
@@ -47,21 +45,18 @@ static error_t parse_source(int key, char *name, struct argp_state *state)
 		return 0;
 	}
 	diag_error("--source: no source '%s'; there are auto, wakeup, accounting", name);
-	return EINVAL;
+	return -EINVAL;
 }
-
-static const struct argp_option options[] = {
-	{ "source", WAIT_SOURCE_KEY, "NAME", 0,
-	  "How waits are timed: auto (default), wakeup (timestamps) or accounting (the kernel's: "
-	  "cheapest, short waits read 0)", 1 },
-	{},
-};
 
 static const char *const source_words[] = { "auto", "wakeup", "accounting" };
 
-OPTION_VALUES(source, .options = options, .key = WAIT_SOURCE_KEY, .word = source_words, .n = ARRAY_SIZE(source_words));
-
-const struct argp wait_source_argp = { .options = options, .parser = parse_source };
+const struct option_row wait_source_rows[] = {
+	{ "source", 0, "NAME", ROW_OWN,
+	  "How waits are timed: auto (default), wakeup (timestamps) or accounting (the kernel's: cheapest, "
+	  "short waits read 0)", 1,
+	  .parse = parse_source, WORDS(source_words) },
+	{},
+};
 
 void waits__describe(enum wait_source source, struct report *r)
 {

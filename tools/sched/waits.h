@@ -6,7 +6,7 @@
 #ifndef TALLY_RUN_WAITS_H
 #define TALLY_RUN_WAITS_H
 
-#include <argp.h>
+#include "cli/option_row.h"
 #include <bpf/libbpf.h>
 
 #include "base/types.h"
@@ -29,12 +29,8 @@ struct wait_source_text {
 };
 extern const struct wait_source_text wait_sources[WAIT_SOURCES];
 
-/*
- * The option --source, a child of the tool's own argp. Its input is an int, which becomes an enum
- * wait_source or WAIT_SOURCE_AUTO.
- */
-#define WAIT_SOURCE_KEY 0x1200
-extern const struct argp wait_source_argp;
+/* --source: an option of an int, which becomes an enum wait_source or WAIT_SOURCE_AUTO. */
+extern const struct option_row wait_source_rows[];
 
 /* Fills in the source and caveat of a report. */
 void waits__describe(enum wait_source source, struct report *r);

@@ -59,8 +59,9 @@ struct option_row {
 	const char *noun;       /* "no source 'x'; there are ..."; NULL: "'x' is not one of ..." */
 	/* ROW_OWN: reports errors. row_struct: what offset is in. text: NULL if left out. Returns 0 or an error. */
 	int (*parse)(void *row_struct, char *text);
-	/* The same, of several rows. */
+	/* The same, of several rows, which differ by tag. */
 	int (*parse_row)(void *row_struct, const struct option_row *row, char *text);
+	u32 tag;
 	/* Candidates, beyond words; separators: of a list. */
 	void (*complete)(struct completion *c);
 	const char *separators;

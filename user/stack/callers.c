@@ -9,49 +9,24 @@
 #include "agg/variable.h"
 #include "base/array.h"
 #include "base/confined.h"
-#include "base/numbers.h"
 #include "report/diag.h"
 
 /*
  * --- options -----------------------------------------------------------------------------------
  */
 
-enum { KEY_MAX_DEPTH = 0x2100 };
-
-static const struct argp_option options[] = {
-	{ NULL, 0, NULL, 0, "Stacks of single events:", HELP_STACKS },
-	{ "stacks", 'g', NULL, 0, "Where the task was: the functions and their callers", HELP_STACKS },
-	{ "kernel-stacks", 'K', NULL, 0, "of -g: the kernel's part", HELP_STACKS },
-	{ "user-stacks", 'U', NULL, 0, "of -g: the user's part; with -K both", HELP_STACKS },
-	{ "max-depth", KEY_MAX_DEPTH, "N", 0, "of -g: the N innermost frames", HELP_STACKS },
+const struct option_row caller_rows[] = {
+	HEADING("Stacks of single events:", HELP_STACKS),
+	{ "stacks", 'g', NULL, ROW_FLAG, "Where the task was: the functions and their callers", HELP_STACKS,
+	  FIELD(struct callers, wanted) },
+	{ "kernel-stacks", 'K', NULL, ROW_FLAG, "of -g: the kernel's part", HELP_STACKS,
+	  FIELD(struct callers, kernel) },
+	{ "user-stacks", 'U', NULL, ROW_FLAG, "of -g: the user's part; with -K both", HELP_STACKS,
+	  FIELD(struct callers, user) },
+	{ "max-depth", 0, "N", ROW_COUNT, "of -g: the N innermost frames", HELP_STACKS,
+	  FIELD(struct callers, most_frames), .least = 1, .most = STACK_MOST_DEPTH },
 	{},
 };
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct callers *c = state->input;
-
-	switch (key) {
-	case 'g':
-		c->wanted = true;
-		return 0;
-	case 'K':
-		c->kernel = true;
-		return 0;
-	case 'U':
-		c->user = true;
-		return 0;
-	case KEY_MAX_DEPTH:
-		if (!parse_u64_between(arg, 1, STACK_MOST_DEPTH, &c->most_frames))
-			return 0;
-		diag_error("--max-depth: '%s' is not a number of frames from 1 to %u", arg, STACK_MOST_DEPTH);
-		return EINVAL;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-const struct argp callers_argp = { .options = options, .parser = parse };
 
 /* Some of the innermost frames may be left out: so at least STACK_DEPTH frames are walked. */
 int callers__check(struct callers *c)

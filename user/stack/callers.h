@@ -3,7 +3,7 @@
  * Stacks of single events (-g of streams), from the kernel's maps to numbered stacks of names. Each stack is resolved
  * when it is first seen, with the names of the kernel and the programs at that time.
  *
- *   callers_argp         options; sets c->wanted
+ *   caller_rows          options; -g sets c->wanted
  *   callers__check()     after parsing
  *   callers__prepare()   between open and load
  *   callers__begin()     between load and attach
@@ -13,8 +13,7 @@
 #ifndef TALLY_STACK_CALLERS_H
 #define TALLY_STACK_CALLERS_H
 
-#include <argp.h>
-
+#include "cli/option_row.h"
 #include "report/call_stack.h"
 #include "run/measurement.h"
 #include "stack/stacks.h"
@@ -36,8 +35,8 @@ struct callers {
 	bool interrupted;
 };
 
-/* -g, -K, -U, --max-depth. Its input is the struct callers, which the tool's parser passes at ARGP_KEY_INIT. */
-extern const struct argp callers_argp;
+/* -g, -K, -U, --max-depth: options of a struct callers. */
+extern const struct option_row caller_rows[];
 
 /*
  * Checks the combination of options, and the depth against the kernel's limit. Returns 0, or -EINVAL after reporting

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * -g of a tool that only shows lines (run/snoop.h): the stack of each event. Its programs have the constant take (enum
- * stack_flags) and write a struct stack_id into the record. The tool sets snoop.callers, has callers_argp as a child of
- * its options, and these hooks in place of SNOOP_HOOKS.
+ * stack_flags) and write a struct stack_id into the record. The tool sets snoop.callers, includes caller_rows in
+ * its options, and has these hooks in place of SNOOP_HOOKS.
  */
 #ifndef TALLY_STACK_SNOOP_CALLERS_H
 #define TALLY_STACK_SNOOP_CALLERS_H
