@@ -199,7 +199,7 @@ def test_trace(lockstat, trigger, ends, how):
 
 def test_wrong(run):
     for args, text in ((("-K",), "-g"), (("--by", "nothing"), "no key 'nothing'; there are"),
-                       (("-g", "--hist"), "neither"), (("--min", "x"), "not a duration"),
+                       (("-g", "--hist"), "neither"), (("--min", "x"), "no time"),
                        (("--type", "mutx"), "did you mean mutex?")):
         result = run(*args, "-d", 1, tool="lockstat")
         assert result.code == 2 and text in result.stderr, result

@@ -26,11 +26,6 @@ SKELETON(stackcount);
 
 #define MOST_EVENTS 64          /* words; each may be a list */
 
-enum {
-	KEY_SUM = 0x1000,
-	KEY_CALLER,
-};
-
 struct stackcount {
 	struct stack_options options;
 	struct probe_request request;
@@ -69,30 +64,6 @@ static bool takes(void *input, char *arg)
 
 	s->interval_begun |= begins_number(arg);
 	return !s->interval_begun && !add_event(s, arg);
-}
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct stackcount *s = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &s->options;
-		return 0;
-	case KEY_SUM:
-		s->request.value = arg;
-		return 0;
-	case KEY_CALLER:
-		s->caller = arg;
-		return 0;
-	case 'c':
-		if (!parse_u64_between(arg, 1, INT64_MAX, &s->every))
-			return 0;
-		diag_error("-c: '%s' is not a number of events", arg);
-		return EINVAL;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
 }
 
 /* --caller becomes a filter, in front of the given one. */
@@ -408,17 +379,15 @@ static void release(void *own)
 	free(s->filter);
 }
 
-static const struct argp_option own_options[] = {
-	{NULL, 0, NULL, 0, "Figures (default: the number of events):", 1},
-	{"sum", KEY_SUM, "EXPR", 0, "The sum of a value of the event", 1},
-	{"count", 'c', "N", 0, "Count every Nth event on each CPU, as N", 1},
-	{"caller", KEY_CALLER, "GLOB", 0, "Only calls from kernel functions like this", 1},
+static const struct option_row rows[] = {
+	HEADING("Figures (default: the number of events):", 1),
+	{ "sum", 0, "EXPR", ROW_TEXT, "The sum of a value of the event", 1, FIELD(struct stackcount, request.value) },
+	{ "count", 'c', "N", ROW_COUNT, "Count every Nth event on each CPU, as N", 1,
+	  FIELD(struct stackcount, every), .least = 1, .most = INT64_MAX, .wanted = "a number of events" },
+	{ "caller", 0, "GLOB", ROW_TEXT, "Only calls from kernel functions like this", 1,
+	  FIELD(struct stackcount, caller) },
+	INCLUDE(struct stackcount, options, stack_option_rows),
 	{},
-};
-static const struct argp_child children[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
-static const struct argp own_argp = {
-	.options = own_options, .parser = parse_own, .children = children,
-	.args_doc = "EVENT... [INTERVAL [COUNT]]\nEVENT... -- COMMAND [ARG...]",
 };
 
 static const struct tool_spec spec = {
@@ -429,7 +398,8 @@ static const struct tool_spec spec = {
 		.usual_keys = STACKS_ON_DEMAND,
 		.doc = "Which code paths lead to an event: counts, or sums of a value, by "
 		       "stack.\n" STACK_FORMATS_DOC,
-		.own = &own_argp,
+		.rows = rows,
+		.args_doc = "EVENT... [INTERVAL [COUNT]]\nEVENT... -- COMMAND [ARG...]",
 		.own_keys = true,
 		.keys = STACK_KEYS,
 		.takes = takes,

@@ -18,35 +18,12 @@ SKELETON(futexstat);
 #define SOURCE "tp_btf/sys_enter and sys_exit of the futex calls, by CLOCK_MONOTONIC"
 #define WAITS_SOURCE "context switches, and the futex call that a task is in (tp_btf/sched_switch), by CLOCK_MONOTONIC"
 
-#define KEY_WAKES 0x1000
-#define KEY_WAITS 0x1001
-
 struct futexstat {
 	struct lock_waits waits;        /* first: lock_waits__begin() casts m->own to it */
 	bool of_wakes;
 	bool sleeps;            /* --waits */
 	struct futexstat_bpf *bpf;
 };
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct futexstat *f = state->input;
-
-	(void)arg;
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &f->waits;
-		return 0;
-	case KEY_WAKES:
-		f->of_wakes = true;
-		return 0;
-	case KEY_WAITS:
-		f->sleeps = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
 
 static int check(void *context, struct cli *cli)
 {
@@ -163,16 +140,13 @@ static void release(void *own)
 	lock_waits__free(&f->waits);
 }
 
-static const struct argp_option option_list[] = {
-	{ "wakes", KEY_WAKES, NULL, 0,
-	  "Instead: how many tasks each call woke, by who called", 1 },
-	{ "waits", KEY_WAITS, NULL, 0,
-	  "Each sleep at a futex instead, without a hook at each system call", 1 },
+static const struct option_row rows[] = {
+	{ "wakes", 0, NULL, ROW_FLAG, "Instead: how many tasks each call woke, by who called", 1,
+	  FIELD(struct futexstat, of_wakes) },
+	{ "waits", 0, NULL, ROW_FLAG, "Each sleep at a futex instead, without a hook at each system call", 1,
+	  FIELD(struct futexstat, sleeps) },
+	INCLUDE(struct futexstat, waits, lock_wait_rows),
 	{},
-};
-static const struct argp_child child_argps[] = { { &lock_waits_argp, 0, NULL, 0 }, {} };
-static const struct argp own_argp = {
-	.options = option_list, .parser = parse_own, .children = child_argps,
 };
 
 static const struct tool_spec spec = {
@@ -182,7 +156,7 @@ static const struct tool_spec spec = {
 			  CLI_RUN | CLI_COMMAND | CLI_TIMES,
 		.doc = "How long threads wait for locks of user space: futexes, by process and "
 		       "result.",
-		.own = &own_argp,
+		.rows = rows,
 		.own_keys = true,
 	},
 	.own_size = sizeof(struct futexstat), .skeleton = &futexstat_skeleton,

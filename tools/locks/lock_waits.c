@@ -5,7 +5,6 @@
 
 #include "agg/variable.h"
 #include "base/clock.h"
-#include "base/numbers.h"
 #include "report/diag.h"
 #include "run/tabulate.h"
 
@@ -13,47 +12,15 @@
  * --- options -----------------------------------------------------------------------------------
  */
 
-enum {
-	KEY_MIN = 0x1800,
-};
-
-static error_t parse_min(struct lock_waits *w, const char *arg)
-{
-	if (!parse_duration(arg, 1000, &w->min_ns))
-		return 0;
-	diag_error("--min: '%s' is not a duration; as in 10us, 1.5ms, 2s (a number alone is in us)",
-		   arg);
-	return EINVAL;
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct lock_waits *w = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &w->options;
-		return 0;
-	case KEY_MIN:
-		return parse_min(w, arg);
-	case 'g':
-		w->with_stacks = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp_option options[] = {
-	{ NULL, 0, NULL, 0, "Shown:", 1 },
-	{ "min", KEY_MIN, "TIME", 0, "Only waits of at least this (us without a unit)", 1 },
-	{ "stacks", 'g', NULL, 0, "Time by the stack of those who waited", 1 },
+const struct option_row lock_wait_rows[] = {
+	HEADING("Shown:", 1),
+	{ "min", 0, "TIME", ROW_TIME, "Only waits of at least this", 1,
+	  FIELD(struct lock_waits, min_ns), .unit_ns = NSEC_PER_USEC },
+	{ "stacks", 'g', NULL, ROW_FLAG, "Time by the stack of those who waited", 1,
+	  FIELD(struct lock_waits, with_stacks) },
+	INCLUDE(struct lock_waits, options, stack_option_rows),
 	{},
 };
-
-static const struct argp_child children[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
-
-const struct argp lock_waits_argp = { .options = options, .parser = parse, .children = children };
 
 static int check_keys(struct lock_waits *w, struct cli *cli)
 {

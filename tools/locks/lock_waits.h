@@ -44,7 +44,7 @@ struct lock_waits {
 };
 
 /* --min, -g and the options of stacks; the input is a struct lock_waits. */
-extern const struct argp lock_waits_argp;
+extern const struct option_row lock_wait_rows[];
 
 int lock_waits__check(struct lock_waits *w, struct cli *cli);
 

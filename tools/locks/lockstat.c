@@ -27,39 +27,20 @@ struct lockstat {
 	struct lockstat_bpf *bpf;
 };
 
-enum {
-	KEY_TYPE = 0x1900,
-	KEY_LOCK,
-};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
+static int parse_types(void *own, char *arg)
 {
-	struct lockstat *l = state->input;
+	struct lockstat *l = own;
 
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &l->waits;
-		return 0;
-	case KEY_TYPE:
-		return lock_choice__add_types(&l->choice, arg) ? EINVAL : 0;
-	case KEY_LOCK:
-		l->locks = arg;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	return lock_choice__add_types(&l->choice, arg);
 }
 
-static const struct argp_option options[] = {
-	{ "type", KEY_TYPE, "TYPE,..", 0, "Only these types of locks, as mutex or 'rwsem:*'", 1 },
-	{ "lock", KEY_LOCK, "LOCK,..", 0,
-	  "Only these locks: variables, mmap_lock, siglock, rq_lock, addresses", 1 },
+static const struct option_row rows[] = {
+	{ "type", 0, "TYPE,..", ROW_OWN, "Only these types of locks, as mutex or 'rwsem:*'", 1,
+	  .parse = parse_types },
+	{ "lock", 0, "LOCK,..", ROW_TEXT, "Only these locks: variables, mmap_lock, siglock, rq_lock, addresses", 1,
+	  FIELD(struct lockstat, locks) },
+	INCLUDE(struct lockstat, waits, lock_wait_rows),
 	{},
-};
-
-static const struct argp_child children[] = { { &lock_waits_argp, 0, NULL, 0 }, {} };
-static const struct argp own_argp = {
-	.options = options, .parser = parse, .children = children,
 };
 
 static int check(void *context, struct cli *cli)
@@ -190,7 +171,7 @@ static const struct tool_spec spec = {
 			  CLI_RUN | CLI_COMMAND | CLI_TIMES,
 		.usual_stacks = STACKS_ON_DEMAND,
 		.doc = "How long tasks wait for locks of the kernel, by type and caller.",
-		.own = &own_argp,
+		.rows = rows,
 		.own_keys = true,
 	},
 	.own_size = sizeof(struct lockstat), .skeleton = &lockstat_skeleton,

@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/diag.h"
 #include "run/named_files.h"
 
-static const char *const kinds[FAULT_KINDS] = {
+const char *const fault_kind_names[FAULT_KINDS] = {
 	[FAULT_UNKNOWN] = "unknown", [FAULT_HEAP] = "heap",   [FAULT_STACK] = "stack",
 	[FAULT_ANON] = "anon",	     [FAULT_SHMEM] = "shmem", [FAULT_TEXT] = "text",
 	[FAULT_DATA] = "data",	     [FAULT_HUGETLB] = "hugetlb", [FAULT_SPECIAL] = "special",
@@ -65,46 +64,12 @@ int fault_parts__add(struct report_row *row, const struct faults_parts *parts, u
 	int err = 0;
 
 	if (by & BY_FAULT_KIND)
-		err = report_row__add_text(row, "kind", kinds[parts->kind % FAULT_KINDS]);
+		err = report_row__add_text(row, "kind", fault_kind_names[parts->kind % FAULT_KINDS]);
 	if (!err && by & BY_FAULT_FILE)
 		err = add_file(row, &parts->file, files);
 	if (!err && by & BY_FAULT_ACCESS)
 		err = report_row__add_text(row, "access", accesses[parts->access % FAULT_ACCESSES]);
 	if (!err && by & BY_FAULT_MODE)
 		err = report_row__add_text(row, "mode", modes[parts->mode % FAULT_MODES]);
-	return err;
-}
-
-static int refuse(const char *name)
-{
-	diag_error("--kind: '%s' is not one of heap, stack, anon, shmem, text, data, hugetlb, "
-		   "special, unknown", name);
-	return EINVAL;
-}
-
-void fault_kinds__complete(struct completion *c)
-{
-	size_t i;
-
-	for (i = 0; i < FAULT_KINDS; i++)
-		completion__add(c, kinds[i], "");
-}
-
-int fault_kinds__parse(const char *text, u32 *mask)
-{
-	char *list = strdup(text), *rest = list, *name;
-	int err = list ? 0 : ENOMEM;
-	size_t i;
-
-	*mask = 0;
-	while (!err && (name = strsep(&rest, ","))) {
-		for (i = 0; i < FAULT_KINDS && strcmp(name, kinds[i]);)
-			i++;
-		if (i < FAULT_KINDS)
-			*mask |= 1U << i;
-		else
-			err = refuse(name);
-	}
-	free(list);
 	return err;
 }

@@ -16,8 +16,7 @@ extern const struct own_parts fault_own_parts;
 int fault_parts__add(struct report_row *row, const struct faults_parts *parts, u32 by,
 		     const struct file_names *files);
 
-/* Parses "heap,anon" into 1 << enum fault_kind, ORed. Returns EINVAL after reporting the error. */
-void fault_kinds__complete(struct completion *c);
-int fault_kinds__parse(const char *text, u32 *kinds);
+/* By enum fault_kind. */
+extern const char *const fault_kind_names[FAULT_KINDS];
 
 #endif /* TALLY_MEMORY_FAULT_KEYS_H */

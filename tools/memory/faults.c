@@ -22,11 +22,6 @@
 
 SKELETON(faults);
 
-enum {
-	KEY_KIND = 0x1000,
-	KEY_MAJOR,
-};
-
 struct faults {
 	struct stack_options options;
 	bool with_stacks;
@@ -48,27 +43,6 @@ struct fault_sum {
 /*
  * --- options -----------------------------------------------------------------------------------
  */
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct faults *f = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &f->options;
-		return 0;
-	case 'g':
-		f->with_stacks = true;
-		return 0;
-	case KEY_KIND:
-		return fault_kinds__parse(arg, &f->kinds);
-	case KEY_MAJOR:
-		f->events.only_major = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
 
 /* dso and sym name the code that faults. */
 static bool names_code(const char *by_text)
@@ -385,19 +359,16 @@ static void release(void *own)
 	free_all(f);
 }
 
-static const struct argp_option option_list[] = {
-	{ NULL, 0, NULL, 0, "Page faults:", 1 },
-	{ NULL, 'g', NULL, 0, "By stack: where they come from", 1 },
-	{ "kind", KEY_KIND, "KIND,..", 0,
-	  "Only of heap, stack, anon, shmem, text, data, hugetlb, special, unknown", 1 },
-	{ "major", KEY_MAJOR, NULL, 0, "Only those that had to wait for a disk", 1 },
+static const struct option_row rows[] = {
+	HEADING("Page faults:", 1),
+	{ NULL, 'g', NULL, ROW_FLAG, "By stack: where they come from", 1, FIELD(struct faults, with_stacks) },
+	{ "kind", 0, "KIND,..", ROW_WORDS,
+	  "Only of heap, stack, anon, shmem, text, data, hugetlb, special, unknown", 1,
+	  FIELD(struct faults, kinds), WORDS(fault_kind_names) },
+	{ "major", 0, NULL, ROW_FLAG, "Only those that had to wait for a disk", 1,
+	  FIELD(struct faults, events.only_major) },
+	INCLUDE(struct faults, options, stack_option_rows),
 	{},
-};
-
-OPTION_VALUES(kind, .options = option_list, .key = KEY_KIND, .add = fault_kinds__complete, .separators = ",");
-static const struct argp_child child_argps[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
-static const struct argp own_argp = {
-	.options = option_list, .parser = parse_own, .children = child_argps,
 };
 
 static const struct tool_spec spec = {
@@ -408,7 +379,7 @@ static const struct tool_spec spec = {
 		.usual_stacks = STACKS_ON_DEMAND,
 		.doc = "Page faults: who has them, of which memory, and where in the code (-g); "
 		       "how much processes grow.",
-		.own = &own_argp,
+		.rows = rows,
 		.own_keys = true,
 		.keys = TASK_KEY_PARTS ", kind, file, access, mode, dso, sym",
 		.own_parts = &fault_own_parts, .columns = columns, .order = "faults",

@@ -6,7 +6,6 @@
 #include "agg/elements.h"
 #include "agg/loss.h"
 #include "base/clock.h"
-#include "base/numbers.h"
 #include "cli/order.h"
 #include "host/host.h"
 #include "types/kernel_btf.h"
@@ -21,16 +20,6 @@
 #include "kmem.skel.h"
 
 SKELETON(kmem);
-
-enum {
-	KEY_ORDER = 0x1000,
-	KEY_PAGES,
-	KEY_FOLLOW,
-	KEY_LEAK,
-	KEY_OLDER,
-	KEY_COUNT,
-	KEY_MAX_LIVE,
-};
 
 /* Elements per key: one for each CPU that it is seen on. */
 #define CPUS_PER_KEY 4
@@ -66,59 +55,6 @@ static const char *const orders[] = {
 	"allocated", "allocs", "requested", "wasted", "wasted_percent", "failed", "frees",
 	"freed", "other_cpu", "unseen", "bytes", "count", "oldest",
 };
-
-static error_t parse_order(struct kmem *k, const char *arg)
-{
-	k->ordered = true;
-	return order__parse(&k->order, orders, ARRAY_SIZE(orders), arg);
-}
-
-static error_t parse_number(struct kmem *k, int key, const char *arg)
-{
-	if (key == KEY_MAX_LIVE) {
-		if (!parse_u64_between(arg, 1, 1 << 26, &k->max_live))
-			return 0;
-		diag_error("--max-live: '%s' is not a number from 1 to 64M", arg);
-		return EINVAL;
-	}
-	if (!parse_duration(arg, NSEC_PER_SEC, &k->outstanding.older_ns))
-		return 0;
-	diag_error("--older: '%s' is not a duration; as in 10s, 500ms", arg);
-	return EINVAL;
-}
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct kmem *k = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &k->options;
-		return 0;
-	case KEY_ORDER:
-		return parse_order(k, arg);
-	case KEY_PAGES:
-		k->pages = true;
-		return 0;
-	case KEY_FOLLOW:
-		k->follow = true;
-		return 0;
-	case KEY_LEAK:
-		k->leak = k->follow = true;
-		return 0;
-	case 'g':
-		k->with_stacks = true;
-		return 0;
-	case KEY_COUNT:
-		k->outstanding.by_count = true;
-		return 0;
-	case KEY_OLDER:
-	case KEY_MAX_LIVE:
-		return parse_number(k, key, arg);
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
 
 static int check_parts(const struct kmem *k, const struct cli *cli)
 {
@@ -382,31 +318,29 @@ static void release(void *own)
 	kmem__free(k);
 }
 
-static const struct argp_option option_list[] = {
-	{ NULL, 0, NULL, 0, "Shown:", 1 },
-	{ "pages", KEY_PAGES, NULL, 0, "Pages, and not objects of the slab allocator", 1 },
-	{ "follow", KEY_FOLLOW, NULL, 0,
-	  "Each object to its free: frees are then of the row's objects", 1 },
-	{ "leak", KEY_LEAK, NULL, 0,
-	  "Only what was allocated in the run and has not been freed", 1 },
-	{ "outstanding", KEY_LEAK, NULL, OPTION_ALIAS, NULL, 1 },
-	{ "stacks", 'g', NULL, 0, "live memory by stack", 1 },
-	{ "older", KEY_OLDER, "TIME", 0, "only memory at least this old", 1 },
-	{ "count", KEY_COUNT, NULL, 0, "Stacks by how many, and not by bytes", 1 },
-	{ "max-live", KEY_MAX_LIVE, "N", 0,
-	  "Follow N objects at once (default 128K, in 30 MB)", 1 },
-	{ "sort", KEY_ORDER, "COL", 0,
-	  "Order by allocated (default), allocs, requested, wasted, wasted_percent, "
-	  "failed, frees, freed, other_cpu, unseen; with --leak by bytes (default), count, oldest; "
-	  "or by key", HELP_GROUPING },
+static const struct option_row rows[] = {
+	HEADING("Shown:", 1),
+	{ "pages", 0, NULL, ROW_FLAG, "Pages, and not objects of the slab allocator", 1, FIELD(struct kmem, pages) },
+	{ "follow", 0, NULL, ROW_FLAG, "Each object to its free: frees are then of the row's objects", 1,
+	  FIELD(struct kmem, follow) },
+	{ "leak", 0, NULL, ROW_FLAG, "Only what was allocated in the run and has not been freed", 1,
+	  FIELD(struct kmem, leak), ALSO(struct kmem, follow) },
+	ALIAS("outstanding", 1),
+	{ "stacks", 'g', NULL, ROW_FLAG, "live memory by stack", 1, FIELD(struct kmem, with_stacks) },
+	{ "older", 0, "TIME", ROW_TIME, "only memory at least this old", 1,
+	  FIELD(struct kmem, outstanding.older_ns), .unit_ns = NSEC_PER_SEC },
+	{ "count", 0, NULL, ROW_FLAG, "Stacks by how many, and not by bytes", 1,
+	  FIELD(struct kmem, outstanding.by_count) },
+	{ "max-live", 0, "N", ROW_COUNT, "Follow N objects at once (default 128K, in 30 MB)", 1,
+	  FIELD(struct kmem, max_live), .least = 1, .most = 1 << 26, .wanted = "a number from 1 to 64M" },
+	{ "sort", 0, "COL", ROW_ORDER,
+	  "Order by allocated (default), allocs, requested, wasted, wasted_percent, failed, frees, freed, "
+	  "other_cpu, unseen; with --leak by bytes (default), count, oldest; or by key", HELP_GROUPING,
+	  FIELD(struct kmem, order), ALSO(struct kmem, ordered), WORDS(orders) },
+	INCLUDE(struct kmem, options, stack_option_rows),
 	{},
 };
 
-ORDER_VALUES(option_list, KEY_ORDER, orders);
-static const struct argp_child child_argps[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
-static const struct argp own_argp = {
-	.options = option_list, .parser = parse_own, .children = child_argps,
-};
 static const char *const key_names[] = { "caller", "cache", "size", "order", "migratetype" };
 static const struct own_parts parts = {
 	.name = key_names, .n = ARRAY_SIZE(key_names),
@@ -421,7 +355,7 @@ static const struct tool_spec spec = {
 		.usual_stacks = DEFAULT_STACKS,
 		.doc = "What the kernel allocates: by caller, cache, size or task; what of it is "
 		       "wasted, and what is not freed.",
-		.own = &own_argp,
+		.rows = rows,
 		.own_parts = &parts,
 	},
 	.own_size = sizeof(struct kmem), .skeleton = &kmem_skeleton,

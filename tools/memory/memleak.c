@@ -9,7 +9,6 @@
 #include "agg/elements.h"
 #include "agg/wide.h"
 #include "base/clock.h"
-#include "base/numbers.h"
 #include "base/process_thread.h"
 #include "cli/key_view.h"
 #include "cli/order.h"
@@ -32,13 +31,6 @@
 #include "memleak.skel.h"
 
 SKELETON(memleak);
-
-enum {
-	KEY_ORDER = 0x1000,
-	KEY_OLDER,
-	KEY_COUNT,
-	KEY_MAX_LIVE,
-};
 
 /* 180 MB, preallocated before Linux 6.1. */
 #define DEFAULT_MAX_LIVE (1 << 20)
@@ -74,48 +66,7 @@ struct memleak {
  * --- options -----------------------------------------------------------------------------------
  */
 
-static error_t parse_max_live(struct memleak *m, const char *arg)
-{
-	if (!parse_u64_between(arg, 1, 1 << 26, &m->max_live))
-		return 0;
-	diag_error("--max-live: '%s' is not a number from 1 to 64M", arg);
-	return EINVAL;
-}
-
-static error_t parse_older(struct memleak *m, const char *arg)
-{
-	if (!parse_duration(arg, NSEC_PER_SEC, &m->outstanding.older_ns))
-		return 0;
-	diag_error("--older: '%s' is not a duration; as in 10s, 500ms", arg);
-	return EINVAL;
-}
-
 static const char *const orders[] = { "bytes", "count", "oldest" };
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct memleak *m = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &m->options;
-		return 0;
-	case 'x':
-		m->binary = arg;
-		return 0;
-	case KEY_ORDER:
-		return order__parse(&m->order, orders, ARRAY_SIZE(orders), arg);
-	case KEY_COUNT:
-		m->outstanding.by_count = true;
-		return 0;
-	case KEY_OLDER:
-		return parse_older(m, arg);
-	case KEY_MAX_LIVE:
-		return parse_max_live(m, arg);
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
 
 /* A table, unless a stack format is given. */
 static int check(void *context, struct cli *cli)
@@ -631,23 +582,20 @@ static void release(void *own)
 	memleak__free(m);
 }
 
-static const struct argp_option option_list[] = {
-	{ NULL, 0, NULL, 0, "Shown:", 1 },
-	{ "executable", 'x', "BINARY", 0,
-	  "The program or library with malloc() (default: the C library)", 1 },
-	{ "older", KEY_OLDER, "TIME", 0, "Only what is at least so old (seconds)", 1 },
-	{ "count", KEY_COUNT, NULL, 0, "Stacks by how many, and not by bytes", 1 },
-	{ "max-live", KEY_MAX_LIVE, "N", 0,
-	  "Follow N allocations at once (default 1M)", 1 },
-	{ "sort", KEY_ORDER, "COL", 0,
-	  "Order by bytes (default), count, oldest or key", HELP_GROUPING },
+static const struct option_row rows[] = {
+	HEADING("Shown:", 1),
+	{ "executable", 'x', "BINARY", ROW_TEXT, "The program or library with malloc() (default: the C library)", 1,
+	  FIELD(struct memleak, binary) },
+	{ "older", 0, "TIME", ROW_TIME, "Only what is at least so old", 1,
+	  FIELD(struct memleak, outstanding.older_ns), .unit_ns = NSEC_PER_SEC },
+	{ "count", 0, NULL, ROW_FLAG, "Stacks by how many, and not by bytes", 1,
+	  FIELD(struct memleak, outstanding.by_count) },
+	{ "max-live", 0, "N", ROW_COUNT, "Follow N allocations at once (default 1M)", 1,
+	  FIELD(struct memleak, max_live), .least = 1, .most = 1 << 26, .wanted = "a number from 1 to 64M" },
+	{ "sort", 0, "COL", ROW_ORDER, "Order by bytes (default), count, oldest or key", HELP_GROUPING,
+	  FIELD(struct memleak, order), WORDS(orders) },
+	INCLUDE(struct memleak, options, stack_option_rows),
 	{},
-};
-
-ORDER_VALUES(option_list, KEY_ORDER, orders);
-static const struct argp_child child_argps[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
-static const struct argp own_argp = {
-	.options = option_list, .parser = parse_own, .children = child_argps,
 };
 
 static const struct tool_spec spec = {
@@ -658,7 +606,7 @@ static const struct tool_spec spec = {
 		.usual_keys = STACKS_ON_DEMAND,
 		.doc = "Memory that processes have allocated and not freed, by stack.\n"
 		       "A table, if --format does not say otherwise.",
-		.own = &own_argp,
+		.rows = rows,
 		.own_keys = true,
 		.keys = STACK_KEYS,
 	},

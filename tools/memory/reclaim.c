@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/numbers.h"
 #include "cli/order.h"
 #include "types/kernel_btf.h"
 #include "host/task_state.h"
@@ -20,11 +19,6 @@
 #include "reclaim.skel.h"
 
 SKELETON(reclaim);
-
-enum {
-	KEY_MIN = 0x1000,
-	KEY_SORT,
-};
 
 /* A key has an element for each CPU that it is seen on, and more if its times vary widely. */
 #define USUAL_KEYS 1024          /* and their elements: */
@@ -52,24 +46,6 @@ struct reclaim {
 static const char *const orders[] = {
 	"total", "count", "avg", "p99", "max", "pages", "unfinished",
 };
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct reclaim *c = state->input;
-
-	switch (key) {
-	case KEY_MIN:
-		c->by_line = true;
-		if (!parse_duration(arg, NSEC_PER_MSEC, &c->min_ns))
-			return 0;
-		diag_error("--min: '%s' is no time; as in 10ms, 500us, 0", arg);
-		return EINVAL;
-	case KEY_SORT:
-		return order__parse(&c->order, orders, ARRAY_SIZE(orders), arg);
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
 
 /* The kinds are too different to be added up, so each row has its kind. */
 static int check(void *context, struct cli *cli)
@@ -275,17 +251,14 @@ static void release(void *own)
 	lines__free(&c->lines);
 }
 
-static const struct argp_option option_list[] = {
-	{ "min", KEY_MIN, "TIME", 0,
-	  "A line for each stall of at least so long (ms without a unit), and for each "
-	  "victim", 1 },
-	{ "sort", KEY_SORT, "COL", 0,
-	  "Order by total (default), count, avg, p99, max, pages, unfinished or key", HELP_GROUPING },
+static const struct option_row rows[] = {
+	{ "min", 0, "TIME", ROW_TIME, "A line for each stall of at least so long, and for each victim", 1,
+	  FIELD(struct reclaim, min_ns), ALSO(struct reclaim, by_line) },
+	{ "sort", 0, "COL", ROW_ORDER,
+	  "Order by total (default), count, avg, p99, max, pages, unfinished or key", HELP_GROUPING,
+	  FIELD(struct reclaim, order), WORDS(orders) },
 	{},
 };
-
-ORDER_VALUES(option_list, KEY_SORT, orders);
-static const struct argp own_argp = { .options = option_list, .parser = parse_own };
 
 static const struct tool_spec spec = {
 	.name = "reclaim",
@@ -295,7 +268,7 @@ static const struct tool_spec spec = {
 		.usual_keys = USUAL_KEYS,
 		.doc = "What tasks do for want of free memory: direct reclaim, compaction, kswapd, "
 		       "victims of the OOM killer.",
-		.own = &own_argp,
+		.rows = rows,
 		.own_parts = &reclaim_own_parts,
 	},
 	.own_size = sizeof(struct reclaim), .skeleton = &reclaim_skeleton,

@@ -40,23 +40,6 @@ static const struct own_parts parts = {
 
 _Static_assert(BY_REASON == BY_OWN(0) && BY_PORT == BY_OWN(3), "parts in the order of their names");
 
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct netdrop *n = state->input;
-
-	(void)arg;
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &n->options;
-		return 0;
-	case 'g':
-		n->with_stacks = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
 static int check_stacks(struct netdrop *n, struct cli *cli)
 {
 	if (cli->by || cli->by_text) {
@@ -248,14 +231,10 @@ static void release(void *own)
 	free_all(n);
 }
 
-static const struct argp_option option_list[] = {
-	{ NULL, 'g', NULL, 0, "By stack: how the packet came there", 1 },
+static const struct option_row rows[] = {
+	{ NULL, 'g', NULL, ROW_FLAG, "By stack: how the packet came there", 1, FIELD(struct netdrop, with_stacks) },
+	INCLUDE(struct netdrop, options, stack_option_rows),
 	{},
-};
-
-static const struct argp_child child_argps[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
-static const struct argp own_argp = {
-	.options = option_list, .parser = parse_own, .children = child_argps,
 };
 
 static const struct tool_spec spec = {
@@ -265,7 +244,7 @@ static const struct tool_spec spec = {
 		.usual_stacks = STACKS_ON_DEMAND,
 		.doc = "Packets that the kernel dropped: why, where, and what they were (--by reason, "
 		       "location, protocol, port); with -g by stack.",
-		.own = &own_argp,
+		.rows = rows,
 		.own_keys = true,
 		.own_parts = &parts,
 		.keys = "reason, location, protocol, port",

@@ -4,7 +4,6 @@
 
 #include "event/complete.h"
 #include "profile/annotate.h"
-#include "base/numbers.h"
 #include "report/diag.h"
 #include "report/heat.h"
 #include "report/listing.h"
@@ -19,8 +18,6 @@
 
 SKELETON(profile);
 
-enum { KEY_IDLE = 0x1000, KEY_ANNOTATE, KEY_WALL };
-
 struct profile {
 	struct profile_events events;
 	struct stack_options options;
@@ -31,40 +28,6 @@ struct profile {
 };
 
 /* --- options ----------------------------------------------------------------------------------- */
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct profile *p = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &p->options;
-		return 0;
-	case 'e':
-		return -profile_events__add(&p->events, arg);
-	case 'F':
-		if (!parse_u64_between(arg, 1, UINT32_MAX, &p->events.hz))
-			return 0;
-		diag_error("-F: '%s' is not a number of samples a second", arg);
-		return EINVAL;
-	case 'c':
-		if (!parse_u64_between(arg, 1, INT64_MAX, &p->events.every))
-			return 0;
-		diag_error("-c: '%s' is not a number of events", arg);
-		return EINVAL;
-	case KEY_IDLE:
-		p->events.with_idle = true;
-		return 0;
-	case KEY_ANNOTATE:
-		p->annotate = arg;
-		return 0;
-	case KEY_WALL:
-		p->wall.asked = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
 
 /* Instructions need only the innermost frame, so options about stacks do not apply. */
 static int check_annotate(struct profile *p, const struct cli *cli)
@@ -307,23 +270,33 @@ static void release(void *own)
 	stacks__free(&p->stacks);
 }
 
-static const struct argp_option option_list[] = {
-	{ NULL, 0, NULL, 0, "Sampling:", 1 },
-	{ "event", 'e', "EVENT", 0, "At this event, not by the clock, as perf names it", 1 },
-	{ "frequency", 'F', "HZ", 0, "Samples a second on each CPU; 99 without this", 1 },
-	{ "count", 'c', "N", 0, "A sample at every Nth event of -e", 1 },
-	{ "idle", KEY_IDLE, NULL, 0, "Idle CPUs too; with --wall tasks that sleep through the whole run", 1 },
-	{ "wall", KEY_WALL, NULL, 0,
-	  "All time of the tasks: where they are on a CPU, and where they block or wait for one", 1 },
-	{ "annotate", KEY_ANNOTATE, "SYM", 0,
-	  "The instructions of functions of this name, and which are hot", 1 },
+static int parse_event(void *own, char *arg)
+{
+	struct profile *p = own;
+
+	return profile_events__add(&p->events, arg);
+}
+
+static const struct option_row rows[] = {
+	HEADING("Sampling:", 1),
+	{ "event", 'e', "EVENT", ROW_OWN, "At this event, not by the clock, as perf names it", 1,
+	  .parse = parse_event, .adds = true, .complete = complete_events },
+	{ "frequency", 'F', "HZ", ROW_COUNT,
+	  "Samples a second on each CPU; 99 without this", 1,
+	  FIELD(struct profile, events.hz), .least = 1, .most = UINT32_MAX,
+	  .wanted = "a number of samples a second" },
+	{ "count", 'c', "N", ROW_COUNT, "A sample at every Nth event of -e", 1,
+	  FIELD(struct profile, events.every), .least = 1, .most = INT64_MAX, .wanted = "a number of events" },
+	{ "idle", 0, NULL, ROW_FLAG, "Idle CPUs too; with --wall tasks that sleep through the whole run", 1,
+	  FIELD(struct profile, events.with_idle) },
+	{ "wall", 0, NULL, ROW_FLAG,
+	  "All time of the tasks: where they are on a CPU, and where they block or wait for one", 1,
+	  FIELD(struct profile, wall.asked) },
+	{ "annotate", 0, "SYM", ROW_TEXT, "The instructions of functions of this name, and which are hot", 1,
+	  FIELD(struct profile, annotate) },
+	INCLUDE(struct profile, options, stack_option_rows),
 	{},
 };
-
-OPTION_VALUES(event, .options = option_list, .key = 'e', .add = complete_events);
-static const struct argp_child child_argps[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
-static const struct argp own_argp = {
-	.options = option_list, .parser = parse_own, .children = child_argps};
 
 static const struct tool_spec spec = {
 	.name = "profile",
@@ -333,7 +306,7 @@ static const struct tool_spec spec = {
 		.usual_keys = STACKS_ON_DEMAND,
 		.doc = "Where CPU time goes, or another event comes from: samples of what "
 		       "runs on each CPU, by stack.\n" STACK_FORMATS_DOC,
-		.own = &own_argp,
+		.rows = rows,
 		.own_keys = true,
 		.keys = STACK_KEYS,
 	},

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/numbers.h"
 #include "host/task_state.h"
 #include "report/diag.h"
 #include "sched/waits.h"
@@ -16,16 +15,6 @@
 #include "offcputime.skel.h"
 
 SHARED_SKELETON(offcputime);
-
-/* Keys of our own options; those of user/cli and of stacks are elsewhere. */
-enum {
-	KEY_MIN = 0x1000,
-	KEY_MAX,
-	KEY_STATE,
-	KEY_IDLE,
-	KEY_USER_THREADS,
-	KEY_KERNEL_THREADS,
-};
 
 /*
  * From this --min on, user stacks are taken in an interrupt after the context switch
@@ -38,15 +27,6 @@ enum {
 /*
  * --- options -----------------------------------------------------------------------------------
  */
-
-static error_t parse_limit(const char *option, const char *arg, u64 *ns)
-{
-	if (!parse_duration(arg, 1000, ns))
-		return 0;
-	diag_error("%s: '%s' is not a duration; as in 10us, 1.5ms, 2s (a number alone is in us)",
-		   option, arg);
-	return EINVAL;
-}
 
 static int find_why(const char *name, u32 *bits)
 {
@@ -61,10 +41,11 @@ static int find_why(const char *name, u32 *bits)
 	return -EINVAL;
 }
 
-static error_t parse_state(struct blocked *b, const char *arg)
+static int parse_state(void *own, char *arg)
 {
+	struct blocked *b = own;
 	char *text = strdup(arg), *part, *rest;
-	error_t err = text ? 0 : ENOMEM;
+	int err = text ? 0 : -ENOMEM;
 
 	b->wanted = 0;
 	for (rest = text; !err && (part = strsep(&rest, ","));) {
@@ -73,42 +54,14 @@ static error_t parse_state(struct blocked *b, const char *arg)
 		diag_error("--state: '%s' is not one of sleep, disk, idle, stopped, traced, other, "
 			   "preempted",
 			   part);
-		err = EINVAL;
+		err = -EINVAL;
 	}
 	free(text);
 	if (!err && b->view != BLOCKED_BY_TASK && b->wanted & 1U << BLOCKED_PREEMPTED) {
 		diag_error("--state: nobody wakes a task that was preempted; offcputime has those");
-		err = EINVAL;
+		err = -EINVAL;
 	}
 	return err;
-}
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct blocked *b = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &b->options;
-		return 0;
-	case KEY_MIN:
-		return parse_limit("--min", arg, &b->min_ns);
-	case KEY_MAX:
-		return parse_limit("--max", arg, &b->max_ns);
-	case KEY_STATE:
-		return parse_state(b, arg);
-	case KEY_USER_THREADS:
-		b->only_user = true;
-		return 0;
-	case KEY_KERNEL_THREADS:
-		b->only_kernel = true;
-		return 0;
-	case KEY_IDLE:
-		b->with_sleepers = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
 }
 
 /* --by accepts one more key, which is not part of a task. */
@@ -308,20 +261,6 @@ void blocked__free(void *own)
 	free(b->by);
 }
 
-static const struct argp_option option_list[] = {
-	{ NULL, 0, NULL, 0, "Which times count:", 1 },
-	{ "min", KEY_MIN, "TIME", 0, "At least so long (us without a unit)", 1 },
-	{ "max", KEY_MAX, "TIME", 0, "At most so long", 1 },
-	{ "state", KEY_STATE, "STATE,..", 0,
-	  "Only of tasks that left in such a state: sleep, disk, idle, "
-	  "stopped, traced, other, preempted (all but the last without this)", 1 },
-	{ "user-threads", KEY_USER_THREADS, NULL, 0, "Only threads of programs, not of the kernel", 1 },
-	{ "kernel-threads", KEY_KERNEL_THREADS, NULL, 0, "Only threads of the kernel", 1 },
-	{ "idle", KEY_IDLE, NULL, 0,
-	  "for the whole machine: tasks that slept through the whole run, too", 1 },
-	{},
-};
-
 /* A preempted task has no waker. */
 static void complete_states(struct completion *c)
 {
@@ -333,8 +272,20 @@ static void complete_states(struct completion *c)
 			completion__add(c, blocked_why_name(why), "");
 }
 
-OPTION_VALUES(state, .options = option_list, .key = KEY_STATE, .add = complete_states, .separators = ",");
-static const struct argp_child child_argps[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
-const struct argp blocked_argp = {
-	.options = option_list, .parser = parse_own, .children = child_argps,
+const struct option_row blocked_rows[] = {
+	HEADING("Which times count:", 1),
+	{ "min", 0, "TIME", ROW_TIME, "At least so long", 1,
+	  FIELD(struct blocked, min_ns), .unit_ns = NSEC_PER_USEC },
+	{ "max", 0, "TIME", ROW_TIME, "At most so long", 1, FIELD(struct blocked, max_ns), .unit_ns = NSEC_PER_USEC },
+	{ "state", 0, "STATE,..", ROW_OWN,
+	  "Only of tasks that left in such a state: sleep, disk, idle, stopped, traced, other, preempted "
+	  "(all but the last without this)", 1,
+	  .parse = parse_state, .complete = complete_states, .separators = "," },
+	{ "user-threads", 0, NULL, ROW_FLAG, "Only threads of programs, not of the kernel", 1,
+	  FIELD(struct blocked, only_user) },
+	{ "kernel-threads", 0, NULL, ROW_FLAG, "Only threads of the kernel", 1, FIELD(struct blocked, only_kernel) },
+	{ "idle", 0, NULL, ROW_FLAG, "for the whole machine: tasks that slept through the whole run, too", 1,
+	  FIELD(struct blocked, with_sleepers) },
+	INCLUDE(struct blocked, options, stack_option_rows),
+	{},
 };

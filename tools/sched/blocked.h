@@ -27,7 +27,7 @@ struct blocked {
 };
 
 /* The options and hooks of these tools. m->own is the struct blocked; init() sets its view. */
-extern const struct argp blocked_argp;
+extern const struct option_row blocked_rows[];
 extern const struct skeleton_type offcputime_skeleton;
 
 void blocked__init(struct blocked *b, enum blocked_view view);

@@ -21,7 +21,6 @@ SKELETON(migrations);
 #define SOURCE "tp_btf/sched_migrate_task"
 
 /* Keys of our own options; those of user/cli are below. */
-#define KEY_MATRIX 0x1000
 
 /*
  * A map element has a key, a source and a target CPU, and the CPU that moved the task. The room is
@@ -39,26 +38,6 @@ struct migrations {
 	struct loss_counters losses_before;
 	struct move_columns columns;    /* for --matrix */
 };
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct migrations *m = state->input;
-
-	(void)arg;
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &m->options;
-		return 0;
-	case KEY_MATRIX:
-		m->matrix = true;
-		return 0;
-	case 'g':
-		m->with_stacks = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
 
 /* Checks --by and --format of the table and the matrix. */
 static int check_ways(struct migrations *m, struct cli *cli)
@@ -261,14 +240,13 @@ static void release(void *own)
 	moves__free_columns(&m->columns);
 }
 
-static const struct argp_option option_list[] = {
-	{ "matrix", KEY_MATRIX, NULL, 0, "A table from each CPU to each, without tasks", 1 },
-	{ "stacks", 'g', NULL, 0, "By the stack of whoever moves the task, instead", 1 },
+static const struct option_row rows[] = {
+	{ "matrix", 0, NULL, ROW_FLAG, "A table from each CPU to each, without tasks", 1,
+	  FIELD(struct migrations, matrix) },
+	{ "stacks", 'g', NULL, ROW_FLAG, "By the stack of whoever moves the task, instead", 1,
+	  FIELD(struct migrations, with_stacks) },
+	INCLUDE(struct migrations, options, stack_option_rows),
 	{},
-};
-static const struct argp_child child_argps[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
-static const struct argp own_argp = {
-	.options = option_list, .parser = parse_own, .children = child_argps,
 };
 
 static const struct tool_spec spec = {
@@ -277,7 +255,7 @@ static const struct tool_spec spec = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN | CLI_COMMAND,
 		.usual_stacks = STACKS_ON_DEMAND,
 		.doc = "Which tasks move between CPUs, how often, from where to where.",
-		.own = &own_argp,
+		.rows = rows,
 		.own_keys = true,
 		.keys = "pid, tid, comm, cgroup, container, unit, pidns, uid",
 	},

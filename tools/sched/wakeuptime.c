@@ -15,7 +15,7 @@ static const struct tool_spec spec = {
 		.usual_keys = STACKS_ON_DEMAND,
 		.doc = "How long tasks were blocked, by the stack of whoever woke "
 		       "them.\n" STACK_FORMATS_DOC " --by also takes state.",
-		.own = &blocked_argp,
+		.rows = blocked_rows,
 		.own_keys = true,
 		.keys = STACK_KEYS ", state",
 	},

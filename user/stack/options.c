@@ -7,54 +7,24 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/numbers.h"
 #include "cli/task_key.h"
 #include "report/diag.h"
-
-enum {
-	KEY_MAX_DEPTH = 0x2000,
-	KEY_FORMAT,
-	KEY_CALLEE,
-	KEY_FRAMES,
-	KEY_NO_FRAMES,
-	KEY_LINES,
-	KEY_INLINE,
-	KEY_CALL_GRAPH,
-	KEY_NO_PYTHON,
-};
 
 /* For stacks, "text" is a tree and "svg" a flame graph. */
 #define FORMAT_NAMES "tree, text, table, folded, flame, svg, pprof, speedscope, json, csv, html; of tables also " \
 	"openmetrics, prometheus"
 
-static const struct argp_option options[] = {
-	{ NULL, 0, NULL, 0, "Stacks:", HELP_STACKS },
-	{ "kernel-stacks", 'K', NULL, 0, "Only the kernel's part", HELP_STACKS },
-	{ "user-stacks", 'U', NULL, 0, "Only the user's part", HELP_STACKS },
-	{ "max-depth", KEY_MAX_DEPTH, "N", 0, "At most N frames of either; 127 without this", HELP_STACKS },
-	{ "call-graph", KEY_CALL_GRAPH, "HOW", 0,
-	  "User stacks by frame pointers (fp) or by .eh_frame (dwarf)", HELP_STACKS },
-	{ "no-python", KEY_NO_PYTHON, NULL, 0, "Frames of the Python interpreter, not of Python", HELP_STACKS },
-	{ "frames", KEY_FRAMES, "REGEX", 0, "Only stacks with a function whose name is like this", HELP_STACKS },
-	{ "no-frames", KEY_NO_FRAMES, "REGEX", 0, "Only stacks without such a function", HELP_STACKS },
-	{ "callee", KEY_CALLEE, NULL, 0, "Innermost functions first, and who calls them", HELP_STACKS },
-	{ "lines", KEY_LINES, NULL, 0, "Frames of user space by source line, from debug information", HELP_STACKS },
-	{ "inline", KEY_INLINE, NULL, 0, "Inlined functions as frames of their own, likewise", HELP_STACKS },
-	{ "format", KEY_FORMAT, "NAME", 0, FORMAT_NAMES, HELP_OUTPUT },
-	{},
-};
+static const char *const call_graphs[] = { "fp", "dwarf" };
 
 static const char *const formats[] = {
 	"tree", "text", "table", "folded", "flame", "svg", "pprof", "speedscope", "json", "csv", "html",
 	"openmetrics", "prometheus",
 };
-static const char *const call_graphs[] = { "fp", "dwarf" };
 
-OPTION_VALUES(format, .options = options, .key = KEY_FORMAT, .word = formats, .n = ARRAY_SIZE(formats));
-OPTION_VALUES(call_graph, .options = options, .key = KEY_CALL_GRAPH, .word = call_graphs, .n = ARRAY_SIZE(call_graphs));
-
-static error_t parse_format(struct stack_options *o, const char *arg)
+static int parse_format(void *own, char *arg)
 {
+	struct stack_options *o = own;
+
 	if (!strcmp(arg, "table")) {
 		o->table = true;
 		o->format = -1;         /* as text, or as set by --json and --csv */
@@ -64,11 +34,12 @@ static error_t parse_format(struct stack_options *o, const char *arg)
 	if (o->format >= 0)
 		return 0;
 	diag_error("--format: '%s' is not one of " FORMAT_NAMES, arg);
-	return EINVAL;
+	return -EINVAL;
 }
 
-static error_t parse_call_graph(struct stack_options *o, const char *arg)
+static int parse_call_graph(void *own, char *arg)
 {
+	struct stack_options *o = own;
 	/* perf's "dwarf,4096" gives the bytes of stack to copy; here none is copied. */
 	bool dwarf = !strcmp(arg, "dwarf") || !strncmp(arg, "dwarf,", 6);
 
@@ -76,53 +47,37 @@ static error_t parse_call_graph(struct stack_options *o, const char *arg)
 	if (dwarf || !strcmp(arg, "fp"))
 		return 0;
 	diag_error("--call-graph: '%s' is not one of fp, dwarf", arg);
-	return EINVAL;
+	return -EINVAL;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct stack_options *o = state->input;
-
-	switch (key) {
-	case 'K':
-		o->no_user = true;
-		return 0;
-	case 'U':
-		o->no_kernel = true;
-		return 0;
-	case KEY_MAX_DEPTH:
-		if (!parse_u64_between(arg, 1, UINT32_MAX, &o->max_depth))
-			return 0;
-		diag_error("--max-depth: '%s' is not a number of frames", arg);
-		return EINVAL;
-	case KEY_FORMAT:
-		return parse_format(o, arg);
-	case KEY_CALLEE:
-		o->callee_first = true;
-		return 0;
-	case KEY_LINES:
-		o->lines = true;
-		return 0;
-	case KEY_INLINE:
-		o->inlined = true;
-		return 0;
-	case KEY_CALL_GRAPH:
-		return parse_call_graph(o, arg);
-	case KEY_NO_PYTHON:
-		o->no_python = true;
-		return 0;
-	case KEY_FRAMES:
-		o->with = arg;
-		return 0;
-	case KEY_NO_FRAMES:
-		o->without = arg;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-const struct argp stack_options_argp = { .options = options, .parser = parse };
+const struct option_row stack_option_rows[] = {
+	HEADING("Stacks:", HELP_STACKS),
+	{ "kernel-stacks", 'K', NULL, ROW_FLAG, "Only the kernel's part", HELP_STACKS,
+	  FIELD(struct stack_options, no_user) },
+	{ "user-stacks", 'U', NULL, ROW_FLAG, "Only the user's part", HELP_STACKS,
+	  FIELD(struct stack_options, no_kernel) },
+	{ "max-depth", 0, "N", ROW_COUNT,
+	  "At most N frames of either; 127 without this", HELP_STACKS,
+	  FIELD(struct stack_options, max_depth), .least = 1, .most = UINT32_MAX,
+	  .wanted = "a number of frames" },
+	{ "call-graph", 0, "HOW", ROW_OWN,
+	  "User stacks by frame pointers (fp) or by .eh_frame (dwarf)", HELP_STACKS,
+	  .parse = parse_call_graph, WORDS(call_graphs) },
+	{ "no-python", 0, NULL, ROW_FLAG, "Frames of the Python interpreter, not of Python", HELP_STACKS,
+	  FIELD(struct stack_options, no_python) },
+	{ "frames", 0, "REGEX", ROW_TEXT, "Only stacks with a function whose name is like this", HELP_STACKS,
+	  FIELD(struct stack_options, with) },
+	{ "no-frames", 0, "REGEX", ROW_TEXT, "Only stacks without such a function", HELP_STACKS,
+	  FIELD(struct stack_options, without) },
+	{ "callee", 0, NULL, ROW_FLAG, "Innermost functions first, and who calls them", HELP_STACKS,
+	  FIELD(struct stack_options, callee_first) },
+	{ "lines", 0, NULL, ROW_FLAG, "Frames of user space by source line, from debug information", HELP_STACKS,
+	  FIELD(struct stack_options, lines) },
+	{ "inline", 0, NULL, ROW_FLAG, "Inlined functions as frames of their own, likewise", HELP_STACKS,
+	  FIELD(struct stack_options, inlined) },
+	{ "format", 0, "NAME", ROW_OWN, FORMAT_NAMES, HELP_OUTPUT, .parse = parse_format, WORDS(formats) },
+	{},
+};
 
 /* all: the tool's keys, for the message. */
 static int parse_by(struct stack_options *o, const char *arg, const char *all, u32 *by)

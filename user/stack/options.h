@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Options of tools that show stacks: which part, depth, format, and two more --by keys, dso and
- * sym, of the innermost frame. A child of the tool's own argp; the tool sets spec->own_keys.
+ * sym, of the innermost frame. The tool includes the rows, and sets spec->own_keys.
  */
 #ifndef TALLY_STACK_OPTIONS_H
 #define TALLY_STACK_OPTIONS_H
@@ -35,8 +35,8 @@ struct stack_options {
 
 #define STACK_OPTIONS ((struct stack_options){ .format = -1, .call_graph = CALL_GRAPH_AUTO })
 
-/* Its input is a struct stack_options, which the tool's parser passes at ARGP_KEY_INIT. */
-extern const struct argp stack_options_argp;
+/* Options of a struct stack_options. */
+extern const struct option_row stack_option_rows[];
 
 /* Keys of --by in a tool that adds none of its own. */
 #define STACK_KEYS TASK_KEY_PARTS ", dso, sym"
