@@ -22,12 +22,6 @@
 SKELETON(syscount);
 
 /* Keys of our own options; those of user/cli are below. */
-#define KEY_LATENCY 0x1000
-#define KEY_HIST 0x1001
-#define KEY_FAILED 0x1002
-#define KEY_ERRNO 0x1003
-#define KEY_ORDER 0x1004
-#define KEY_SLICES 0x1005
 
 struct syscount {
 	struct syscall_set wanted;
@@ -50,31 +44,24 @@ struct syscount {
  */
 
 /* Several -e add up. */
-static error_t parse_calls(struct syscount *s, const char *text)
+static int parse_calls(void *own, char *text)
 {
+	struct syscount *s = own;
 	struct complaint c = {};
 	struct syscall_set set;
 
 	if (syscall_set__parse(&set, text, &c)) {
 		diag_complaint("-e", text, &c);
-		return EINVAL;
+		return -EINVAL;
 	}
 	syscall_set__add(&s->wanted, &set);
 	s->chosen = true;
 	return 0;
 }
 
-static error_t parse_errno(struct syscount *s, const char *text)
+static int parse_order(void *own, char *text)
 {
-	if (!errno_number(text, &s->only_errno))
-		return 0;
-	diag_error("--errno: no error '%s'", text);
-	diag_hint("a name like ENOENT or EAGAIN, or a number; errno(3) has them all");
-	return EINVAL;
-}
-
-static error_t parse_order(struct syscount *s, const char *text)
-{
+	struct syscount *s = own;
 	bool is_time = false;
 
 	s->order = call_order(text, &is_time);
@@ -82,35 +69,7 @@ static error_t parse_order(struct syscount *s, const char *text)
 	if (s->order)
 		return 0;
 	diag_error("--sort: no column '%s'; there are %s", text, call_orders);
-	return EINVAL;
-}
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct syscount *s = state->input;
-
-	switch (key) {
-	case 'e':
-		return parse_calls(s, arg);
-	case KEY_LATENCY:
-		s->columns.times = true;
-		return 0;
-	case KEY_HIST:
-		s->columns.times = s->hist = true;
-		return 0;
-	case KEY_FAILED:
-		s->failed = true;
-		return 0;
-	case KEY_SLICES:
-		s->sliced = true;
-		return 0;
-	case KEY_ERRNO:
-		return parse_errno(s, arg);
-	case KEY_ORDER:
-		return parse_order(s, arg);
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	return -EINVAL;
 }
 
 /*
@@ -320,26 +279,25 @@ static void release(void *own)
 	calls__free(&s->before);
 }
 
-static const struct argp_option option_list[] = {
-	{ NULL, 0, NULL, 0, "Which calls, and what of them:", 1 },
-	{ NULL, 'e', "SET", 0,
-	  "Only these: names, globs, classes like %file, with commas between; ! in front: all but",
-	  1 },
-	{ "failed", KEY_FAILED, NULL, 0, "Only those that fail", 1 },
-	{ "errno", KEY_ERRNO, "ERROR", 0, "Only those that fail so: ENOENT, or a number", 1 },
-	{ "latency", KEY_LATENCY, NULL, 0, "Also how long they take; calls that go on, too", 1 },
-	{ "hist", KEY_HIST, NULL, 0, "A histogram of that for each key", 1 },
-	{ "slices", KEY_SLICES, NULL, 0,
-	  "Where calls are many, look for 100 ms of each second, and estimate", 1 },
-	{ "sort", KEY_ORDER, "COL", 0,
-	  "Order by calls, errors, time, avg, p50, p99, max, running, longest or key", HELP_GROUPING },
+static const struct option_row rows[] = {
+	HEADING("Which calls, and what of them:", 1),
+	{ NULL, 'e', "SET", ROW_OWN,
+	  "Only these: names, globs, classes like %file, with commas between; ! in front: all but", 1,
+	  .parse = parse_calls, .adds = true, .complete = complete_syscalls, .separators = SYSCALL_SEPARATORS },
+	{ "failed", 0, NULL, ROW_FLAG, "Only those that fail", 1, FIELD(struct syscount, failed) },
+	{ "errno", 0, "ERROR", ROW_ERRNO, "Only those that fail so: ENOENT, or a number", 1,
+	  FIELD(struct syscount, only_errno), .complete = complete_errors },
+	{ "latency", 0, NULL, ROW_FLAG, "Also how long they take; calls that go on, too", 1,
+	  FIELD(struct syscount, columns.times) },
+	{ "hist", 0, NULL, ROW_FLAG, "A histogram of that for each key", 1,
+	  FIELD(struct syscount, hist), ALSO(struct syscount, columns.times) },
+	{ "slices", 0, NULL, ROW_FLAG, "Where calls are many, look for 100 ms of each second, and estimate", 1,
+	  FIELD(struct syscount, sliced) },
+	{ "sort", 0, "COL", ROW_OWN,
+	  "Order by calls, errors, time, avg, p50, p99, max, running, longest or key", HELP_GROUPING,
+	  .parse = parse_order, .complete = call_orders__complete },
 	{},
 };
-
-OPTION_VALUES(calls, .options = option_list, .key = 'e', .add = complete_syscalls, .separators = SYSCALL_SEPARATORS);
-OPTION_VALUES(errno, .options = option_list, .key = KEY_ERRNO, .add = complete_errors);
-OPTION_VALUES(sort, .options = option_list, .key = KEY_ORDER, .add = call_orders__complete);
-static const struct argp own_argp = { .options = option_list, .parser = parse_own };
 
 static const struct tool_spec spec = {
 	.name = "syscount",
@@ -347,7 +305,7 @@ static const struct tool_spec spec = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
 			  CLI_COMMAND | CLI_TIMES | CLI_HEAT,
 		.doc = "System calls: how many, how many failed, and how long they took.",
-		.own = &own_argp,
+		.rows = rows,
 		.own_parts = &call_parts,
 	},
 	.own_size = sizeof(struct syscount), .skeleton = &syscount_skeleton,

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/numbers.h"
 #include "types/kernel_btf.h"
 #include "host/task_state.h"
 #include "report/diag.h"
@@ -16,25 +15,6 @@
 #include "types/tracefs.h"
 
 SKELETON(trace);
-
-enum {
-	KEY_FAILED = 0x1000,
-	KEY_SUCCEEDED,
-	KEY_STATUS,
-	KEY_SINCE,
-	KEY_IP,
-	KEY_COLUMNS,
-	KEY_MIN,
-	KEY_SUMMARY,
-	KEY_SORT,
-	KEY_STRING_MAX,
-	KEY_BYTES,
-	KEY_FAULTS,
-	KEY_DETACH_ON,
-	KEY_CALL_OVERHEAD,
-	KEY_MAX_DEPTH,
-	KEY_CONSTANTS,
-};
 
 #define LEAST_TASKS 2048
 #define STRING_MOST 4096
@@ -86,21 +66,24 @@ static bool is_option(struct trace *t, const char *arg)
 }
 
 /* strace's names of what calls come to. Calls that are not finished, detached or unavailable have none here. */
-static error_t parse_status(struct trace *t, const char *arg)
+static int parse_status(void *own, char *arg)
 {
+	struct trace *t = own;
+
 	if (!strcmp(arg, "failed"))
 		t->failed = true;
 	else if (!strcmp(arg, "successful"))
 		t->succeeded = true;
 	else {
 		diag_error("--status: '%s' is not one of failed, successful", arg);
-		return EINVAL;
+		return -EINVAL;
 	}
 	return 0;
 }
 
-static error_t parse_set(struct trace *t, const char *arg)
+static int parse_set(void *own, char *arg)
 {
+	struct trace *t = own;
 	struct syscall_set set = {};
 	struct complaint c = {};
 	size_t abi, i;
@@ -113,10 +96,10 @@ static error_t parse_set(struct trace *t, const char *arg)
 	if (!strncmp(arg, "trace=", 6) || !strncmp(arg, "t=", 2))
 		arg = strchr(arg, '=') + 1;
 	else if (is_other_expression(arg))
-		return EINVAL;
+		return -EINVAL;
 	if (syscall_set__parse(&set, arg, &c)) {
 		diag_complaint("-e", arg, &c);
-		return EINVAL;
+		return -EINVAL;
 	}
 	for (abi = 0; abi < SYSCALL_ABIS; abi++)
 		for (i = 0; i < ARRAY_SIZE(set.bits[abi]); i++)
@@ -125,161 +108,84 @@ static error_t parse_set(struct trace *t, const char *arg)
 	return 0;
 }
 
-static error_t parse_min(struct trace *t, const char *arg)
-{
-	if (!parse_duration(arg, NSEC_PER_MSEC, &t->min_ns))
-		return 0;
-	diag_error("--min: '%s' is no time; as in 10ms, 500us", arg);
-	return EINVAL;
-}
-
 static const char *const styles[] = {
 	[CONSTANTS_BY_NAME] = "abbrev", [CONSTANTS_RAW] = "raw", [CONSTANTS_WITH_BOTH] = "verbose",
 };
 
-static error_t parse_constants(struct trace *t, const char *arg)
+static int parse_detach_on(void *own, char *arg)
 {
-	size_t i;
+	struct trace *t = own;
 
-	for (i = 0; i < ARRAY_SIZE(styles); i++) {
-		if (strcmp(arg, styles[i]))
-			continue;
-		t->constants = i;
-		return 0;
-	}
-	diag_error("--constants: '%s' is not one of abbrev, raw, verbose", arg);
-	return EINVAL;
-}
-
-static error_t parse_depth(struct trace *t, const char *arg)
-{
-	if (!parse_u64_between(arg, 1, STACK_MOST_DEPTH, &t->callers.most_frames))
-		return 0;
-	diag_error("--max-depth: '%s' is not a number of frames from 1 to %u", arg, STACK_MOST_DEPTH);
-	return EINVAL;
-}
-
-/* Without a unit in microseconds, as in strace. */
-static error_t parse_overhead(struct trace *t, const char *arg)
-{
-	if (!parse_duration(arg, NSEC_PER_USEC, &t->overhead_ns))
-		return 0;
-	diag_error("--call-overhead: '%s' is no time; as in 5us, 300ns", arg);
-	return EINVAL;
-}
-
-static error_t parse_detach_on(struct trace *t, const char *arg)
-{
 	t->detach = !strcmp(arg, "execve");
 	if (t->detach)
 		return 0;
 	diag_error("--detach-on: '%s' is not execve, the only call to leave a process at", arg);
-	return EINVAL;
+	return -EINVAL;
 }
 
-static error_t parse_length(const char *option, const char *arg, u64 *length)
+static int parse_path(void *own, char *path)
 {
-	if (!parse_u64_between(arg, 1, STRING_MOST, length))
-		return 0;
-	diag_error("%s: '%s' is not a number from 1 to %d", option, arg, STRING_MOST);
-	return EINVAL;
+	struct trace *t = own;
+
+	return trace_paths__add(&t->paths, path);
 }
 
-static error_t parse_own(int key, char *arg, struct argp_state *state)
+static int parse_order(void *own, char *column)
 {
-	struct trace *t = state->input;
+	struct trace *t = own;
 
-	switch (key) {
-	case 'e':
-		return parse_set(t, arg);
-	case 'P':
-		return -trace_paths__add(&t->paths, arg);
-	case 'y':
-		t->fd_names = true;
-		return 0;
-	case KEY_FAULTS:
-		t->faults = true;
-		return 0;
-	case KEY_FAILED:
-		t->failed = true;
-		return 0;
-	case KEY_SUCCEEDED:
-		t->succeeded = true;
-		return 0;
-	case KEY_STATUS:
-		return parse_status(t, arg);
-	case KEY_SINCE:
-		t->since = true;
-		return 0;
-	case KEY_IP:
-		t->ip = true;
-		return 0;
-	case KEY_MIN:
-		return parse_min(t, arg);
-	case KEY_SUMMARY:
-		t->summary = true;
-		return 0;
-	case KEY_SORT:
-		return trace_table__sort_column(arg, &t->sort) ? EINVAL : 0;
-	case KEY_COLUMNS:
-		return -trace_table__add_columns(t, arg);
-	case KEY_STRING_MAX:
-		return parse_length("--string-max", arg, &t->string_max);
-	case KEY_BYTES:
-		return parse_length("--bytes", arg, &t->bytes);
-	case 'g':
-		t->callers.wanted = true;
-		return 0;
-	case KEY_CONSTANTS:
-		return parse_constants(t, arg);
-	case KEY_MAX_DEPTH:
-		return parse_depth(t, arg);
-	case KEY_DETACH_ON:
-		return parse_detach_on(t, arg);
-	case KEY_CALL_OVERHEAD:
-		return parse_overhead(t, arg);
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	return trace_table__sort_column(column, &t->sort);
 }
 
-static const struct argp_option options[] = {
-	{NULL, 'e', "SET", 0,
-	 "Only these calls: names, 'glob*', %class, '!' for all but; repeatable", 1},
-	{"path", 'P', "PATH", 0,
-	 "Only calls with this path, or with a descriptor of its file; with -y; may be given again", 1},
-	{"failed", KEY_FAILED, NULL, 0, "Only calls that failed", 1},
-	{"succeeded", KEY_SUCCEEDED, NULL, 0, "Only calls that succeeded", 1},
-	{"status", KEY_STATUS, "STATUS", OPTION_HIDDEN, NULL, 1},
-	{"detach-on", KEY_DETACH_ON, "execve", 0,
-	 "A process is traced no more, nor are its children, once it runs another program; cf. strace -b", 1},
-	{"min", KEY_MIN, "TIME", 0, "Only calls that took at least so long", 1},
-	{"since", KEY_SINCE, NULL, 0, "With the time from the begin of one call to that of the next, as strace -r", 1},
-	{"ip", KEY_IP, NULL, 0, "With the code that makes the call: address, function and file; cf. strace -i", 1},
-	{"stacks", 'g', NULL, 0, "With the functions that make the call, below each line; cf. strace -k", 1},
-	{"max-depth", KEY_MAX_DEPTH, "N", 0, "of -g: the N innermost frames", 1},
-	{"fd-names", 'y', NULL, 0, "With the file or socket that each descriptor stands for", 1},
-	{"constants", KEY_CONSTANTS, "STYLE", 0,
-	 "Flags and other constants by name (abbrev), as numbers (raw), or both (verbose), as strace -X", 1},
-	{"faults", KEY_FAULTS, NULL, 0, "Page faults, too", 1},
-	{"summary", KEY_SUMMARY, NULL, 0,
-	 "No lines: calls, errors and times, summed up in the kernel", 1},
-	{"sort", KEY_SORT, "COL", 0,
-	 "with --summary: by total (default), calls, errors, avg, min, max, call", 1},
-	{"call-overhead", KEY_CALL_OVERHEAD, "TIME", 0,
-	 "with --summary: take so much off the time of each call, as strace -O; a number alone is in us", 1},
-	{"columns", KEY_COLUMNS, "COL,..", 0,
-	 "with --summary: only these columns and the call, in text", 1},
-	{"string-max", KEY_STRING_MAX, "N", 0,
-	 "Bytes shown of paths and other strings (default: 256)", 1},
-	{"bytes", KEY_BYTES, "N", 0, "Bytes shown of data read and written (default: 32)", 1},
+static int parse_columns(void *own, char *columns)
+{
+	return trace_table__add_columns(own, columns);
+}
+
+static const struct option_row rows[] = {
+	{ NULL, 'e', "SET", ROW_OWN, "Only these calls: names, 'glob*', %class, '!' for all but; repeatable", 1,
+	  .parse = parse_set, .adds = true, .complete = complete_syscalls, .separators = SYSCALL_SEPARATORS },
+	{ "path", 'P', "PATH", ROW_OWN,
+	  "Only calls with this path, or with a descriptor of its file; with -y; may be given again", 1,
+	  .parse = parse_path, .adds = true },
+	{ "failed", 0, NULL, ROW_FLAG, "Only calls that failed", 1, FIELD(struct trace, failed) },
+	{ "succeeded", 0, NULL, ROW_FLAG, "Only calls that succeeded", 1, FIELD(struct trace, succeeded) },
+	{ "status", 0, "STATUS", ROW_OWN, NULL, 1, .parse = parse_status, .adds = true, .hidden = true },
+	{ "detach-on", 0, "execve", ROW_OWN,
+	  "A process is traced no more, nor are its children, once it runs another program; cf. strace -b", 1,
+	  .parse = parse_detach_on },
+	{ "min", 0, "TIME", ROW_TIME, "Only calls that took at least so long", 1, FIELD(struct trace, min_ns) },
+	{ "since", 0, NULL, ROW_FLAG,
+	  "With the time from the begin of one call to that of the next, as strace -r", 1,
+	  FIELD(struct trace, since) },
+	{ "ip", 0, NULL, ROW_FLAG,
+	  "With the code that makes the call: address, function and file; cf. strace -i", 1,
+	  FIELD(struct trace, ip) },
+	{ "stacks", 'g', NULL, ROW_FLAG, "With the functions that make the call, below each line; cf. strace -k", 1,
+	  FIELD(struct trace, callers.wanted) },
+	{ "max-depth", 0, "N", ROW_COUNT, "of -g: the N innermost frames", 1,
+	  FIELD(struct trace, callers.most_frames), .least = 1, .most = STACK_MOST_DEPTH },
+	{ "fd-names", 'y', NULL, ROW_FLAG, "With the file or socket that each descriptor stands for", 1,
+	  FIELD(struct trace, fd_names) },
+	{ "constants", 0, "STYLE", ROW_WORD,
+	  "Flags and other constants by name (abbrev), as numbers (raw), or both (verbose), as strace -X", 1,
+	  FIELD(struct trace, constants), WORDS(styles) },
+	{ "faults", 0, NULL, ROW_FLAG, "Page faults, too", 1, FIELD(struct trace, faults) },
+	{ "summary", 0, NULL, ROW_FLAG, "No lines: calls, errors and times, summed up in the kernel", 1,
+	  FIELD(struct trace, summary) },
+	{ "sort", 0, "COL", ROW_OWN, "with --summary: by total (default), calls, errors, avg, min, max, call", 1,
+	  .parse = parse_order, .complete = trace_table__complete_column },
+	{ "call-overhead", 0, "TIME", ROW_TIME,
+	  "with --summary: take so much off the time of each call, as strace -O", 1,
+	  FIELD(struct trace, overhead_ns), .unit_ns = NSEC_PER_USEC },
+	{ "columns", 0, "COL,..", ROW_OWN, "with --summary: only these columns and the call, in text", 1,
+	  .parse = parse_columns, .adds = true, .complete = trace_table__complete_column, .separators = "," },
+	{ "string-max", 0, "N", ROW_COUNT, "Bytes shown of paths and other strings (default: 256)", 1,
+	  FIELD(struct trace, string_max), .least = 1, .most = STRING_MOST },
+	{ "bytes", 0, "N", ROW_COUNT, "Bytes shown of data read and written (default: 32)", 1,
+	  FIELD(struct trace, bytes), .least = 1, .most = STRING_MOST },
 	{},
 };
-
-OPTION_VALUES(calls, .options = options, .key = 'e', .add = complete_syscalls, .separators = SYSCALL_SEPARATORS);
-OPTION_VALUES(constants, .options = options, .key = KEY_CONSTANTS, .word = styles, .n = ARRAY_SIZE(styles));
-OPTION_VALUES(sort, .options = options, .key = KEY_SORT, .add = trace_table__complete_column);
-OPTION_VALUES(columns, .options = options, .key = KEY_COLUMNS, .add = trace_table__complete_column, .separators = ",");
 
 /* Processes leave the set that -p and a command make. */
 static int check_detach(const struct scope_options *scope, bool has_command)
@@ -481,8 +387,6 @@ static void release(void *own)
 		close(t->tracefs);
 }
 
-static const struct argp own_argp = {.options = options, .parser = parse_own};
-
 static const struct tool_spec spec = {
 	.name = "trace",
 	.cli = {
@@ -491,7 +395,7 @@ static const struct tool_spec spec = {
 		.follows = true,
 		.doc = "Each system call with its arguments and its result, at a cost that "
 		       "production can bear.",
-		.own = &own_argp,
+		.rows = rows,
 	},
 	.own_size = sizeof(struct trace), .skeleton = &trace_skeleton,
 	.init = init, .check = check, .open = open_skeleton, .attach = attach, .report = report,

@@ -79,47 +79,26 @@ static bool takes(void *input, char *arg)
 
 static const char *const orders[] = { "tree", "total", "self", "calls", "avg", "max" };
 
-static error_t parse_order(struct funcgraph *s, const char *arg)
+static int parse_order(void *own, char *arg)
 {
-	error_t err = order__parse(&s->order, orders, ARRAY_SIZE(orders), arg);
+	struct funcgraph *s = own;
+	int err = order__parse(&s->order, orders, ARRAY_SIZE(orders), arg);
 
 	s->is_flat = !s->order || strcmp(s->order, "tree");
 	return err;
 }
 
-static error_t parse_number(u64 *to, const char *option, u64 most, const char *arg)
-{
-	if (!parse_u64_between(arg, 1, most, to))
-		return 0;
-	diag_error("%s: '%s' is not a number from 1 to %llu", option, arg, most);
-	return EINVAL;
-}
-
 #define FORMAT_NAMES "tree, text, folded, flame, svg, pprof, speedscope, json, csv, html, openmetrics, prometheus"
 
-static error_t parse_own(int key, char *arg, struct argp_state *state)
+static int parse_format(void *own, char *name)
 {
-	struct funcgraph *s = state->input;
+	struct funcgraph *s = own;
 
-	switch (key) {
-	case 'x':
-		s->binary = arg;
+	s->format = report_stack_format(name);
+	if (s->format >= 0)
 		return 0;
-	case KEY_SORT:
-		return parse_order(s, arg);
-	case KEY_MAX_DEPTH:
-		return parse_number(&s->max_depth, "--max-depth", FUNCGRAPH_DEPTH, arg);
-	case KEY_MAX_PATHS:
-		return parse_number(&s->max_paths, "--max-paths", 1 << 20, arg);
-	case KEY_FORMAT:
-		s->format = report_stack_format(arg);
-		if (s->format >= 0)
-			return 0;
-		diag_error("--format: '%s' is not one of " FORMAT_NAMES, arg);
-		return EINVAL;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	diag_error("--format: '%s' is not one of " FORMAT_NAMES, name);
+	return -EINVAL;
 }
 
 static int check(void *own, struct cli *cli)
@@ -648,26 +627,23 @@ static void release(void *own)
 	probe_plan__free(&s->plan);
 }
 
-static const struct argp_option own_options[] = {
-	{ "binary", 'x', "FILE", 0, "Functions are those of this program or library", 1 },
-	{ "max-depth", KEY_MAX_DEPTH, "N", 0,
-	  "Calls in N others have no line: they are in the time of those that call them (64 at most)", 1 },
-	{ "max-paths", KEY_MAX_PATHS, "N", 0, "Room for about N paths (default 10240)", 1 },
-	{ "sort", KEY_SORT, "COL", 0, "A tree, or paths ordered by total, self, calls, avg, max or key", 1 },
-	{ "format", KEY_FORMAT, "NAME", 0, FORMAT_NAMES, HELP_OUTPUT },
-	{},
-};
-
 static const char *const formats[] = {
 	"tree", "text", "folded", "flame", "svg", "pprof", "speedscope", "json", "csv", "html", "openmetrics",
 	"prometheus",
 };
 
-ORDER_VALUES(own_options, KEY_SORT, orders);
-OPTION_VALUES(format, .options = own_options, .key = KEY_FORMAT, .word = formats, .n = ARRAY_SIZE(formats));
-static const struct argp own_argp = {
-	.options = own_options, .parser = parse_own,
-	.args_doc = "FUNCTION[,...]... [INTERVAL [COUNT]]\nFUNCTION[,...]... -- COMMAND [ARG...]",
+static const struct option_row rows[] = {
+	{ "binary", 'x', "FILE", ROW_TEXT, "Functions are those of this program or library", 1,
+	  FIELD(struct funcgraph, binary) },
+	{ "max-depth", 0, "N", ROW_COUNT,
+	  "Calls in N others have no line: they are in the time of those that call them (64 at most)", 1,
+	  FIELD(struct funcgraph, max_depth), .least = 1, .most = FUNCGRAPH_DEPTH },
+	{ "max-paths", 0, "N", ROW_COUNT, "Room for about N paths (default 10240)", 1,
+	  FIELD(struct funcgraph, max_paths), .least = 1, .most = 1 << 20 },
+	{ "sort", 0, "COL", ROW_OWN, "A tree, or paths ordered by total, self, calls, avg, max or key", 1,
+	  .parse = parse_order, WORDS(orders), .complete = complete_key },
+	{ "format", 0, "NAME", ROW_OWN, FORMAT_NAMES, HELP_OUTPUT, .parse = parse_format, WORDS(formats) },
+	{},
 };
 
 static const struct tool_spec spec = {
@@ -675,7 +651,8 @@ static const struct tool_spec spec = {
 	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN | CLI_COMMAND,
 		.doc = "Which functions call which, how often, and which of them take the time: their call tree.",
-		.own = &own_argp,
+		.rows = rows,
+		.args_doc = "FUNCTION[,...]... [INTERVAL [COUNT]]\nFUNCTION[,...]... -- COMMAND [ARG...]",
 		.takes = takes,
 	},
 	.own_size = sizeof(struct funcgraph), .skeleton = &funcgraph_skeleton, .stays_attached = true,

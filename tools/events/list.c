@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/numbers.h"
+#include "cli/option_table.h"
 #include "cli/options.h"
 #include "event/complete.h"
 #include "events/list/list.h"
@@ -25,96 +25,55 @@ enum question {
 
 struct list {
 	enum question question;
-	const char *asked_by;   /* its option */
+	char asked_by[OPTION_NAME_SPACE];       /* its option, as "--type" */
 	const char *subject;    /* the value of that option */
 	struct list_request request;
 };
 
-enum {
-	KEY_FUNCTIONS = 0x200,
-	KEY_MODULE,
-	KEY_SUMMARY,
-	KEY_TYPE,
-	KEY_LINES,
-	KEY_VARS,
-};
-
-static int ask(struct list *l, enum question question, const char *option, const char *subject)
+static int ask(void *own, const struct option_row *row, char *subject)
 {
-	if (l->asked_by && l->question != question) {
-		diag_error("%s and %s are different questions; ask one of them", l->asked_by,
-			   option);
-		return EINVAL;
+	struct list *l = own;
+
+	if (l->asked_by[0] && l->question != row->tag) {
+		diag_error("%s and --%s are different questions; ask one of them", l->asked_by, row->name);
+		return -EINVAL;
 	}
-	l->question = question;
-	l->asked_by = option;
+	l->question = row->tag;
+	snprintf(l->asked_by, sizeof(l->asked_by), "--%s", row->name);
 	l->subject = subject;
 	return 0;
 }
 
-static int add_pattern(struct list_request *q, const char *pattern)
+static int add_pattern(void *own, char *pattern)
 {
+	struct list *l = own;
 	const char *meant = !strcmp(pattern, "hw") ? "hardware" : !strcmp(pattern, "sw") ? "software" : pattern;
 
-	return -ARRAY_APPEND(q->pattern, q->npatterns, meant);
+	return ARRAY_APPEND(l->request.pattern, l->request.npatterns, meant);
 }
 
-static error_t parse_process(struct list_request *q, const char *arg)
-{
-	u64 pid;
-
-	if (parse_u64_between(arg, 1, INT32_MAX, &pid)) {
-		diag_error("-p: '%s' is not a process", arg);
-		return EINVAL;
-	}
-	q->pid = pid;
-	return 0;
-}
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct list *l = state->input;
-
-	switch (key) {
-	case KEY_FUNCTIONS:
-		return ask(l, ASK_FUNCTIONS, "--functions", NULL);
-	case KEY_SUMMARY:
-		return ask(l, ASK_SUMMARY, "--summary", NULL);
-	case KEY_TYPE:
-		return ask(l, ASK_TYPE, "--type", arg);
-	case KEY_LINES:
-		return ask(l, ASK_LINES, "--lines", arg);
-	case KEY_VARS:
-		return ask(l, ASK_VARIABLES, "--vars", arg);
-	case KEY_MODULE:
-		l->request.module = arg;
-		return 0;
-	case 'x':
-		l->request.binary = arg;
-		return 0;
-	case 'p':
-		return parse_process(&l->request, arg);
-	case ARGP_KEY_ARG:
-		return add_pattern(&l->request, arg);
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp_option own_options[] = {
-	{ NULL, 0, NULL, 0, "Kinds (default: events):", 1 },
-	{ "summary", KEY_SUMMARY, NULL, 0, "How many events each subsystem has", 1 },
-	{ "functions", KEY_FUNCTIONS, NULL, 0, "Functions of the kernel, or of -x", 1 },
-	{ "type", KEY_TYPE, "NAME", 0, "Layout of a kernel type ('struct sock'); -v: all inside", 1 },
-	{ "lines", KEY_LINES, "FUNC[:A-B]", 0, "Source lines that can be probed", 1 },
-	{ "vars", KEY_VARS, "FUNC[:LINE]", 0, "Variables at its beginning, or at a line", 1 },
-	{ "module", KEY_MODULE, "NAME", 0, "only this kernel module (vmlinux: none)", 1 },
-	{ "binary", 'x', "BINARY", 0, "only this program or library; alone: its probes", 1 },
-	{ "pid", 'p', "PID", 0, "BINARY is the file that this process has mapped by that name", 1 },
+static const struct option_row rows[] = {
+	HEADING("Kinds (default: events):", 1),
+	{ "summary", 0, NULL, ROW_OWN, "How many events each subsystem has", 1,
+	  .parse_row = ask, .tag = ASK_SUMMARY },
+	{ "functions", 0, NULL, ROW_OWN, "Functions of the kernel, or of -x", 1,
+	  .parse_row = ask, .tag = ASK_FUNCTIONS },
+	{ "type", 0, "NAME", ROW_OWN, "Layout of a kernel type ('struct sock'); -v: all inside", 1,
+	  .parse_row = ask, .tag = ASK_TYPE },
+	{ "lines", 0, "FUNC[:A-B]", ROW_OWN, "Source lines that can be probed", 1,
+	  .parse_row = ask, .tag = ASK_LINES },
+	{ "vars", 0, "FUNC[:LINE]", ROW_OWN, "Variables at its beginning, or at a line", 1,
+	  .parse_row = ask, .tag = ASK_VARIABLES },
+	{ "module", 0, "NAME", ROW_TEXT, "only this kernel module (vmlinux: none)", 1,
+	  FIELD(struct list, request.module) },
+	{ "binary", 'x', "BINARY", ROW_TEXT, "only this program or library; alone: its probes", 1,
+	  FIELD(struct list, request.binary) },
+	{ "pid", 'p', "PID", ROW_COUNT,
+	  "BINARY is the file that this process has mapped by that name", 1,
+	  FIELD(struct list, request.pid), .least = 1, .most = INT32_MAX, .wanted = "a process",
+	  .complete = complete_pids },
 	{},
 };
-
-OPTION_VALUES(pid, .options = own_options, .key = 'p', .add = complete_pids);
 
 /* Checks combinations of options. */
 static int check_together(const struct list *l)
@@ -178,15 +137,14 @@ static int answer(struct report *r, const struct list *l, const struct cli *cli)
 
 static int list(int argc, char **argv)
 {
-	static const struct argp own = {
-		.options = own_options, .parser = parse_own, .args_doc = "[PATTERN...]",
-	};
 	struct list l = {};
 	const struct cli_spec spec = {
 		.groups = CLI_OUTPUT,
 		.doc = "What can be traced here: events by name, with -v their fields; functions, "
 		       "USDT probes, types, source lines. A PATTERN is a glob or a part of a name.",
-		.own = &own,
+		.rows = rows,
+		.args_doc = "[PATTERN...]",
+		.argument = add_pattern,
 		.own_input = &l,
 		.arguments = complete_events,
 	};

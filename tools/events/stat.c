@@ -3,79 +3,14 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "base/numbers.h"
 #include "report/diag.h"
 #include "events/stat/stat.h"
 #include "tools.h"
 
 /* Keys of our own options; those of user/cli are below. */
-enum {
-	KEY_DETAILED = 0x1000,
-	KEY_PER_CORE,
-	KEY_PER_SOCKET,
-	KEY_PRE,
-	KEY_POST,
-	KEY_ZEROS,
-	KEY_GROUP,
-	KEY_METRIC,
-	KEY_METRIC_ONLY,
-	KEY_EACH_CGROUP,
-};
-
 /*
  * --- options -----------------------------------------------------------------------------------
  */
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct stat_run *s = state->input;
-
-	switch (key) {
-	case KEY_DETAILED:
-		s->detailed = true;
-		return 0;
-	case 'A':
-		s->per_cpu = true;
-		return 0;
-	case KEY_PER_CORE:
-		s->per_core = true;
-		return 0;
-	case KEY_PER_SOCKET:
-		s->per_socket = true;
-		return 0;
-	case 'r':
-		if (!parse_u64_between(arg, 1, 1000000, &s->repeat))
-			return 0;
-		diag_error("-r: '%s' is not a number of runs", arg);
-		return EINVAL;
-	case KEY_PRE:
-		s->pre = arg;
-		return 0;
-	case KEY_POST:
-		s->post = arg;
-		return 0;
-	case KEY_METRIC:
-		return -stat__add_metrics(s, arg);
-	case KEY_METRIC_ONLY:
-		s->metric_only = true;
-		return 0;
-	case KEY_EACH_CGROUP:
-		if (s->each.typed) {
-			diag_error("--for-each-cgroup: give all cgroups in one, with commas between them");
-			return EINVAL;
-		}
-		s->each.typed = arg;
-		return 0;
-	case KEY_GROUP:
-		s->grouped = true;
-		return 0;
-	case KEY_ZEROS:
-		s->zeros = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
 
 static int check_options(const struct stat_run *s, struct cli *cli)
 {
@@ -292,31 +227,35 @@ static void release(void *own)
 	stat__free(own);
 }
 
-static const struct argp_option options[] = {
-	{NULL, 0, NULL, 0, "Counting:", 1},
-	{"detailed", KEY_DETAILED, NULL, 0,
-	 "More of the usual events: faults by kind, caches", 1},
-	{NULL, 'A', NULL, 0, "One result per CPU", 1},
-	{"per-core", KEY_PER_CORE, NULL, 0, "One result per core", 1},
-	{"per-socket", KEY_PER_SOCKET, NULL, 0, "One result per socket", 1},
-	{"repeat", 'r', "N", 0, "Run the command N times: means and their standard error",
-	 1},
-	{"pre", KEY_PRE, "CMD", 0, "Run this shell command before each run, not counted",
-	 1},
-	{"post", KEY_POST, "CMD", 0, "Run this one after each run", 1},
-	{"metric", KEY_METRIC, "NAME,..", 0,
-	 "The events of a ratio, as perf -M names it: IPC, branch_miss_rate; may be given again", 1},
-	{"metric-only", KEY_METRIC_ONLY, NULL, 0, "Ratios without the counts, in text", 1},
-	{"group", KEY_GROUP, NULL, 0,
-	 "All counters in one group: each counts while all do, as -e '{...}'", 1},
-	{"for-each-cgroup", KEY_EACH_CGROUP, "NAME,..", 0,
-	 "A row for each of these cgroups, with what is below it", 1},
-	{"zeros", KEY_ZEROS, NULL, 0, "Show the rows of globs that are zero, too", 1},
+static int parse_metrics(void *own, char *names)
+{
+	return stat__add_metrics(own, names);
+}
+
+static const struct option_row rows[] = {
+	HEADING("Counting:", 1),
+	{ "detailed", 0, NULL, ROW_FLAG, "More of the usual events: faults by kind, caches", 1,
+	  FIELD(struct stat_run, detailed) },
+	{ NULL, 'A', NULL, ROW_FLAG, "One result per CPU", 1, FIELD(struct stat_run, per_cpu) },
+	{ "per-core", 0, NULL, ROW_FLAG, "One result per core", 1, FIELD(struct stat_run, per_core) },
+	{ "per-socket", 0, NULL, ROW_FLAG, "One result per socket", 1, FIELD(struct stat_run, per_socket) },
+	{ "repeat", 'r', "N", ROW_COUNT, "Run the command N times: means and their standard error", 1,
+	  FIELD(struct stat_run, repeat), .least = 1, .most = 1000000, .wanted = "a number of runs" },
+	{ "pre", 0, "CMD", ROW_TEXT, "Run this shell command before each run, not counted", 1,
+	  FIELD(struct stat_run, pre) },
+	{ "post", 0, "CMD", ROW_TEXT, "Run this one after each run", 1, FIELD(struct stat_run, post) },
+	{ "metric", 0, "NAME,..", ROW_OWN,
+	  "The events of a ratio, as perf -M names it: IPC, branch_miss_rate; may be given again", 1,
+	  .parse = parse_metrics, .adds = true, .complete = stat__complete_metric, .separators = "," },
+	{ "metric-only", 0, NULL, ROW_FLAG, "Ratios without the counts, in text", 1,
+	  FIELD(struct stat_run, metric_only) },
+	{ "group", 0, NULL, ROW_FLAG, "All counters in one group: each counts while all do, as -e '{...}'", 1,
+	  FIELD(struct stat_run, grouped) },
+	{ "for-each-cgroup", 0, "NAME,..", ROW_TEXT, "A row for each of these cgroups, with what is below it", 1,
+	  FIELD(struct stat_run, each.typed), .complete = complete_cgroups, .separators = "," },
+	{ "zeros", 0, NULL, ROW_FLAG, "Show the rows of globs that are zero, too", 1, FIELD(struct stat_run, zeros) },
 	{},
 };
-OPTION_VALUES(each_cgroup, .options = options, .key = KEY_EACH_CGROUP, .add = complete_cgroups, .separators = ",");
-OPTION_VALUES(metric, .options = options, .key = KEY_METRIC, .add = stat__complete_metric, .separators = ",");
-static const struct argp own_argp = { .options = options, .parser = parse_own };
 
 static const struct tool_spec spec = {
 	.name = "stat",
@@ -325,7 +264,7 @@ static const struct tool_spec spec = {
 			  CLI_RUN | CLI_COMMAND | CLI_LIVE,
 		.follows = true,
 		.doc = "Counts events: of a command, of processes, of the whole system.",
-		.own = &own_argp,
+		.rows = rows,
 		.filter_each = true,
 	},
 	.own_size = sizeof(struct stat_run),

@@ -21,17 +21,6 @@
 #include "tools.h"
 
 /* Keys of our own options; those of user/cli are below. */
-enum {
-	KEY_GROUPS = 0x1000,
-	KEY_TASKS,
-	KEY_THREADS,
-	KEY_SIZE,
-	KEY_PIPE,
-	KEY_SHARED,
-	KEY_SETTLE,
-	KEY_TRACER_OUTPUT,
-};
-
 #define MOST_LOOPS (1ULL << 40)
 #define MOST_TASKS 10000
 #define MOST_ROUNDS 1000
@@ -46,7 +35,6 @@ extern const struct tool *const __stop_tally_tools[];
 struct bench {
 	const struct load *load;
 	struct load_options asked;      /* zero: not given */
-	u32 given;                      /* enum load_takes */
 	u64 loops;                      /* 0: to be determined */
 	u64 duration_ns;                /* of all rounds; 0: not given */
 	u64 repeat;
@@ -63,36 +51,16 @@ struct bench {
  * --- options -----------------------------------------------------------------------------------
  */
 
-static error_t take_number(struct bench *b, enum load_takes which, const char *arg, u64 most,
-			   u64 *number)
+static int take_cpus(void *own, char *arg)
 {
-	b->given |= which;
-	if (!parse_u64_between(arg, 1, most, number))
-		return 0;
-	diag_error("%s: '%s' is not a number from 1 to %llu", load__option_name(which), arg, most);
-	return EINVAL;
-}
-
-static error_t take_flag(struct bench *b, enum load_takes which, bool *flag)
-{
-	b->given |= which;
-	*flag = true;
-	return 0;
-}
-
-static error_t bad(const char *option, const char *value, const char *wanted)
-{
-	diag_error("%s: '%s' is not %s", option, value, wanted);
-	return EINVAL;
-}
-
-static error_t take_cpus(struct bench *b, const char *arg)
-{
+	struct bench *b = own;
 	u64 words[CPU_SETSIZE / 64] = {};
 	size_t i;
 
-	if (parse_cpu_list(arg, words, ARRAY_SIZE(words)))
-		return bad("-C", arg, "a list of CPUs like 0,2-5");
+	if (parse_cpu_list(arg, words, ARRAY_SIZE(words))) {
+		diag_error("-C: '%s' is not a list of CPUs like 0,2-5", arg);
+		return -EINVAL;
+	}
 	for (i = 0; i < CPU_SETSIZE; i++)
 		if (words[i / 64] >> (i % 64) & 1)
 			CPU_SET(i, &b->asked.cpus);
@@ -100,15 +68,16 @@ static error_t take_cpus(struct bench *b, const char *arg)
 	return 0;
 }
 
-static error_t take_load(struct bench *b, const char *arg)
+static int take_load(void *own, char *arg)
 {
+	struct bench *b = own;
 	const char *near;
 
 	if (b->load) {
 		diag_error("one load at a time: '%s' is too much", arg);
 		diag_hint("a tracer stands behind --, as in: tally bench %s -- %s", b->load->name,
 			  arg);
-		return EINVAL;
+		return -EINVAL;
 	}
 	b->load = load__find(arg, &near);
 	if (b->load)
@@ -118,93 +87,55 @@ static error_t take_load(struct bench *b, const char *arg)
 		diag_hint("did you mean '%s'?", near);
 	else
 		diag_hint("`tally bench` lists the loads");
-	return EINVAL;
+	return -EINVAL;
 }
 
-static error_t parse_load(int key, char *arg, struct bench *b)
-{
-	switch (key) {
-	case KEY_GROUPS:
-		return take_number(b, LOAD_GROUPS, arg, MOST_TASKS, &b->asked.groups);
-	case KEY_TASKS:
-		return take_number(b, LOAD_TASKS, arg, MOST_TASKS, &b->asked.tasks);
-	case KEY_THREADS:
-		return take_flag(b, LOAD_THREADS, &b->asked.threads);
-	case KEY_SIZE:
-		return take_number(b, LOAD_SIZE, arg, 1ULL << 30, &b->asked.size);
-	case KEY_PIPE:
-		return take_flag(b, LOAD_PIPE, &b->asked.pipe);
-	case KEY_SHARED:
-		return take_flag(b, LOAD_SHARED, &b->asked.shared);
-	case 'C':
-		return take_cpus(b, arg);
-	case ARGP_KEY_ARG:
-		return take_load(b, arg);
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct bench *b = state->input;
-
-	switch (key) {
-	case 'l':
-		if (!parse_u64_between(arg, 1, MOST_LOOPS, &b->loops))
-			return 0;
-		return bad("-l", arg, "a number from 1 on");
-	case 'd':
-		if (!parse_duration(arg, NSEC_PER_SEC, &b->duration_ns) && b->duration_ns &&
-		    b->duration_ns <= LONGEST_NS)
-			return 0;
-		return bad("-d", arg, "a time in seconds, like 10 or 2.5 or 5m");
-	case 'r':
-		if (!parse_u64_between(arg, 1, MOST_ROUNDS, &b->repeat))
-			return 0;
-		return bad("-r", arg, "a number from 1 to 1000");
-	case KEY_SETTLE:
-		if (!parse_duration(arg, NSEC_PER_SEC, &b->tracer.settle_ns) &&
-		    b->tracer.settle_ns <= LONGEST_NS)
-			return 0;
-		return bad("--settle", arg, "a time in seconds, like 1 or 0.5");
-	case KEY_TRACER_OUTPUT:
-		b->tracer_output = arg;
-		return 0;
-	default:
-		return parse_load(key, arg, b);
-	}
-}
-
-static const struct argp_option own_options[] = {
-	{ NULL, 0, NULL, 0, "Load:", 1 },
-	{ "loops", 'l', "N", 0, "So many loops a round, and no round before to warm up", 1 },
-	{ "groups", KEY_GROUPS, "N", 0, "Groups of tasks", 1 },
-	{ "tasks", KEY_TASKS, "N", 0,
-	  "Tasks; of sched-messaging, the senders of a group, and as many receivers", 1 },
-	{ "threads", KEY_THREADS, NULL, 0, "Tasks are threads of a process, not processes", 1 },
-	{ "size", KEY_SIZE, "BYTES", 0, "size of a message or a copy; 64K, 1M", 1 },
-	{ "pipe", KEY_PIPE, NULL, 0, "Pipes instead of sockets", 1 },
-	{ "shared", KEY_SHARED, NULL, 0, "Futexes that other processes could use", 1 },
-	{ "cpu", 'C', "CPUS", 0, "The load runs on these CPUs, e.g. 0,2-5", 1 },
-	{ NULL, 0, NULL, 0, "Rounds:", 2 },
-	{ "repeat", 'r', "N", 0, "Rounds (of each kind, with a tracer); 6 without this", 2 },
-	{ "duration", 'd', "SECONDS", 0,
-	  "All rounds take about so long; without this 0.2 each, more with many tasks", 2 },
-	{ NULL, 0, NULL, 0, "Tracer (the command behind --):", 3 },
-	{ "settle", KEY_SETTLE, "SECONDS", 0,
-	  "Time it is given to begin, unless it is one of these tools; 1 without this", 3 },
-	{ "tracer-output", KEY_TRACER_OUTPUT, "FILE", 0,
-	  "keep its output here; otherwise it is dropped", 3 },
+static const struct option_row rows[] = {
+	HEADING("Load:", 1),
+	{ "loops", 'l', "N", ROW_COUNT, "So many loops a round, and no round before to warm up", 1,
+	  FIELD(struct bench, loops), .least = 1, .most = MOST_LOOPS, .wanted = "a number from 1 on" },
+	{ "groups", 0, "N", ROW_COUNT, "Groups of tasks", 1,
+	  FIELD(struct bench, asked.groups), .least = 1, .most = MOST_TASKS },
+	{ "tasks", 0, "N", ROW_COUNT, "Tasks; of sched-messaging, the senders of a group, and as many receivers", 1,
+	  FIELD(struct bench, asked.tasks), .least = 1, .most = MOST_TASKS },
+	{ "threads", 0, NULL, ROW_FLAG, "Tasks are threads of a process, not processes", 1,
+	  FIELD(struct bench, asked.threads) },
+	{ "size", 0, "BYTES", ROW_SIZE, "size of a message or a copy; 64K, 1M", 1,
+	  FIELD(struct bench, asked.size), .least = 1, .most = 1ULL << 30 },
+	{ "pipe", 0, NULL, ROW_FLAG, "Pipes instead of sockets", 1, FIELD(struct bench, asked.pipe) },
+	{ "shared", 0, NULL, ROW_FLAG, "Futexes that other processes could use", 1,
+	  FIELD(struct bench, asked.shared) },
+	{ "cpu", 'C', "CPUS", ROW_OWN, "The load runs on these CPUs, e.g. 0,2-5", 1, .parse = take_cpus },
+	HEADING("Rounds:", 2),
+	{ "repeat", 'r', "N", ROW_COUNT, "Rounds (of each kind, with a tracer); 6 without this", 2,
+	  FIELD(struct bench, repeat), .least = 1, .most = MOST_ROUNDS },
+	{ "duration", 'd', "SECONDS", ROW_TIME,
+	  "All rounds take about so long; without this 0.2 each, more with many tasks", 2,
+	  FIELD(struct bench, duration_ns), .unit_ns = NSEC_PER_SEC,
+	  .least = 1, .most = LONGEST_NS, .wanted = "a time in seconds, like 10 or 2.5 or 5m" },
+	HEADING("Tracer (the command behind --):", 3),
+	{ "settle", 0, "SECONDS", ROW_TIME,
+	  "Time it is given to begin, unless it is one of these tools; 1 without this", 3,
+	  FIELD(struct bench, tracer.settle_ns), .unit_ns = NSEC_PER_SEC,
+	  .most = LONGEST_NS, .wanted = "a time in seconds, like 1 or 0.5" },
+	{ "tracer-output", 0, "FILE", ROW_TEXT, "keep its output here; otherwise it is dropped", 3,
+	  FIELD(struct bench, tracer_output) },
 	{},
 };
+
+/* The options of loads that were given, as enum load_takes. */
+static u32 given(const struct load_options *o)
+{
+	return (o->groups ? LOAD_GROUPS : 0) | (o->tasks ? LOAD_TASKS : 0) | (o->size ? LOAD_SIZE : 0) |
+	       (o->threads ? LOAD_THREADS : 0) | (o->pipe ? LOAD_PIPE : 0) | (o->shared ? LOAD_SHARED : 0);
+}
 
 /* Combines the options with the defaults of the load. */
 static int settle_options(struct bench *b)
 {
 	const struct load *load = b->load;
 	struct load_options *o = &b->asked, usual = load->usual;
-	u32 wrong = b->given & ~load->takes;
+	u32 wrong = given(o) & ~load->takes;
 	u64 cpus = o->pinned ? (u64)CPU_COUNT(&o->cpus) : (u64)b->host.cpus_online;
 
 	if (wrong) {
@@ -377,7 +308,7 @@ static int list_loads(struct bench *b)
 	struct report r = { .tool = "bench" };
 	int err;
 
-	if (b->given || b->loops || b->cli.command) {
+	if (given(&b->asked) || b->loops || b->cli.command) {
 		diag_error("which load? `tally bench` lists them");
 		return -EINVAL;
 	}
@@ -423,16 +354,14 @@ static void complete_load(struct completion *c)
 
 static int bench(int argc, char **argv)
 {
-	static const struct argp own = {
-		.options = own_options, .parser = parse_own,
-		.args_doc = "\nLOAD\nLOAD -- TRACER [ARG...]",
-	};
 	struct bench b = { .repeat = 6, .tracer.settle_ns = NSEC_PER_SEC };
 	const struct cli_spec spec = {
 		.groups = CLI_OUTPUT | CLI_COMMAND,
 		.doc = "Loads to measure a machine with, and what a tracer costs it. Without a "
 		       "load, lists them.",
-		.own = &own,
+		.rows = rows,
+		.args_doc = "\nLOAD\nLOAD -- TRACER [ARG...]",
+		.argument = take_load,
 		.own_input = &b,
 		.arguments = complete_load,
 	};

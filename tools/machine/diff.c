@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* diff: compares two saved runs of one tool. See tools/machine/diff/diff.h. */
-#include <errno.h>
 #include <string.h>
 
-#include "base/numbers.h"
 #include "cli/options.h"
 #include "machine/diff/diff.h"
 #include "machine/diff/window.h"
@@ -11,7 +9,6 @@
 #include "run/run.h"
 #include "tools.h"
 
-#define KEY_FORMAT 0x1000       /* replaces the common one */
 #define TOP 10                  /* default of --top */
 
 struct diff {
@@ -21,38 +18,43 @@ struct diff {
 	bool flame;
 };
 
-static error_t parse_own(int key, char *arg, struct argp_state *state)
+static int parse_format(void *own, char *name)
 {
-	struct diff *d = state->input;
+	struct diff *d = own;
 
-	switch (key) {
-	case KEY_FORMAT:
-		d->flame = !strcmp(arg, "flame");
-		if (d->flame)
-			return 0;
-		diag_error("--format: '%s' is not flame; --json and --csv are the others", arg);
-		return EINVAL;
-	case ARGP_KEY_ARG:
-		if (d->npaths == ARRAY_SIZE(d->path) && !d->line && window_is_meant(d->path[0])) {
-			d->line = arg;
-			return 0;
-		}
-		if (d->npaths == ARRAY_SIZE(d->path)) {
-			diag_error("unexpected argument '%s': two files are compared", arg);
-			return EINVAL;
-		}
-		d->path[d->npaths++] = arg;
+	d->flame = !strcmp(name, "flame");
+	if (d->flame)
 		return 0;
-	case ARGP_KEY_END:
-		if (d->npaths == ARRAY_SIZE(d->path))
-			return 0;
-		diag_error("two files are compared: the run before and the one after");
-		diag_hint("as in: tally diff before.json after.json; runs are saved with "
-			  "--json -o FILE");
-		return EINVAL;
-	default:
-		return ARGP_ERR_UNKNOWN;
+	diag_error("--format: '%s' is not flame; --json and --csv are the others", name);
+	return -EINVAL;
+}
+
+static int take_file(void *own, char *arg)
+{
+	struct diff *d = own;
+
+	if (d->npaths == ARRAY_SIZE(d->path) && !d->line && window_is_meant(d->path[0])) {
+		d->line = arg;
+		return 0;
 	}
+	if (d->npaths == ARRAY_SIZE(d->path)) {
+		diag_error("unexpected argument '%s': two files are compared", arg);
+		return -EINVAL;
+	}
+	d->path[d->npaths++] = arg;
+	return 0;
+}
+
+static int end_options(void *own)
+{
+	const struct diff *d = own;
+
+	if (d->npaths == ARRAY_SIZE(d->path))
+		return 0;
+	diag_error("two files are compared: the run before and the one after");
+	diag_hint("as in: tally diff before.json after.json; runs are saved with "
+		  "--json -o FILE");
+	return -EINVAL;
 }
 
 static int read_run(struct saved *s, const char *path, const char *line)
@@ -74,28 +76,27 @@ static int compare(struct writer *w, const struct diff *d, size_t top)
 	return err;
 }
 
-static const struct argp_option options[] = {
-	{ "format", KEY_FORMAT, "NAME", 0,
-	  "flame (of stacks: an SVG file as wide as what came after, red where that is more)", HELP_OUTPUT },
+static const char *const formats[] = { "flame" };
+
+static const struct option_row rows[] = {
+	{ "format", 0, "NAME", ROW_OWN,
+	  "flame (of stacks: an SVG file as wide as what came after, red where that is more)", HELP_OUTPUT,
+	  .parse = parse_format, WORDS(formats) },
 	{},
 };
 
-static const char *const formats[] = { "flame" };
-
-OPTION_VALUES(format, .options = options, .key = KEY_FORMAT, .word = formats, .n = ARRAY_SIZE(formats));
-
 static int diff(int argc, char **argv)
 {
-	static const struct argp own = {
-		.options = options, .parser = parse_own, .args_doc = "BEFORE.json AFTER.json\n"
-			    "RECORDING@FROM-TO RECORDING@FROM-TO [TOOL|LINE]",
-	};
 	struct diff d = {};
 	const struct cli_spec spec = {
 		.groups = CLI_OUTPUT | CLI_TOP,
 		.doc = "Changes between two runs that were saved with --json -o FILE, or between two windows of a "
 		       "recording (tally record): percentiles, rows of tables, stacks.",
-		.own = &own,
+		.rows = rows,
+		.args_doc = "BEFORE.json AFTER.json\n"
+		    "RECORDING@FROM-TO RECORDING@FROM-TO [TOOL|LINE]",
+		.argument = take_file,
+		.end = end_options,
 		.own_input = &d,
 		.arguments = complete_files,
 	};

@@ -203,36 +203,20 @@ static void complete_arguments(struct completion *c)
 	completion__leave(c, "files");
 }
 
-#define KEY_PROFILES 0x1000
-
-static const struct argp_option option_list[] = {
-	{ "profiles", KEY_PROFILES, NULL, 0,
-	  "Answer /profile?seconds=N, up to 60, with stacks of the machine's CPU time (pprof)", 1 },
+static const struct option_row rows[] = {
+	{ "profiles", 0, NULL, ROW_FLAG,
+	  "Answer /profile?seconds=N, up to 60, with stacks of the machine's CPU time (pprof)", 1,
+	  FIELD(struct exporting, profiles) },
 	{},
 };
 
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct exporting *e = state->input;
-
-	(void)arg;
-	if (key != KEY_PROFILES)
-		return ARGP_ERR_UNKNOWN;
-	e->profiles = true;
-	return 0;
-}
-
 static int export(int argc, char **argv)
 {
-	static const struct argp own = {
-		.options = option_list,
-		.parser = parse_own,
-		.args_doc = "[FILE] [INTERVAL [COUNT]]\n'TOOL [OPTION...]'... [INTERVAL [COUNT]]",
-	};
 	struct exporting e = {};
 	const struct cli_spec spec = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_TOP | CLI_RUN,
-		.own = &own,
+		.rows = rows,
+		.args_doc = "[FILE] [INTERVAL [COUNT]]\n'TOOL [OPTION...]'... [INTERVAL [COUNT]]",
 		.own_input = &e,
 		.takes = takes,
 		.arguments = complete_arguments,

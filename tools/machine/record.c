@@ -3,10 +3,8 @@
  * record: measurements in a file (record/store.h), by interval; show, diff and triage read windows
  * of it.
  */
-#include <errno.h>
 #include <string.h>
 
-#include "base/numbers.h"
 #include "machine/triage/rules.h"
 #include "record/store.h"
 #include "report/diag.h"
@@ -18,9 +16,6 @@
 #define DEFAULT_KEEP_NS (24 * 3600 * NSEC_PER_SEC)
 #define DEFAULT_BYTES (256ULL << 20)
 #define LEAST_BYTES (1ULL << 20)
-
-#define KEY_KEEP 0x1000
-#define KEY_SIZE 0x1001
 
 struct recording {
 	const char *path;
@@ -113,56 +108,39 @@ static bool takes(void *input, char *arg)
 	return several_lines__take(&rec->lines, arg);
 }
 
-static error_t parse_own(int key, char *arg, struct argp_state *state)
+static int end_options(void *own)
 {
-	struct recording *rec = state->input;
+	const struct recording *rec = own;
 
-	switch (key) {
-	case 'o':
-		rec->path = arg;
+	if (rec->path)
 		return 0;
-	case KEY_KEEP:
-		if (!parse_duration(arg, NSEC_PER_SEC, &rec->limits.keep_ns) && rec->limits.keep_ns)
-			return 0;
-		diag_error("--keep: '%s' is no time like 24h", arg);
-		return EINVAL;
-	case KEY_SIZE:
-		if (!parse_u64_between(arg, LEAST_BYTES, 1ULL << 50, &rec->limits.bytes))
-			return 0;
-		diag_error("--size: '%s' is no size like 256M, of at least 1M", arg);
-		return EINVAL;
-	case ARGP_KEY_END:
-		if (rec->path)
-			return 0;
-		diag_error("where to? -o FILE");
-		return EINVAL;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	diag_error("where to? -o FILE");
+	return -EINVAL;
 }
+
+static const struct option_row rows[] = {
+	{ "output", 'o', "FILE", ROW_TEXT,
+	  "The recording, made with mode 0600; one that is there is gone on with", 1, FIELD(struct recording, path) },
+	{ "keep", 0, "TIME", ROW_TIME, "Keep so much of the newest (default 24h)", 1,
+	  FIELD(struct recording, limits.keep_ns), .unit_ns = NSEC_PER_SEC, .least = 1, .wanted = "a time like 24h" },
+	{ "size", 0, "BYTES", ROW_SIZE,
+	  "And no more than this, and at most as much for the log beside it: the oldest goes (default 256M)", 1,
+	  FIELD(struct recording, limits.bytes), .least = LEAST_BYTES, .most = 1ULL << 50,
+	  .wanted = "a size like 256M, of at least 1M" },
+	{},
+};
 
 static int record(int argc, char **argv)
 {
-	static const struct argp_option option_list[] = {
-		{ "output", 'o', "FILE", 0,
-		  "The recording, made with mode 0600; one that is there is gone on with", 1 },
-		{ "keep", KEY_KEEP, "TIME", 0, "Keep so much of the newest (default 24h)", 1 },
-		{ "size", KEY_SIZE, "BYTES", 0,
-		  "And no more than this, and at most as much for the log beside it: the oldest goes "
-		  "(default 256M)", 1 },
-		{},
-	};
-	static const struct argp own = {
-		.options = option_list, .parser = parse_own,
-		.args_doc = "['TOOL [OPTION...]'...] [INTERVAL [COUNT]]\n"
-			    "['TOOL [OPTION...]'...] -- COMMAND [ARG...]",
-	};
 	struct recording rec = { .limits = { DEFAULT_KEEP_NS, DEFAULT_BYTES } };
 	const struct cli_spec spec = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_MEASURE | CLI_COMMAND,
-		.own = &own,
+		.rows = rows,
+		.args_doc = "['TOOL [OPTION...]'...] [INTERVAL [COUNT]]\n"
+		    "['TOOL [OPTION...]'...] -- COMMAND [ARG...]",
 		.own_input = &rec,
 		.takes = takes,
+		.end = end_options,
 		.arguments = complete_tools,
 		.doc = "The hours before: what the tools of triage measure, or those that are given as lines, interval by "
 		       "interval (10 s) into a file of bounded size, until interrupted. tally show FILE prints any window of it, "

@@ -17,13 +17,6 @@
 
 #define TOP_OF_TEXT 30          /* rows, without --top; the others are counted */
 
-#define KEY_FROM 0x1000
-#define KEY_TO 0x1001
-#define KEY_AT 0x1002
-#define KEY_EACH 0x1003
-#define KEY_ORDER 0x1004
-#define KEY_FORMAT 0x1005            /* replaces the common one */
-
 struct show {
 	const char *path, *line;
 	struct when when;
@@ -270,69 +263,54 @@ static int show_file(struct show *show, struct store *store)
 
 #define FORMAT_NAMES "text, json, csv, html; of stacks also tree, folded, flame, svg, pprof, speedscope"
 
-static error_t parse_format(struct show *show, const char *arg)
+static int parse_format(void *own, char *arg)
 {
+	struct show *show = own;
+
 	show->format = report_stack_format(arg);
 	if (show->format >= 0 && !format_is_metrics(show->format))
 		return 0;
 	diag_error("--format: '%s' is not one of " FORMAT_NAMES, arg);
-	return EINVAL;
+	return -EINVAL;
 }
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct show *show = state->input;
-
-	switch (key) {
-	case KEY_FORMAT:
-		return parse_format(show, arg);
-	case KEY_FROM:
-		show->when.from = arg;
-		return 0;
-	case KEY_TO:
-		show->when.to = arg;
-		return 0;
-	case KEY_AT:
-		show->when.at = arg;
-		return 0;
-	case KEY_EACH:
-		show->each = true;
-		return 0;
-	case KEY_ORDER:
-		show->sort = arg;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (show->line) {
-			diag_error("unexpected argument '%s': one line is shown, or 'all'", arg);
-			return EINVAL;
-		}
-		*(show->path ? &show->line : &show->path) = arg;
-		return 0;
-	case ARGP_KEY_END:
-		if (show->path)
-			return 0;
-		diag_error("which recording? tally show FILE; tally record -o FILE makes one");
-		return EINVAL;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp_option option_list[] = {
-	{ "from", KEY_FROM, "TIME", 0, "From here on: 03:14, '2026-11-23 03:14:05', -10m (before the end)", 1 },
-	{ "to", KEY_TO, "TIME", 0, "Up to here", 1 },
-	{ "at", KEY_AT, "TIME", 0, "The minute around that time", 1 },
-	{ "each", KEY_EACH, NULL, 0, "Each interval by itself", 1 },
-	{ "sort", KEY_ORDER, "COL", 0, "Order rows by this column (default total, or the first that adds up)", 1 },
-	{ "format", KEY_FORMAT, "NAME", 0, FORMAT_NAMES, HELP_OUTPUT },
-	{},
-};
 
 static const char *const formats[] = {
 	"text", "json", "csv", "html", "tree", "folded", "flame", "svg", "pprof", "speedscope",
 };
 
-OPTION_VALUES(format, .options = option_list, .key = KEY_FORMAT, .word = formats, .n = ARRAY_SIZE(formats));
+static int take_argument(void *own, char *arg)
+{
+	struct show *show = own;
+
+	if (show->line) {
+		diag_error("unexpected argument '%s': one line is shown, or 'all'", arg);
+		return -EINVAL;
+	}
+	*(show->path ? &show->line : &show->path) = arg;
+	return 0;
+}
+
+static int end_options(void *own)
+{
+	const struct show *show = own;
+
+	if (show->path)
+		return 0;
+	diag_error("which recording? tally show FILE; tally record -o FILE makes one");
+	return -EINVAL;
+}
+
+static const struct option_row rows[] = {
+	{ "from", 0, "TIME", ROW_TEXT, "From here on: 03:14, '2026-11-23 03:14:05', -10m (before the end)", 1,
+	  FIELD(struct show, when.from) },
+	{ "to", 0, "TIME", ROW_TEXT, "Up to here", 1, FIELD(struct show, when.to) },
+	{ "at", 0, "TIME", ROW_TEXT, "The minute around that time", 1, FIELD(struct show, when.at) },
+	{ "each", 0, NULL, ROW_FLAG, "Each interval by itself", 1, FIELD(struct show, each) },
+	{ "sort", 0, "COL", ROW_TEXT, "Order rows by this column (default total, or the first that adds up)", 1,
+	  FIELD(struct show, sort) },
+	{ "format", 0, "NAME", ROW_OWN, FORMAT_NAMES, HELP_OUTPUT, .parse = parse_format, WORDS(formats) },
+	{},
+};
 
 /* FILE, then lines and times. */
 static void complete_arguments(struct completion *c)
@@ -347,13 +325,13 @@ static void complete_arguments(struct completion *c)
 
 static int show(int argc, char **argv)
 {
-	static const struct argp own = {
-		.options = option_list, .parser = parse_own, .args_doc = "FILE [TOOL|LINE|all]",
-	};
 	struct show show = { .when.width_ns = 60 * NSEC_PER_SEC, .format = -1 };
 	const struct cli_spec spec = {
 		.groups = CLI_OUTPUT | CLI_TOP | CLI_FORM,
-		.own = &own,
+		.rows = rows,
+		.args_doc = "FILE [TOOL|LINE|all]",
+		.argument = take_argument,
+		.end = end_options,
 		.own_input = &show,
 		.arguments = complete_arguments,
 		.doc = "A window of a recording, as the tool would have printed it: counts, sums and histograms of the "

@@ -246,43 +246,11 @@ static int show_rules(const struct cli *cli)
 	return err ? EXIT_FAILED : EXIT_DONE;
 }
 
-#define KEY_RULES 0x1000
-#define KEY_FROM 0x1001
-#define KEY_TO 0x1002
-#define KEY_AT 0x1003
-
 struct asked {
 	bool rules;
 	const char *recording;          /* NULL: measures now */
 	struct when when;
 };
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct asked *asked = state->input;
-
-	switch (key) {
-	case KEY_RULES:
-		asked->rules = true;
-		return 0;
-	case KEY_FROM:
-		asked->when.from = arg;
-		return 0;
-	case KEY_TO:
-		asked->when.to = arg;
-		return 0;
-	case KEY_AT:
-		asked->when.at = arg;
-		return 0;
-	case ARGP_KEY_END:
-		if (asked->recording || !(asked->when.from || asked->when.to || asked->when.at))
-			return 0;
-		diag_error("--from, --to and --at are of a recording: tally triage FILE --at TIME");
-		return EINVAL;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
 
 /* A word that does not begin with a digit is a file; files that do can be given as ./1. */
 static bool takes(void *input, char *arg)
@@ -295,25 +263,37 @@ static bool takes(void *input, char *arg)
 	return true;
 }
 
+static int end_options(void *own)
+{
+	const struct asked *asked = own;
+
+	if (asked->recording || !(asked->when.from || asked->when.to || asked->when.at))
+		return 0;
+	diag_error("--from, --to and --at are of a recording: tally triage FILE --at TIME");
+	return -EINVAL;
+}
+
+static const struct option_row rows[] = {
+	{ "rules", 0, NULL, ROW_FLAG, "List the rules and their limits, and measure nothing", 1,
+	  FIELD(struct asked, rules) },
+	{ "at", 0, "TIME", ROW_TEXT,
+	  "In a recording: the minute around that time (03:14, '2026-11-23 03:14', -10m)", HELP_TIME,
+	  FIELD(struct asked, when.at) },
+	{ "from", 0, "TIME", ROW_TEXT, "In a recording: from here on", HELP_TIME, FIELD(struct asked, when.from) },
+	{ "to", 0, "TIME", ROW_TEXT, "And up to here", HELP_TIME, FIELD(struct asked, when.to) },
+	{},
+};
+
 static int triage_main(int argc, char **argv)
 {
-	static const struct argp_option option_list[] = {
-		{ "rules", KEY_RULES, NULL, 0, "List the rules and their limits, and measure nothing", 1 },
-		{ "at", KEY_AT, "TIME", 0,
-		  "of a recording, the minute around that time (03:14, '2026-11-23 03:14', -10m)", HELP_TIME },
-		{ "from", KEY_FROM, "TIME", 0, "of a recording, from here on", HELP_TIME },
-		{ "to", KEY_TO, "TIME", 0, "And up to here", HELP_TIME },
-		{},
-	};
-	static const struct argp own = {
-		.options = option_list, .parser = parse_own, .args_doc = "[INTERVAL [COUNT]]\nRECORDING",
-	};
 	struct asked asked = { .when.width_ns = 60 * NSEC_PER_SEC };
 	const struct cli_spec spec = {
 		.groups = CLI_TIME | CLI_OUTPUT | CLI_RUN,
-		.own = &own,
+		.rows = rows,
+		.args_doc = "[INTERVAL [COUNT]]\nRECORDING",
 		.own_input = &asked,
 		.takes = takes,
+		.end = end_options,
 		.arguments = complete_files,
 		.doc = "What is wrong with this machine? Measures with many tools over the same time (10 s without -d), "
 		       "holds what they found against rules, and says what stands out: problems first, each "

@@ -17,7 +17,6 @@
 #include "tools.h"
 
 /* Keys of our own options; those of user/cli are below. */
-#define KEY_COMM 0x1000
 
 #define MOST_REPEATS 1000
 
@@ -39,36 +38,28 @@ struct replay_tool {
  * --- options -----------------------------------------------------------------------------------
  */
 
-static error_t parse_own(int key, char *arg, struct argp_state *state)
+static int parse_pids(void *own, char *list)
 {
-	struct replay_tool *t = state->input;
+	struct replay_tool *t = own;
 
-	switch (key) {
-	case 'p':
-		free(t->pids);
-		t->pids = NULL;
-		if (!parse_id_list(arg, 1, INT32_MAX, &t->pids, &t->npids))
-			return 0;
-		diag_error("-p: '%s' is not a list of process ids", arg);
-		return EINVAL;
-	case 'r':
-		if (!parse_u64_between(arg, 1, MOST_REPEATS, &t->repeat))
-			return 0;
-		diag_error("-r: '%s' is not a number from 1 to %u", arg, MOST_REPEATS);
-		return EINVAL;
-	case KEY_COMM:
-		t->comm = arg;
+	free(t->pids);
+	t->pids = NULL;
+	if (!parse_id_list(list, 1, INT32_MAX, &t->pids, &t->npids))
 		return 0;
-	case ARGP_KEY_ARG:
-		if (t->path) {
-			diag_error("one file at a time: '%s' is too much", arg);
-			return EINVAL;
-		}
-		t->path = arg;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
+	diag_error("-p: '%s' is not a list of process ids", list);
+	return -EINVAL;
+}
+
+static int take_file(void *own, char *path)
+{
+	struct replay_tool *t = own;
+
+	if (t->path) {
+		diag_error("one file at a time: '%s' is too much", path);
+		return -EINVAL;
 	}
+	t->path = path;
+	return 0;
 }
 
 /*
@@ -212,23 +203,24 @@ static int run(struct replay_tool *t)
 	return EXIT_DONE;
 }
 
+static const struct option_row rows[] = {
+	HEADING("Part of the recording:", 1),
+	{ "pid", 'p', "PID,..", ROW_OWN, "Only the threads of these processes", 1, .parse = parse_pids },
+	{ "comm", 0, "GLOB", ROW_TEXT, "Only tasks of such names", 1, FIELD(struct replay_tool, comm) },
+	{ "repeat", 'r', "N", ROW_COUNT, "N times, with a report each; 1 without this", 1,
+	  FIELD(struct replay_tool, repeat), .least = 1, .most = MOST_REPEATS },
+	{},
+};
+
 static int replay(int argc, char **argv)
 {
-	static const struct argp_option options[] = {
-		{ NULL, 0, NULL, 0, "Part of the recording:", 1 },
-		{ "pid", 'p', "PID,..", 0, "Only the threads of these processes", 1 },
-		{ "comm", KEY_COMM, "GLOB", 0, "Only tasks of such names", 1 },
-		{ "repeat", 'r', "N", 0, "N times, with a report each; 1 without this", 1 },
-		{},
-	};
-	static const struct argp own = {
-		.options = options, .parser = parse_own, .args_doc = "FILE",
-	};
 	struct replay_tool t = { .repeat = 1 };
 	const struct cli_spec spec = {
 		.groups = CLI_TOP | CLI_OUTPUT,
 		.doc = "Runs a recorded schedule (timehist --record) again, as a load.",
-		.own = &own,
+		.rows = rows,
+		.args_doc = "FILE",
+		.argument = take_file,
 		.own_input = &t,
 		.arguments = complete_files,
 	};

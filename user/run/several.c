@@ -614,17 +614,14 @@ int several__run(several_find find, const struct several_plan *plan, struct cli 
 
 int several__main(several_find find, int argc, char **argv)
 {
-	static const struct argp own = {
-		.args_doc = "'TOOL [OPTION...]'... [INTERVAL [COUNT]]\n"
-			    "'TOOL [OPTION...]'... -- COMMAND [ARG...]",
-	};
 	struct several s = { .find = find };
 	const struct cli_spec spec = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_OUTPUT | CLI_RUN | CLI_COMMAND | CLI_LIVE,
 		.doc = "Several measurements at once, over the same time: each 'TOOL [OPTION...]' in "
 		       "quotes, what is for all of them behind.",
 		.formats = "text, json, html, openmetrics, prometheus",        /* each tool has its own columns */
-		.own = &own,
+		.args_doc = "'TOOL [OPTION...]'... [INTERVAL [COUNT]]\n"
+			    "'TOOL [OPTION...]'... -- COMMAND [ARG...]",
 		.own_input = &s,
 		.takes = takes,
 		.arguments = complete_tools,
