@@ -114,7 +114,7 @@ EDGE_US, EDGE_ROUNDS = (30000, 4) if GUEST else (US, ROUNDS)
 
 
 @pytest.mark.parametrize("limit, short, long", (
-    (("--min", f"{2 * EDGE_US}us"), False, True), (("--max", f"{2 * EDGE_US}"), True, False),
+    (("--min", f"{2 * EDGE_US}us"), False, True), (("--max", f"{2 * EDGE_US / 1000}"), True, False),
     (("--min", f"{EDGE_US * 0.9}us", "--max", "1m"), True, True), (("--min", "10m"), False, False),
     (("--min", f"{EDGE_US * 0.9 / 1000}ms", "--max", f"{2 * EDGE_US / 1000}ms"), True, False),
 ), ids=str)

@@ -40,7 +40,7 @@ def test_against_tcp_info(tool, sockets):
     client, accepted = sockets.pair(server)
     port = client.getsockname()[1]
     tracers = [tool("--json", "--lport", port, *args, tool="tcprtt")
-               for args in ((), ("--min",), ("--by", "lport,remote,cpu", "--hist"),
+               for args in ((), ("--minimum",), ("--by", "lport,remote,cpu", "--hist"),
                             ("--by", "local,rport"))]
     before = network.tcp_info(client)["data_segs_in"]
     listen_to(accepted, client, n)

@@ -285,7 +285,7 @@ static const struct option_row rows[] = {
 	  "Only these: names, globs, classes like %file, with commas between; ! in front: all but", 1,
 	  .parse = parse_calls, .adds = true, .complete = complete_syscalls, .separators = SYSCALL_SEPARATORS },
 	{ "failed", 0, NULL, ROW_FLAG, "Only those that fail", 1, FIELD(struct syscount, failed) },
-	{ "errno", 0, "ERROR", ROW_ERRNO, "Only those that fail so: ENOENT, or a number", 1,
+	{ "errno", 0, "NAME", ROW_ERRNO, "Only those that fail so: ENOENT, or a number", 1,
 	  FIELD(struct syscount, only_errno), .complete = complete_errors },
 	{ "latency", 0, NULL, ROW_FLAG, "Also how long they take; calls that go on, too", 1,
 	  FIELD(struct syscount, columns.times) },

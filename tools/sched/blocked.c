@@ -275,8 +275,8 @@ static void complete_states(struct completion *c)
 const struct option_row blocked_rows[] = {
 	HEADING("Which times count:", 1),
 	{ "min", 0, "TIME", ROW_TIME, "At least so long", 1,
-	  FIELD(struct blocked, min_ns), .unit_ns = NSEC_PER_USEC },
-	{ "max", 0, "TIME", ROW_TIME, "At most so long", 1, FIELD(struct blocked, max_ns), .unit_ns = NSEC_PER_USEC },
+	  FIELD(struct blocked, min_ns) },
+	{ "max", 0, "TIME", ROW_TIME, "At most so long", 1, FIELD(struct blocked, max_ns) },
 	{ "state", 0, "STATE,..", ROW_OWN,
 	  "Only of tasks that left in such a state: sleep, disk, idle, stopped, traced, other, preempted "
 	  "(all but the last without this)", 1,

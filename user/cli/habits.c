@@ -125,6 +125,11 @@ static void put(struct translation *t, const char *word)
 }
 
 /* Adds a and b as one word. */
+static const char *unit_of(enum habit_value value)
+{
+	return value == VALUE_MS ? "ms" : value == VALUE_US ? "us" : "";
+}
+
 static void put_joined(struct translation *t, const char *a, const char *b)
 {
 	put(t, t->text);
@@ -163,8 +168,8 @@ static int put_habit(struct translation *t, const struct habit *h, const char *v
 	}
 	if (h->value != VALUE_NONE && last && last[strlen(last) - 1] == '=') {
 		put_joined(t, last, value);
-		if (h->value == VALUE_MS)
-			t->text = stpcpy(t->text - 1, "ms") + 1;
+		if (isdigit((unsigned char)t->text[-2]))
+			t->text = stpcpy(t->text - 1, unit_of(h->value)) + 1;
 		return 0;
 	}
 	if (h->becomes[0])

@@ -27,7 +27,8 @@ enum habit_value {
 	VALUE_NONE,             /* the translation takes no value */
 	VALUE_KEPT,             /* becomes the value of the translation */
 	VALUE_DROPPED,
-	VALUE_MS,               /* the same as VALUE_KEPT, with the unit: milliseconds */
+	VALUE_MS,               /* the same as VALUE_KEPT; a number alone gets the unit: milliseconds */
+	VALUE_US,               /* microseconds */
 	VALUE_OWN,              /* the tool's own option, with say as a warning: the peer's means something else */
 	VALUE_COMMAND,          /* a command in one word, split at blanks, behind all options */
 };
