@@ -8,7 +8,7 @@
 #include "cli/options.h"
 
 static const struct argp_option options[] = {
-	{ "kind", 'k', "KIND,..", 0, "Of these kinds", 1 },
+	{ "kind", 'k', "KIND,..", 0, "Kinds", 1 },
 	{ "sort", 's', "COL", 0, "In that order", 1 },
 	{ "off", 'o', "WHAT", OPTION_ARG_OPTIONAL, "Off", 1 },
 	{ "quiet", 'q', NULL, 0, "Less", 1 },
@@ -50,7 +50,34 @@ static const struct argp argp = { .options = options };
 static const struct cli_spec spec = { .groups = CLI_COMMAND, .arguments = add_arguments, .own = &argp };
 static const struct cli_spec runs_nothing = { .own = &argp };
 
-static void check_of(const struct cli_spec *s, const char *line, const char *expected)
+/* The same as rows. */
+struct fields {
+	bool quiet, calm, secret, letter;
+	int off;
+	const char *sort, *input;
+};
+
+static int parse_kind(void *own, char *text)
+{
+	(void)own;
+	(void)text;
+	return 0;
+}
+
+static const struct option_row option_rows[] = {
+	{ "kind", 'k', "KIND,..", ROW_OWN, "Kinds", 1, .parse = parse_kind, WORDS(kinds), .complete = add_odd,
+	  .separators = "," },
+	{ "sort", 's', "COL", ROW_TEXT, "In that order", 1, FIELD(struct fields, sort) },
+	{ "off", 'o', "WHAT", ROW_WORD, "Off", 1, FIELD(struct fields, off), WORDS(offs), .optional = true },
+	{ "quiet", 'q', NULL, ROW_FLAG, "Less", 1, FIELD(struct fields, quiet) },
+	{ .name = "calm", .letter = 'c', .kind = ROW_ALIAS, .heading = 1 },
+	{ "secret", 'x', NULL, ROW_FLAG, "Not told", 1, FIELD(struct fields, secret), .hidden = true },
+	{ "input", 'i', "FILE", ROW_TEXT, "From there", 1, FIELD(struct fields, input) },
+	{ NULL, 'L', NULL, ROW_FLAG, "Long", 1, FIELD(struct fields, letter) },
+	{},
+};
+
+static void check_table(const struct cli_spec *s, const struct argp *table, const char *line, const char *expected)
 {
 	char text[256], *argv[32] = { "tool", COMPLETE_OPTION }, *rest = text, *answer;
 	struct cli cli = {};
@@ -59,10 +86,19 @@ static void check_of(const struct cli_spec *s, const char *line, const char *exp
 	snprintf(text, sizeof(text), "%s", line);
 	while ((argv[argc] = strsep(&rest, " ")))
 		argc++;
-	answer = complete__answer(s, &argp, &cli, argc, argv);
+	answer = complete__answer(s, table, &cli, argc, argv);
 	assert_non_null(answer);
 	assert_string_equal(answer, expected);
 	free(answer);
+}
+
+static void check_of(const struct cli_spec *s, const char *line, const char *expected)
+{
+	struct option_rows rows;
+
+	option_rows__fill(&rows, option_rows, NULL);
+	check_table(s, &argp, line, expected);
+	check_table(s, &rows.argp, line, expected);
 }
 
 static void check(const char *line, const char *expected)
@@ -81,7 +117,7 @@ static void names_and_letters(void **state)
 	check("-L", "-L\tLong\n");
 	check("--v", "--version\tPrint program version\n");
 	check("-",
-	      "--kind\tOf these kinds\n--sort\tIn that order\n--off\tOff\n--quiet\tLess\n--calm\tLess\n--input\tFrom there\n-L\tLong\n"
+	      "--kind\tKinds\n--sort\tIn that order\n--off\tOff\n--quiet\tLess\n--calm\tLess\n--input\tFrom there\n-L\tLong\n"
 	      "--help\tGive this help list\n--usage\tGive a short usage message\n--version\tPrint program version\n");
 }
 

@@ -52,16 +52,8 @@ static void unknown_long(const struct option_table *t, const char *name, size_t 
 		diag_hint("--help lists the options");
 }
 
-/*
- * Options whose last value would silently win. Options not listed add up or check this themselves.
- */
-static const char *const once_only[] = {
-	"annotate", "avg", "buckets", "bytes", "call-graph", "caller", "class", "count", "disk", "errno", "format",
-	"frames", "frequency", "from", "fs", "hist", "irq", "kind", "lhist", "match", "max", "max-depth",
-	"max-keys", "max-live", "min", "module", "mount", "name", "no-frames", "of", "older", "op", "post",
-	"pow", "pre", "read", "record", "repeat", "ring-size", "sort", "source", "state", "string-max",
-	"sum", "to", "type", "with", "worst",
-};
+/* Options of all tools, and --sort of tables, whose last value would silently win. Others check this themselves. */
+static const char *const once_only[] = { "format", "max-keys", "ring-size", "sort" };
 
 static bool takes_once(const struct option_table *t, int k)
 {
