@@ -10,9 +10,9 @@
  * after "--"). If CURRENT is
  * --OPTION=..., files and users begin after its "=".
  *
- * Options and descriptions come from the tables that argp parses with. OPTION_VALUES() below a table declares the
- * values of an option, as its parser knows them. An option takes a file or a user if the table names its value FILE,
- * BINARY, PATH or USER.
+ * Options and descriptions come from the tables that argp parses with, and values from rows (cli/option_row.h);
+ * OPTION_VALUES() below a table typed for argp declares those of an option. An option takes a file or a user if the
+ * table names its value FILE, BINARY, PATH or USER.
  *
  * Any user chooses names of processes and cgroups: a word that escape() would change is not offered.
  */
