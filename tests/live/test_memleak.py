@@ -238,7 +238,7 @@ def test_programs_without_what_is_probed(memleak, directory):
 
 
 def test_nothing_is_from_before_an_exec(memleak):
-    """What the C library frees once more when threads end has been freed before, and was not there at the start."""
+    """The C library frees some objects once more when threads end: they were freed before, not there at the start."""
     tracer = memleak("--", "sh", "-c", f"exec {binary('passing')} 4 > /dev/null", ready=False)
     report = reported(tracer)
     assert report.get("begun_before", 0) == 0, report

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What probe reads has the width and the sign that it was declared with, and is where the calling
-convention puts it: against programs that know what they pass."""
+"""Values that probe reads have the width and the sign of their declaration, and are where the calling
+convention puts them: against programs that know what they pass."""
 
 import re
 import subprocess

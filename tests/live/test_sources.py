@@ -28,9 +28,9 @@ def test_wakeup_beside_accounting(tool, trigger, load):
     Sums: the run queue's clock is read when the scheduler begins to act, the timestamps are
     taken when it is nearly done, at both ends of a wait: some microseconds apart. Where a wakeup
     preempts, the books give the time between the two to the task that is preempted, not to the
-    one that waits, so only the sum over all of them is compared. What a hypervisor takes away in
-    between, once in a while, and the moments between two run queues when a waiting task is
-    moved, are 5 % at most.
+    one that waits, so only the sum over all of them is compared. Time stolen by the hypervisor in
+    between, and the moments between two run queues when a waiting task is moved, are 5 % at
+    most.
     """
     def trial():
         started = trigger(*load)

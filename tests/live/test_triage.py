@@ -62,7 +62,7 @@ def check_page(found):
 
 
 def beside(script, *args):
-    """What triage finds while a program works, between the two lines that it prints, its pid, and its last line."""
+    """Findings of triage while a program works, between the two lines that it prints, its pid, and its last line."""
     command = [sys.executable, "-c", script, *map(str, args)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as load:
         load.stdout.readline()
