@@ -81,13 +81,6 @@ const struct blocked_sum no_time = {};
 
 /* --- slices -------------------------------------------------------------------------------------- */
 
-/* include/linux/sched.h */
-#define TASK_UNINTERRUPTIBLE 0x0002
-#define TASK_STOPPED_OR_TRACED 0x000c
-#define TASK_TRACED_BIT 0x0008
-#define TASK_DEAD 0x0080
-#define TASK_NOLOAD 0x0400
-
 /* Idle tasks never block. --user-threads, --kernel-threads: the others have no state and are in no sum. */
 static __always_inline bool is_left_out(struct task_struct *t)
 {
@@ -454,11 +447,6 @@ int BPF_PROG(on_waking, struct task_struct *t)
 }
 
 /* --- tasks that are blocked before and after the run --------------------------------------------- */
-
-static __always_inline bool is_on_cpu(struct task_struct *t)
-{
-	return bpf_core_field_exists(t->on_cpu) && t->on_cpu;
-}
 
 SEC("iter/task")
 int seed_blocked(struct bpf_iter__task *ctx)

@@ -30,6 +30,11 @@
 /* include/linux/sched.h: states of a task (the first is runnable, running or waiting for a CPU), and its flags. */
 #define TASK_RUNNING 0
 #define TASK_INTERRUPTIBLE 0x0001
+#define TASK_UNINTERRUPTIBLE 0x0002
+#define TASK_STOPPED_OR_TRACED 0x000c
+#define TASK_TRACED_BIT 0x0008
+#define TASK_DEAD 0x0080
+#define TASK_NOLOAD 0x0400      /* with TASK_UNINTERRUPTIBLE: an idle kernel thread */
 #define PF_EXITING 0x00000004
 #define PF_KTHREAD 0x00200000
 
@@ -72,6 +77,11 @@ static __always_inline bool is_idle(struct task_struct *t)
 static __always_inline bool is_older_than(struct task_struct *t, u64 ns)
 {
 	return BPF_CORE_READ(t, start_time) < ns;
+}
+
+static __always_inline bool is_on_cpu(struct task_struct *t)
+{
+	return bpf_core_field_exists(t->on_cpu) && t->on_cpu;
 }
 
 /* The task's CPU, or its last one (5.16 moved the member, commit bcf9033e5449). */

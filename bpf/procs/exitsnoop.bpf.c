@@ -15,8 +15,6 @@
 const volatile bool threads = false;    /* each thread, instead of processes */
 const volatile bool failed_only = false;
 
-#define TASK_DEAD 0x80                  /* include/linux/sched.h */
-
 /* Number of ends recorded, and of those sent: the loader waits for the rest. */
 u64 taken_down = 0;
 u64 sent = 0;

@@ -119,9 +119,6 @@ int BPF_PROG(on_switch_on, bool preempt, struct task_struct *prev, struct task_s
 
 /* --- off the CPU ------------------------------------------------------------------------------- */
 
-/* include/linux/sched.h: a task that is switched out for good. */
-#define TASK_DEAD 0x80
-
 static __always_inline void leave(struct task_struct *t, u64 now, bool preempted)
 {
 	struct absence_state *st;

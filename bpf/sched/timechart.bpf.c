@@ -15,11 +15,6 @@
 #include "task_state.bpf.h"
 #include "timechart.h"
 
-/* include/linux/sched.h, the same from 5.10 on. */
-#define TASK_UNINTERRUPTIBLE 0x0002
-#define TASK_DEAD 0x0080
-#define TASK_NOLOAD 0x0400      /* with TASK_UNINTERRUPTIBLE: an idle kernel thread */
-
 /* sched_switch has prev_state as its fourth argument (5.18, commit fa2c3254d7cf). */
 const volatile bool have_prev_state = false;
 
