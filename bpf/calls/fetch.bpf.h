@@ -7,9 +7,8 @@
 #define TALLY_FETCH_BPF_H
 
 #include "compat.bpf.h"
-#include "file_name.bpf.h"
+#include "descriptor.bpf.h"
 #include "loss.bpf.h"
-#include "socket.bpf.h"
 #include "task_state.bpf.h"
 #include "trace.h"
 
@@ -251,46 +250,6 @@ static __always_inline int fetch_argv(struct trace_record *r, struct trace_call 
 
 #define AT_FDCWD -100
 
-static __always_inline void read_socket(struct trace_socket *to, struct file *f)
-{
-	struct socket *socket = BPF_CORE_READ(f, private_data);
-	struct sock *sk = BPF_CORE_READ(socket, sk), *peer;
-
-	to->protocol = BPF_CORE_READ(sk, sk_protocol);
-	to->type = BPF_CORE_READ(sk, sk_type);
-	to->peer = 0;
-	read_local(&to->local, sk);
-	if (to->local.family != AF_UNIX) {
-		read_remote(&to->remote, sk);
-		return;
-	}
-	to->remote.family = 0;
-	peer = BPF_CORE_READ((struct unix_sock *)sk, peer);
-	if (peer)
-		to->peer = BPF_CORE_READ(peer, sk_socket, file, f_inode, i_ino);
-}
-
-/* NULL: the directory that paths are relative to. */
-static __always_inline void name_descriptor(struct file_name *n, struct file *f)
-{
-	struct task_struct *t = (struct task_struct *)bpf_get_current_task();
-	struct fs_struct *fs = BPF_CORE_READ(t, fs);
-	const struct path *path = __builtin_preserve_access_index(&fs->pwd);
-	u32 mode = S_IFDIR;
-	u64 inode = 0;
-
-	if (f) {
-		path = __builtin_preserve_access_index(&f->f_path);
-		mode = BPF_CORE_READ(f, f_inode, i_mode);
-		inode = BPF_CORE_READ(f, f_inode, i_ino);
-	}
-	file_name_of_path(n, path, mode, inode);
-	if (n->mode != S_IFSOCK)
-		return;
-	n->size = sizeof(struct trace_socket);
-	read_socket((struct trace_socket *)n->names, f);
-}
-
 /*
  * Records the file of a descriptor; nothing if it is not open. A global function, like some below, is verified once
  * instead of at each call, so programs load fast. Before 5.12 such functions take no pointers, so it looks the record
@@ -318,7 +277,7 @@ __noinline int fetch_fd(u64 fd, u32 id)
 		return 0;
 	}
 	n = (struct file_name *)c->data;
-	name_descriptor(n, f);
+	name_descriptor(n, (struct task_struct *)bpf_get_current_task(), f);
 	chunk_done(r, c, id, 0, offsetof(struct file_name, names) + n->size, fd);
 	return 0;
 }
