@@ -237,7 +237,7 @@ static int check(void *context, struct cli *cli)
 		return -EINVAL;
 	if (!t->has_set)
 		syscall_set__all(&t->set);
-	t->tracefs = tracefs__open();
+	t->signatures.tracefs = tracefs__open();
 	return t->summary ? 0 : trace_lines__init(t, cli);
 }
 
@@ -373,7 +373,7 @@ static void init(void *own)
 	t->string_max = DEFAULT_STRING_MAX;
 	t->bytes = DEFAULT_BYTES;
 	t->sort = "total";
-	t->tracefs = -1;
+	t->signatures.tracefs = -1;
 }
 
 static void release(void *own)
@@ -382,9 +382,9 @@ static void release(void *own)
 
 	trace_lines__free(t);
 	trace_paths__free(&t->paths);
-	trace__free_signatures(t);
-	if (t->tracefs >= 0)
-		close(t->tracefs);
+	call_signatures__free(&t->signatures);
+	if (t->signatures.tracefs >= 0)
+		close(t->signatures.tracefs);
 }
 
 static const struct tool_spec spec = {

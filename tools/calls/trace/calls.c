@@ -12,60 +12,6 @@ static enum syscall_abi abi_of(u32 slot)
 	return slot / SYSCALL_NUMBERS;
 }
 
-const char *trace__call_name(char text[CALL_NAME_SPACE], u32 slot, u32 number)
-{
-	const char *name = number < SYSCALL_NUMBERS ? syscall_name(abi_of(slot), number) : NULL;
-	const char *suffix = abi_of(slot) == SYSCALL_COMPAT ? ":32" : "";
-
-	if (name)
-		snprintf(text, CALL_NAME_SPACE, "%s%s", name, suffix);
-	else
-		snprintf(text, CALL_NAME_SPACE, "syscall_%u%s", number, suffix);
-	return text;
-}
-
-const struct signature *trace__signature(struct trace *t, u32 slot)
-{
-	static const struct signature six = {
-		.name = "",
-		.native = 1,
-		.arg = {{.kind = ARG_HEX},
-			{.kind = ARG_HEX},
-			{.kind = ARG_HEX},
-			{.kind = ARG_HEX},
-			{.kind = ARG_HEX},
-			{.kind = ARG_HEX}},
-	};
-	const char *name = syscall_name(abi_of(slot), slot % SYSCALL_NUMBERS);
-	const struct signature *s = name ? syscall_signature(name) : NULL;
-	struct signature *guess;
-
-	if (t->signature[slot])
-		return t->signature[slot];
-	if (s && s->native && abi_of(slot) != SYSCALL_NATIVE)
-		s = NULL;
-	if (!s && name && abi_of(slot) == SYSCALL_NATIVE) {
-		guess = malloc(sizeof(*guess));
-		if (guess)
-			syscall_signature__guess(guess, t->tracefs, name);
-		s = guess;
-	}
-	t->signature[slot] = s ?: &six;
-	return t->signature[slot];
-}
-
-void trace__free_signatures(struct trace *t)
-{
-	const struct signature *known;
-	size_t n, slot;
-
-	known = syscall_signatures(&n);
-	for (slot = 0; slot < SYSCALL_NUMBERS; slot++)
-		if (t->signature[slot] && *t->signature[slot]->name &&
-		    (t->signature[slot] < known || t->signature[slot] >= known + n))
-			free((void *)t->signature[slot]);
-}
-
 static bool forks(u32 slot)
 {
 	static const char *const names[] = { "clone", "clone3", "fork", "vfork" };
@@ -79,7 +25,7 @@ static bool forks(u32 slot)
 
 static int describe_call(struct trace *t, u32 slot)
 {
-	const struct signature *s = trace__signature(t, slot);
+	const struct signature *s = call_signature(&t->signatures, slot);
 	struct trace_call c = {
 		.wanted = syscall_set__has(&t->set, abi_of(slot), slot % SYSCALL_NUMBERS),
 		.no_return = s->no_return,

@@ -191,13 +191,13 @@ static int write_call(struct trace *t, const struct trace_record *r, const struc
 	line.stack = stack;
 	if (!t->since)
 		fields[LINE_SINCE] = fields[LINE_IP];
-	trace__call_name(call, r->slot, r->number);
+	call_name(call, r->slot, r->number);
 	return lines__write(&t->lines, &line);
 }
 
 static int show_call(struct trace *t, const struct trace_record *r, size_t size)
 {
-	const struct signature *s = trace__signature(t, r->slot % TRACE_SLOTS);
+	const struct signature *s = call_signature(&t->signatures, r->slot % TRACE_SLOTS);
 	char *args = NULL, *result = NULL, *ip = NULL;
 	const struct call_stack *stack;
 	size_t n;

@@ -217,7 +217,7 @@ static int fill_rows(struct trace *t, struct measurement *m, struct report *r,
 		all_running.count += running.count;
 		if (running.max_ns > all_running.max_ns)
 			all_running.max_ns = running.max_ns;
-		trace__call_name(name, slot, slot % SYSCALL_NUMBERS);
+		call_name(name, slot, slot % SYSCALL_NUMBERS);
 		err = add_row(r, name, &sum, &running);
 	}
 	r->events = total.count;

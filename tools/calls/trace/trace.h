@@ -14,6 +14,7 @@
 #include "run/measurement.h"
 #include "stack/callers.h"
 #include "sym/symbols.h"
+#include "calls/syscall/calls.h"
 #include "calls/syscall/constants.h"
 #include "calls/syscall/sums.h"
 #include "calls/syscall/table.h"
@@ -39,8 +40,7 @@ struct trace {
 	struct trace_paths paths;
 
 	struct trace_bpf *bpf;
-	const struct signature *signature[TRACE_SLOTS]; /* once known, or guessed */
-	int tracefs;                                    /* -1: none */
+	struct call_signatures signatures;
 
 	struct callers callers;         /* -g */
 	struct lines lines;
@@ -56,18 +56,6 @@ struct trace {
 };
 
 /* --- calls.c ---------------------------------------------------------------------------------- */
-
-#define CALL_NAME_SPACE 64
-
-/*
- * "openat", "openat:32" for a 32-bit call, "syscall_600" for an unknown name; in sums, the highest
- * number stands for all above it. Returns text.
- */
-const char *trace__call_name(char text[CALL_NAME_SPACE], u32 slot, u32 number);
-
-/* For a slot below TRACE_SLOTS; never NULL. */
-const struct signature *trace__signature(struct trace *t, u32 slot);
-void trace__free_signatures(struct trace *t);
 
 /* Describes to the loaded programs which calls are wanted and what to read of them. */
 int trace__describe_calls(struct trace *t);
