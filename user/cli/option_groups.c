@@ -315,6 +315,15 @@ static const struct argp_option taskless_key_options[] = {
 	{},
 };
 
+/* For tools that keep no keys in the kernel, and so need no room for them. */
+static const struct argp_option roomless_key_options[] = {
+	{ NULL, 0, NULL, 0, "Grouping:", HELP_GROUPING },
+	{ "by", KEY_BY, "KEY,..", 0, "One result per " TASK_KEY_PARTS, HELP_GROUPING },
+	{ NULL, 'P', NULL, 0, "By process, like --by pid", HELP_GROUPING },
+	{ NULL, 'L', NULL, 0, "By thread, like --by tid", HELP_GROUPING },
+	{},
+};
+
 /* Adds each name of a list like "pid, comm, or any expression"; entries with blanks are no names. */
 static void add_names_of(struct completion *c, const char *text)
 {
@@ -343,6 +352,7 @@ static void complete_keys(struct completion *c)
 
 OPTION_VALUES(by, .options = key_options, .key = KEY_BY, .add = complete_keys, .separators = ",");
 OPTION_VALUES(taskless_by, .options = taskless_key_options, .key = KEY_BY, .add = complete_keys, .separators = ",");
+OPTION_VALUES(roomless_by, .options = roomless_key_options, .key = KEY_BY, .add = complete_keys, .separators = ",");
 
 static char *name_room(const struct cli *cli, const char *text)
 {
@@ -801,19 +811,24 @@ static const struct {
 	{ CLI_LINES, { .options = lines_options, .parser = parse_lines } },
 };
 
-void option_groups__put(u32 groups, bool keys_of_no_task, struct argp_child child[OPTION_GROUPS])
+void option_groups__put(const struct cli_spec *spec, struct argp_child child[OPTION_GROUPS])
 {
 	static const struct argp taskless_keys = {
 		.options = taskless_key_options, .parser = parse_keys, .help_filter = name_own_parts,
 	};
+	static const struct argp roomless_keys = {
+		.options = roomless_key_options, .parser = parse_keys, .help_filter = name_own_parts,
+	};
 	size_t i;
 
 	for (i = 0; i < OPTION_GROUPS; i++) {
-		if (!(groups & option_groups[i].group))
+		if (!(spec->groups & option_groups[i].group))
 			continue;
 		child->argp = &option_groups[i].argp;
-		if (keys_of_no_task && option_groups[i].group == CLI_KEYS)
+		if (spec->keys_of_no_task && option_groups[i].group == CLI_KEYS)
 			child->argp = &taskless_keys;
+		if (spec->keys_without_room && option_groups[i].group == CLI_KEYS)
+			child->argp = &roomless_keys;
 		child++;
 	}
 }

@@ -17,10 +17,7 @@
 /* Options of CLI_EVENTS. event/complete.c declares the values of -e. */
 extern const struct argp_option event_options[];
 
-/*
- * Adds the groups (enum cli_groups, ORed) to child, which must be all zeros. keys_of_no_task: as in
- * struct cli_spec.
- */
-void option_groups__put(u32 groups, bool keys_of_no_task, struct argp_child child[OPTION_GROUPS]);
+/* Adds the groups of a tool to child, which must be all zeros. */
+void option_groups__put(const struct cli_spec *spec, struct argp_child child[OPTION_GROUPS]);
 
 #endif /* TALLY_CLI_OPTION_GROUPS_H */

@@ -379,7 +379,7 @@ static void whole_argp__fill(struct whole_argp *whole, const struct cli_spec *sp
 	if (spec->own)
 		whole->children[n++].argp = spec->own;
 	whole->nown = n;
-	option_groups__put(spec->groups, spec->keys_of_no_task, &whole->children[n]);
+	option_groups__put(spec, &whole->children[n]);
 }
 
 bool cli__has_option(const struct cli_spec *spec, const char *name, size_t len)
@@ -428,7 +428,7 @@ int cli__parse(struct cli *cli, const struct cli_spec *spec, int argc, char **ar
 		.max_keys = CLI_DEFAULT_MAX_KEYS, .sort = -1, .ready_fd = -1, .separator = ',',
 		.command_line = joined(argc, argv), .own_keys = spec->own_keys,
 		.filter_each = spec->filter_each,
-		.has_max_keys = spec->groups & CLI_KEYS, .scope.follow = spec->follows,
+		.has_max_keys = spec->groups & CLI_KEYS && !spec->keys_without_room, .scope.follow = spec->follows,
 		.own_parts = spec->own_parts, .keys = spec->keys, .usual_keys = spec->usual_keys,
 		.formats = spec->formats, .groups = spec->groups, .columns = spec->columns, .order = spec->order,
 		.usual_stacks = spec->usual_stacks,

@@ -174,6 +174,7 @@ struct cli_spec {
 	u32 usual_keys;
 	u32 usual_stacks;       /* the same for stacks (-g) in a tool that also has other keys; 0: usual_keys */
 	bool keys_of_no_task;   /* keys are not tasks: -P and -L do not apply */
+	bool keys_without_room; /* keys are made in user space: --max-keys does not apply */
 	bool follows;           /* -p includes later children: --follow-forks is the default */
 	/*
 	 * Whether a positional argument belongs to the tool; the others are interval and count.
