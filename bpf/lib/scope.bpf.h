@@ -289,25 +289,24 @@ static __always_inline bool scope_for_life(struct task_struct *t)
 	return true;
 }
 
-/* The complete test for an event that belongs to no task. */
-static __always_inline bool scope_has_this_cpu(void)
+static __always_inline bool scope_has_cpu(u64 cpu)
 {
-	u64 cpu, word;
+	u64 word = cpu / 64;
 
-	if (!scope.has_cpus)
-		return true;
-	cpu = bpf_get_smp_processor_id();
-	word = cpu / 64;
 	/* 5.10 knows the range only of the register that was compared, as in hist.bpf.h. */
 	barrier_var(word);
 	return word < SCOPE_MAX_CPUS / 64 && scope.cpus[word] & (1ULL << (cpu % 64));
 }
 
-/* Tests on the event (its CPU), or on the task as it is now. */
-static __always_inline bool scope_now(struct task_struct *t)
+/* The complete test for an event that belongs to no task. */
+static __always_inline bool scope_has_this_cpu(void)
 {
-	if (!scope_has_this_cpu())
-		return false;
+	return !scope.has_cpus || scope_has_cpu(bpf_get_smp_processor_id());
+}
+
+/* Tests on the task as it is now. */
+static __always_inline bool scope_has_task_now(struct task_struct *t)
+{
 	if (scope.has_uid && scope_uid(t) != scope.uid)
 		return false;
 	if (scope.has_pidns && task_pidns(t) != scope.pidns)
@@ -317,6 +316,12 @@ static __always_inline bool scope_now(struct task_struct *t)
 	if (scope.has_comm && !scope_has_comm(t))
 		return false;
 	return true;
+}
+
+/* Tests on the event (its CPU), or on the task as it is now. */
+static __always_inline bool scope_now(struct task_struct *t)
+{
+	return scope_has_this_cpu() && scope_has_task_now(t);
 }
 
 /* The halves for the subject of an event: an event out of scope is counted as filtered. */
