@@ -8,7 +8,7 @@
  *   syscall_number(regs), syscall_arguments(regs, arg), compat_syscall_arguments(regs, arg)
  *                                      the number and all arguments, by plain loads: regs must be typed (tp_btf)
  *   syscall_argument(regs, n), compat_syscall_argument(regs, n)
- *                                      one of the first four arguments
+ *                                      one of the arguments, from registers at any kernel address
  *   instruction_pointer(regs), stack_pointer(regs), call_argument(regs, n), return_value(regs)
  *                                      from the context of a kprobe or uprobe program: position, one of the first
  *                                      three arguments of a user function, and its result
@@ -26,6 +26,8 @@
  *   regs_of_context(r, saved)          registers to start a stack walk with, from a context
  *   regs_of_task(r, saved)             the same, from registers at that kernel address
  *                                      false: they do not belong to a 64-bit program
+ *   regs_are_users(saved)              do registers at that kernel address belong to a user program? The threads
+ *                                      that the kernel itself starts have none
  *   thread_pointer(t)                  the task's thread pointer where that equals pthread_self(), else 0
  *   code_address(value)                a return address without its signature bits
  */

@@ -53,7 +53,8 @@ static __always_inline void compat_syscall_arguments(const struct pt_regs *regs,
 static __always_inline u64 syscall_argument(struct pt_regs *regs, u32 n)
 {
 	return n == 0 ? BPF_CORE_READ(regs, orig_x0) : n == 1 ? BPF_CORE_READ(regs, regs[1]) :
-	       n == 2 ? BPF_CORE_READ(regs, regs[2]) : BPF_CORE_READ(regs, regs[3]);
+	       n == 2 ? BPF_CORE_READ(regs, regs[2]) : n == 3 ? BPF_CORE_READ(regs, regs[3]) :
+	       n == 4 ? BPF_CORE_READ(regs, regs[4]) : BPF_CORE_READ(regs, regs[5]);
 }
 
 static __always_inline u64 compat_syscall_argument(struct pt_regs *regs, u32 n)
@@ -162,6 +163,14 @@ static __always_inline bool regs_of_task(struct walk_regs *r, const void *saved)
 	r->base = 0;
 	r->link = code_address(at.link);
 	return at.pc && !(at.pstate & (PSR_MODE | PSR_MODE32));
+}
+
+static __always_inline bool regs_are_users(const void *saved)
+{
+	u64 pc = 0;
+
+	bpf_probe_read_kernel(&pc, sizeof(pc), saved + __builtin_offsetof(struct saved_regs, pc));
+	return pc;
 }
 
 /* pthread_self() lies below the thread pointer, by the size of the C library's struct pthread. */

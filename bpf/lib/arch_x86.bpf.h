@@ -51,13 +51,15 @@ static __always_inline void compat_syscall_arguments(const struct pt_regs *regs,
 static __always_inline u64 syscall_argument(struct pt_regs *regs, u32 n)
 {
 	return n == 0 ? BPF_CORE_READ(regs, di) : n == 1 ? BPF_CORE_READ(regs, si) :
-	       n == 2 ? BPF_CORE_READ(regs, dx) : BPF_CORE_READ(regs, r10);
+	       n == 2 ? BPF_CORE_READ(regs, dx) : n == 3 ? BPF_CORE_READ(regs, r10) :
+	       n == 4 ? BPF_CORE_READ(regs, r8) : BPF_CORE_READ(regs, r9);
 }
 
 static __always_inline u64 compat_syscall_argument(struct pt_regs *regs, u32 n)
 {
 	return (u32)(n == 0 ? BPF_CORE_READ(regs, bx) : n == 1 ? BPF_CORE_READ(regs, cx) :
-		     n == 2 ? BPF_CORE_READ(regs, dx) : BPF_CORE_READ(regs, si));
+		     n == 2 ? BPF_CORE_READ(regs, dx) : n == 3 ? BPF_CORE_READ(regs, si) :
+		     n == 4 ? BPF_CORE_READ(regs, di) : BPF_CORE_READ(regs, bp));
 }
 
 static __always_inline u64 instruction_pointer(struct pt_regs *regs)
@@ -146,6 +148,14 @@ static __always_inline bool regs_of_task(struct walk_regs *r, const void *saved)
 			      saved + __builtin_offsetof(struct saved_regs, bp));
 	bpf_probe_read_kernel(&r->link, sizeof(r->link), saved + __builtin_offsetof(struct saved_regs, di));
 	return is_user_64(cs);
+}
+
+static __always_inline bool regs_are_users(const void *saved)
+{
+	u64 cs = 0;
+
+	bpf_probe_read_kernel(&cs, sizeof(cs), saved + __builtin_offsetof(struct saved_regs, cs));
+	return cs & CS_RING;
 }
 
 static __always_inline u64 thread_pointer(struct task_struct *t)
