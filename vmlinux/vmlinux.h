@@ -170,12 +170,15 @@ struct rq {
 	unsigned int nr_running;
 	struct cfs_rq cfs;
 	u64 clock;
+	u64 clock_task;
 };
 
 struct sched_entity {
 	struct cfs_rq *cfs_rq; /* optional: CONFIG_FAIR_GROUP_SCHED */
 	unsigned char sched_delayed; /* optional: 6.12, commit 152e11f6df29 */
+	u64 exec_start;
 	u64 sum_exec_runtime;
+	u64 prev_sum_exec_runtime;
 	u64 nr_migrations;
 };
 
@@ -621,6 +624,7 @@ struct task_struct {
 	struct sigpending pending;
 	unsigned long jobctl;
 	struct restart_block restart_block;
+	int exit_state;
 	int exit_code;
 	u64 start_time;
 	struct sched_entity se;

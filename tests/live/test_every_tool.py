@@ -61,6 +61,9 @@ WITHOUT_TASKS = {
     "workqueues",
 }
 
+# Pictures of what there is; a command is measured from its begin to its end.
+WITHOUT_COMMAND = WITHOUT_TASKS | {"snap"}
+
 SINCE = {"lockstat": (5, 19), "cachestat": (6, 12)}
 
 # What is traced are functions of the kernel, to which this one may attach nothing.
@@ -168,7 +171,7 @@ def test_the_first_report_fits_80_columns(name):
     """It says in bold what was measured and for how long, what of it there was, or that there was nothing."""
     if name in MODULES or cannot(name):
         pytest.skip("this kernel cannot do it")
-    scope = ("-d", 0.3) if name in WITHOUT_TASKS else ("--", "sh", "-c", WORK)
+    scope = ("-d", 0.3) if name in WITHOUT_COMMAND else ("--", "sh", "-c", WORK)
     styled = tally.at_terminal(*NEEDED.get(name, ()), *scope, rows=24, tool=name)
     text = tally.without_styles(styled)
     assert not [line for line in text.splitlines() if len(line) > 80], text

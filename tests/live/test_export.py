@@ -650,6 +650,7 @@ METRICS = (
         "softirqs": "",
         "timers": "",
         "workqueues": "",
+        "snap": "",
         "kvmstat": "no guest",
         "memleak": "leaks",
     },

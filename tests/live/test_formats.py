@@ -17,7 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families as families_
 
 from pprof import Profile
 from tally import BUILD, once
-from test_every_tool import MODULES, NEEDED, OPTIONS, WITHOUT_TASKS, WORK, cannot, names
+from test_every_tool import MODULES, NEEDED, OPTIONS, WITHOUT_COMMAND, WITHOUT_TASKS, WORK, cannot, names
 from test_openmetrics import parse
 
 pytestmark = once
@@ -176,7 +176,7 @@ def test_every_form_is_parsed(tool, hostile, line, formats):
     tops = "--top" in subprocess.run([BUILD / name, "--help"], capture_output=True, text=True, check=True).stdout
     tops = tops and "--worst" not in args       # a number of rows of its own
     nobody = ("-d", 0.02) if name in WITHOUT_TASKS else ("-d", 0.02, "--comm", "nobody has it")
-    somebody = ("-d", 0.3) if name in WITHOUT_TASKS else ("--", hostile, "-c", WORK)
+    somebody = ("-d", 0.3) if name in WITHOUT_COMMAND else ("--", hostile, "-c", WORK)
     seen = {}
     for rows, scope in (("none", nobody), ("one", ("--top", 1, *somebody)), ("many", somebody)):
         if rows == "one" and not tops:

@@ -92,6 +92,7 @@ OTHERS = (
     ("profile", "--by", "comm"),
     ("reclaim",),
     ("runqlen", "-A"),
+    ("snap",),
     ("stat", "-a"),
     ("tcpretrans",),
     ("tcprtt", "--by", "remote"),

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Every thread at this moment. One pass over all tasks writes a record for each thread in scope (snap.h), and disturbs
+ * none: nothing is stopped, and no lock of a task is taken. A thread that comes to a CPU while it is looked at is
+ * shown as on a CPU, with nothing of what was read.
+ *
+ * Since when: a thread that sleeps was charged for its run time for the last time when it was switched out. So the
+ * time of that (exec_start, by a clock that leaves out interrupts and stolen time) is the begin of its sleep.
+ */
+#include "compat.bpf.h"
+#include "descriptor.bpf.h"
+#include "loss.bpf.h"
+#include "scope.bpf.h"
+#include "snap.h"
+
+/* include/linux/sched.h */
+#define TASK_REPORT 0x007f
+#define TASK_RTLOCK_WAIT 0x1000         /* 5.16: sleeps for a spinlock of a real-time kernel */
+#define TASK_FROZEN 0x8000              /* 6.1 */
+
+/* The arguments of each call that are descriptors, plus 1. Set by the loader. */
+const volatile u8 descriptors[TRACE_SLOTS][TRACE_FDS] = {};
+
+/*
+ * CLOCK_MONOTONIC minus the scheduler's clock. The latter stands still between updates, so the smallest difference is
+ * the best one; the loader sets it to the largest number before a pass, and causes an update.
+ */
+s64 snap_clock_ahead = 0;
+
+static struct snap_record room;
+static u64 frames[SNAP_FRAMES];
+
+static __always_inline u32 highest_bit(u32 bits)
+{
+	u32 n = 0, i;
+
+#pragma unroll
+	for (i = 0; i < 7; i++)
+		if (bits >> i & 1)
+			n = i + 1;
+	return n;
+}
+
+/* As fs/proc/array.c, for all kernels: those from 6.1 to 6.11 call a frozen task running there. */
+static __always_inline char state_of(struct task_struct *t)
+{
+	static const u8 letter[] = { 'R', 'S', 'D', 'T', 't', 'X', 'Z', 'P' };
+	u32 state = task_run_state(t);
+
+	if ((state & (TASK_UNINTERRUPTIBLE | TASK_NOLOAD)) == (TASK_UNINTERRUPTIBLE | TASK_NOLOAD))
+		return 'I';
+	if (state & (TASK_RTLOCK_WAIT | TASK_FROZEN))
+		return 'D';
+	return letter[highest_bit((state | t->exit_state) & TASK_REPORT)];
+}
+
+/* --- since when ------------------------------------------------------------------------------- */
+
+static __always_inline struct rq *run_queue_of(struct task_struct *t)
+{
+	if (!bpf_core_field_exists(t->se.cfs_rq))
+		return NULL;
+	return BPF_CORE_READ(t, se.cfs_rq, rq);
+}
+
+/* Compares the two clocks, on this CPU. Reads the one that stands still first: what comes between makes it old. */
+static __always_inline void compare_clocks(void)
+{
+	struct rq *rq = run_queue_of((struct task_struct *)bpf_get_current_task());
+	u64 clock;
+	s64 ahead;
+
+	if (!rq)
+		return;
+	clock = BPF_CORE_READ(rq, clock);
+	ahead = bpf_ktime_get_ns() - clock;
+	if (ahead < snap_clock_ahead)
+		snap_clock_ahead = ahead;
+}
+
+/* Interrupts and stolen time of that CPU so far, which the clock of exec_start leaves out. */
+static __always_inline u64 left_out(struct task_struct *t)
+{
+	struct rq *rq = run_queue_of(t);
+	u64 task_clock = rq ? BPF_CORE_READ(rq, clock_task) : 0, clock = rq ? BPF_CORE_READ(rq, clock) : 0;
+
+	return clock > task_clock ? clock - task_clock : 0;
+}
+
+/*
+ * It was switched in at last_arrival, and its run time since then is known, except for interrupts in it. With another
+ * scheduling class that time is not, and exceeds the bounds; then the lower one counts.
+ */
+static __always_inline void asleep_since(struct snap_thread *s, struct task_struct *t)
+{
+	u64 charged = t->se.exec_start, arrived = 0, left, latest;
+
+	if (bpf_core_field_exists(t->sched_info.last_arrival))
+		arrived = t->sched_info.last_arrival;
+	left = arrived + (t->se.sum_exec_runtime - t->se.prev_sum_exec_runtime);
+	/* A move to another CPU clears it. */
+	latest = charged ? charged + left_out(t) : left;
+	s->since = charged > arrived ? charged : arrived;
+	if (arrived && left > s->since && left <= latest)
+		s->since = left;
+	s->doubt_ns = latest > s->since ? latest - s->since : 0;
+}
+
+static __always_inline void in_state_since(struct snap_thread *s, struct task_struct *t)
+{
+	s->doubt_ns = 0;
+	s->since = 0;
+	if (s->place != SNAP_ON_CPU && s->state != 'R') {
+		asleep_since(s, t);
+		return;
+	}
+	if (!bpf_core_field_exists(t->sched_info.last_arrival))
+		return;
+	s->since = s->place == SNAP_ON_CPU ? t->sched_info.last_arrival : t->sched_info.last_queued;
+}
+
+/* --- the call --------------------------------------------------------------------------------- */
+
+static __always_inline void call_of_task(struct snap_thread *s, struct task_struct *t)
+{
+	struct pt_regs *regs = task_user_regs(t);
+	u32 n, i;
+
+	s->place = SNAP_KERNEL_THREAD;
+	if (t->flags & PF_KTHREAD || !regs_are_users(regs))
+		return;
+	s->place = SNAP_OUTSIDE;
+	s->number = syscall_of(regs);
+	if ((s32)s->number < 0)
+		return;
+	s->place = SNAP_IN_CALL;
+	n = s->number < SYSCALL_NUMBERS ? s->number : SYSCALL_NUMBERS - 1;
+	if (task_syscall_abi(t) == SYSCALL_NATIVE) {
+		s->slot = n;
+#pragma unroll
+		for (i = 0; i < TRACE_ARGUMENTS; i++)
+			s->value[i] = syscall_argument(regs, i);
+		return;
+	}
+	s->slot = SYSCALL_NUMBERS + n;
+#pragma unroll
+	for (i = 0; i < TRACE_ARGUMENTS; i++)
+		s->value[i] = compat_syscall_argument(regs, i);
+}
+
+/* Names the file of a descriptor, if it is open. */
+static __noinline int add_descriptor(struct task_struct *t, u32 fd, u32 arg)
+{
+	u64 at = room.thread.used;
+	struct trace_chunk *c;
+	struct file_name *n;
+	struct file *f;
+
+	f = file_of_task(t, fd);
+	barrier_var(at);
+	if (!f || at > SNAP_ROOM - sizeof(*c) - sizeof(*n))
+		return 0;
+	c = (struct trace_chunk *)(room.data + at);
+	n = (struct file_name *)c->data;
+	name_descriptor(n, t, f);
+	c->id = TRACE_ID(arg, PART_FD);
+	c->flags = 0;
+	c->bytes = offsetof(struct file_name, names) + n->size;
+	c->element = fd;
+	room.thread.used = at + sizeof(*c) + ((c->bytes + 7) & ~7);
+	return 0;
+}
+
+static __always_inline void add_descriptors(struct task_struct *t)
+{
+	u64 slot = room.thread.slot;
+	u32 i, arg;
+
+	barrier_var(slot);
+	if (slot >= TRACE_SLOTS)
+		return;
+#pragma unroll
+	for (i = 0; i < TRACE_FDS; i++) {
+		arg = descriptors[slot][i];
+		if (arg)
+			add_descriptor(t, room.thread.value[(arg - 1) & (TRACE_VALUES - 1)], arg - 1);
+	}
+}
+
+/* --- the pass --------------------------------------------------------------------------------- */
+
+static __always_inline void stack_of_task(struct snap_thread *s, struct task_struct *t)
+{
+	/* Kernels leave out functions of the scheduler: these walks are for "where does it wait". */
+	long bytes = bpf_get_task_stack(t, frames, sizeof(frames), 0);
+	u64 n = bytes > 0 ? (u64)bytes / sizeof(*frames) : 0;
+
+	s->waits_in = s->entry = 0;
+	barrier_var(n);
+	if (!n || n > SNAP_FRAMES)
+		return;
+	s->waits_in = frames[0];
+	s->entry = frames[n - 1];
+}
+
+static __always_inline u64 switches_of(struct task_struct *t)
+{
+	return t->nvcsw + t->nivcsw;
+}
+
+static __always_inline void identify(struct task_key *key, struct task_struct *t)
+{
+	key->pid = t->tgid;
+	key->tid = t->pid;
+	key->uid = scope_uid(t);
+	key->cpu = task_cpu(t);
+	key->pidns = task_pidns(t);
+	key->cgroup = scope_cgroup_id(t);
+	bpf_probe_read_kernel(key->comm, sizeof(key->comm), t->comm);
+}
+
+static __always_inline void be_on_cpu(struct snap_thread *s)
+{
+	s->place = SNAP_ON_CPU;
+	s->used = 0;
+	s->waits_in = s->entry = 0;
+}
+
+static __always_inline void look_at(struct snap_thread *s, struct task_struct *t)
+{
+	u64 switches = switches_of(t);
+
+	s->used = 0;
+	s->waits_in = s->entry = 0;
+	s->state = state_of(t);
+	if (is_on_cpu(t)) {
+		be_on_cpu(s);
+	} else if (t->exit_state) {
+		s->place = SNAP_ENDED;
+	} else {
+		call_of_task(s, t);
+		stack_of_task(s, t);
+		if (s->place == SNAP_IN_CALL)
+			add_descriptors(t);
+	}
+	in_state_since(s, t);
+	if (s->place == SNAP_ON_CPU || s->place == SNAP_ENDED)
+		return;
+	if (!is_on_cpu(t) && switches_of(t) == switches && !t->exit_state)
+		return;
+	be_on_cpu(s);
+	s->state = state_of(t);
+	in_state_since(s, t);
+}
+
+SEC("iter/task")
+int snap(struct bpf_iter__task *ctx)
+{
+	struct task_struct *t = ctx->task;
+	u64 size;
+
+	compare_clocks();
+	if (!t || !scope_for_life(t) || (scope.has_cpus && !scope_has_cpu(task_cpu(t))) || !scope_has_task_now(t))
+		return 0;
+	room.thread.at_ns = bpf_ktime_get_ns();
+	identify(&room.thread.task, t);
+	look_at(&room.thread, t);
+	size = room.thread.used;
+	barrier_var(size);
+	if (size <= SNAP_ROOM)
+		bpf_seq_write(ctx->meta->seq, &room, sizeof(room.thread) + size);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

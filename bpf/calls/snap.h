@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A thread at this moment, as snap.bpf.c writes it: a record for each thread in scope. Records go into the
+ * iterator's own file, so none can be lost.
+ */
+#ifndef TALLY_SNAP_H
+#define TALLY_SNAP_H
+
+#include "file.h"
+#include "task_key.h"
+#include "trace.h"
+
+/* Frames looked at of a kernel stack. */
+#define SNAP_FRAMES 64
+
+/* Where a thread is, if it is not in a system call. */
+enum snap_place {
+	SNAP_IN_CALL,
+	SNAP_ON_CPU,            /* its registers are in use: it may be in a call or in user mode */
+	SNAP_KERNEL_THREAD,     /* or one that the kernel started for a process: it makes no calls */
+	SNAP_OUTSIDE,           /* interrupted in user mode, or in a page fault: the outermost function says which */
+	SNAP_ENDED,             /* exited, and not waited for yet */
+};
+
+struct snap_thread {
+	__u64 at_ns;            /* when it was looked at, CLOCK_MONOTONIC */
+	/*
+	 * Since when it is in its state, by the clock of the scheduler (0: unknown), and how much later it may have
+	 * been. loader: snap_clock_ahead.
+	 */
+	__u64 since, doubt_ns;
+	__u64 value[TRACE_VALUES];      /* the arguments of the call; the rest is zero */
+	/* Kernel addresses: the innermost frame outside of the scheduler, and the outermost one. 0: unknown. */
+	__u64 waits_in, entry;
+	struct task_key task;   /* all parts; cpu: where it runs, or ran last */
+	__u32 number;           /* of the call */
+	__u32 slot;             /* abi * SYSCALL_NUMBERS + number, or the abi's last */
+	char state;             /* as in /proc/PID/stat */
+	__u8 place;             /* enum snap_place */
+	__u16 used;             /* of data: chunks (struct trace_chunk) with the files of the call's descriptors */
+	__u32 pad;
+};
+
+#define SNAP_ROOM (TRACE_FDS * (sizeof(struct trace_chunk) + sizeof(struct file_name)))
+
+struct snap_record {
+	struct snap_thread thread;
+	__u8 data[SNAP_ROOM];
+};
+
+#endif /* TALLY_SNAP_H */

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* snap: every thread at this moment. See bpf/calls/snap.bpf.c. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "calls/snap/snap.h"
+#include "cli/order.h"
+#include "report/diag.h"
+#include "tools.h"
+#include "types/tracefs.h"
+
+#include "snap.skel.h"
+
+SKELETON(snap);
+
+enum {
+	KEY_EACH = 0x1000,
+	KEY_SORT,
+};
+
+static const char *const orders[] = { SNAP_ORDER_USUAL, "threads", "longest" };
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct snap *s = state->input;
+
+	switch (key) {
+	case KEY_EACH:
+		s->each = true;
+		return 0;
+	case KEY_SORT:
+		return order__parse(&s->order, orders, ARRAY_SIZE(orders), arg);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+#define USUAL_KEYS (BY_OWN(SNAP_BY_STATE) | BY_OWN(SNAP_BY_CALL) | BY_OWN(SNAP_BY_OBJECT) | BY_OWN(SNAP_BY_WCHAN))
+
+/* One picture at once, unless pictures are asked for at each interval. */
+static int check(void *own, struct cli *cli)
+{
+	struct snap *s = own;
+
+	if (s->each && cli->by) {
+		diag_error("--each shows every thread, and --by groups of them; give one of them");
+		return -EINVAL;
+	}
+	if (s->each && s->order && !strcmp(s->order, "longest"))
+		s->order = "time";
+	if (s->each && s->order && !strcmp(s->order, "threads")) {
+		diag_error("--sort threads: with --each every row is one thread");
+		return -EINVAL;
+	}
+	if (!cli->by)
+		cli->by = USUAL_KEYS;
+	if (!cli->interval_ns && !cli->duration_ns)
+		cli->duration_ns = 1;
+	return 0;
+}
+
+/*
+ * --- the hooks ---------------------------------------------------------------------------------
+ */
+
+static int open_skeleton(struct measurement *m)
+{
+	struct snap *s = m->own;
+
+	s->bpf = m->bpf;
+	s->names.signatures.tracefs = tracefs__open();
+	snap_pass__describe((u8(*)[TRACE_FDS])s->bpf->rodata->descriptors, &s->names.signatures);
+	return 0;
+}
+
+static int attach(struct measurement *m)
+{
+	struct snap *s = m->own;
+	int err = symbols__new(&s->names.symbols) ?: measurement__attach(m);
+
+	if (err)
+		return err;
+	s->link = bpf_program__attach_iter(s->bpf->progs.snap, NULL);
+	return s->link ? 0 : -errno;
+}
+
+static int report(struct measurement *m, struct report *r)
+{
+	struct snap *s = m->own;
+	int err = snap_pass__run(&s->pass, bpf_link__fd(s->link), (s64 *)&s->bpf->bss->snap_clock_ahead);
+
+	r->value = "threads";
+	r->table = true;
+	r->standing = true;
+	r->has_events = true;
+	r->nothing = "no thread is in scope";
+	return err ?: snap_rows__report(s, m, r);
+}
+
+static void init(void *own)
+{
+	struct snap *s = own;
+
+	s->order = SNAP_ORDER_USUAL;
+	s->names.signatures.tracefs = -1;
+}
+
+static void release(void *own)
+{
+	struct snap *s = own;
+
+	bpf_link__destroy(s->link);
+	snap_pass__free(&s->pass);
+	symbols__free(s->names.symbols);
+	call_signatures__free(&s->names.signatures);
+	if (s->names.signatures.tracefs >= 0)
+		close(s->names.signatures.tracefs);
+}
+
+static const struct argp_option option_list[] = {
+	{ NULL, 0, NULL, 0, "Rows:", 1 },
+	{ "each", KEY_EACH, NULL, 0, "A row for each thread, with the arguments of its call", 1 },
+	{ "sort", KEY_SORT, "COL", 0,
+	  "Order by odd (default: D, long runnable, stopped, zombies, then the most threads), threads, longest or key",
+	  HELP_GROUPING },
+	{},
+};
+
+ORDER_VALUES(option_list, KEY_SORT, orders);
+static const struct argp own_argp = { .options = option_list, .parser = parse_own };
+static const struct own_parts parts = {
+	.name = snap_part_names, .n = SNAP_PARTS, .text = "state, call, object, wchan",
+};
+
+static const struct tool_spec spec = {
+	.name = "snap",
+	.cli = {
+		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN,
+		.doc = "Every thread now: its state, its system call, what it waits for, and for how long. "
+		       "One picture, or one at each interval; nothing is stopped.",
+		.own = &own_argp,
+		.own_parts = &parts,
+		.keys_without_room = true,
+	},
+	.own_size = sizeof(struct snap), .skeleton = &snap_skeleton,
+	.source = "iter/task",
+	.init = init, .check = check, .open = open_skeleton, .attach = attach, .report = report, .free = release,
+};
+
+TOOL_MEASURING(snap, spec, AREA_CALLS, "every thread now: its state and call, what it waits for, for how long");
