@@ -18,6 +18,9 @@
 #define TASK_RTLOCK_WAIT 0x1000         /* 5.16: sleeps for a spinlock of a real-time kernel */
 #define TASK_FROZEN 0x8000              /* 6.1 */
 
+/* Records have the frames of kernel stacks. */
+const volatile bool with_stacks = false;
+
 /* The arguments of each call that are descriptors, plus 1. Set by the loader. */
 const volatile u8 descriptors[TRACE_SLOTS][TRACE_FDS] = {};
 
@@ -28,7 +31,6 @@ const volatile u8 descriptors[TRACE_SLOTS][TRACE_FDS] = {};
 s64 snap_clock_ahead = 0;
 
 static struct snap_record room;
-static u64 frames[SNAP_FRAMES];
 
 static __always_inline u32 highest_bit(u32 bits)
 {
@@ -191,16 +193,20 @@ static __always_inline void add_descriptors(struct task_struct *t)
 
 static __always_inline void stack_of_task(struct snap_thread *s, struct task_struct *t)
 {
+	u64 *frames = (u64 *)room.data;
 	/* Kernels leave out functions of the scheduler: these walks are for "where does it wait". */
-	long bytes = bpf_get_task_stack(t, frames, sizeof(frames), 0);
+	long bytes = bpf_get_task_stack(t, frames, SNAP_FRAMES * sizeof(*frames), 0);
 	u64 n = bytes > 0 ? (u64)bytes / sizeof(*frames) : 0;
 
-	s->waits_in = s->entry = 0;
 	barrier_var(n);
 	if (!n || n > SNAP_FRAMES)
 		return;
 	s->waits_in = frames[0];
 	s->entry = frames[n - 1];
+	if (!with_stacks)
+		return;
+	s->frames = n;
+	s->used = n * sizeof(*frames);
 }
 
 static __always_inline u64 switches_of(struct task_struct *t)
@@ -222,7 +228,7 @@ static __always_inline void identify(struct task_key *key, struct task_struct *t
 static __always_inline void be_on_cpu(struct snap_thread *s)
 {
 	s->place = SNAP_ON_CPU;
-	s->used = 0;
+	s->used = s->frames = 0;
 	s->waits_in = s->entry = 0;
 }
 
@@ -230,7 +236,7 @@ static __always_inline void look_at(struct snap_thread *s, struct task_struct *t
 {
 	u64 switches = switches_of(t);
 
-	s->used = 0;
+	s->used = s->frames = 0;
 	s->waits_in = s->entry = 0;
 	s->state = state_of(t);
 	if (is_on_cpu(t)) {

@@ -37,11 +37,13 @@ struct snap_thread {
 	__u32 slot;             /* abi * SYSCALL_NUMBERS + number, or the abi's last */
 	char state;             /* as in /proc/PID/stat */
 	__u8 place;             /* enum snap_place */
-	__u16 used;             /* of data: chunks (struct trace_chunk) with the files of the call's descriptors */
-	__u32 pad;
+	__u16 used;             /* of data */
+	__u16 frames;           /* data begins with them: kernel addresses, innermost first; only if they are wanted */
+	__u16 pad;
+	/* Behind them: chunks (struct trace_chunk) with the files of the call's descriptors. */
 };
 
-#define SNAP_ROOM (TRACE_FDS * (sizeof(struct trace_chunk) + sizeof(struct file_name)))
+#define SNAP_ROOM (SNAP_FRAMES * sizeof(__u64) + TRACE_FDS * (sizeof(struct trace_chunk) + sizeof(struct file_name)))
 
 struct snap_record {
 	struct snap_thread thread;

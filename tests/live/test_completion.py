@@ -225,7 +225,7 @@ METRICS = {"openmetrics", "prometheus"}
 
 def suiting(tool, form):
     """What a format goes with, in a tool that has others, too."""
-    if "frames" in options(tool):
+    if "frames" in options(tool) or tool == "snap":
         with_stacks = ["-g"] if "-g" in letters(tool) or "stacks" in options(tool) else []
         if form in METRICS:
             return [] if with_stacks else ["--by", "sym"]

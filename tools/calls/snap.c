@@ -17,7 +17,25 @@ SKELETON(snap);
 enum {
 	KEY_EACH = 0x1000,
 	KEY_SORT,
+	KEY_FORMAT,
 };
+
+static const char *const formats[] = {
+	"text", "tree", "folded", "flame", "svg", "pprof", "speedscope", "json", "csv", "html", "openmetrics",
+	"prometheus",
+};
+
+#define FORMAT_NAMES \
+	"text, json, csv, html, openmetrics, prometheus; of stacks also tree, folded, flame, svg, pprof, speedscope"
+
+static error_t parse_format(struct snap *s, const char *arg)
+{
+	s->options.format = report_stack_format(arg);
+	if (s->options.format >= 0)
+		return 0;
+	diag_error("--format: '%s' is not one of " FORMAT_NAMES, arg);
+	return EINVAL;
+}
 
 static const char *const orders[] = { SNAP_ORDER_USUAL, "threads", "longest" };
 
@@ -26,6 +44,11 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	struct snap *s = state->input;
 
 	switch (key) {
+	case 'g':
+		s->with_stacks = true;
+		return 0;
+	case KEY_FORMAT:
+		return parse_format(s, arg);
 	case KEY_EACH:
 		s->each = true;
 		return 0;
@@ -43,6 +66,14 @@ static int check(void *own, struct cli *cli)
 {
 	struct snap *s = own;
 
+	if (s->each && s->with_stacks) {
+		diag_error("--each shows rows, and -g stacks; give one of them");
+		return -EINVAL;
+	}
+	if (s->with_stacks && cli->live) {
+		diag_error("--live has no place for stacks; `snap -g 1` shows them each second");
+		return -EINVAL;
+	}
 	if (s->each && cli->by) {
 		diag_error("--each shows every thread, and --by groups of them; give one of them");
 		return -EINVAL;
@@ -53,11 +84,12 @@ static int check(void *own, struct cli *cli)
 		diag_error("--sort threads: with --each every row is one thread");
 		return -EINVAL;
 	}
-	if (!cli->by)
+	if (!cli->by && !s->with_stacks)
 		cli->by = USUAL_KEYS;
 	if (!cli->interval_ns && !cli->duration_ns)
 		cli->duration_ns = 1;
-	return 0;
+	return s->with_stacks ? stack_options__check(&s->options, &s->stacks, cli, 0) :
+				stack_options__check_none(&s->options, cli);
 }
 
 /*
@@ -69,6 +101,7 @@ static int open_skeleton(struct measurement *m)
 	struct snap *s = m->own;
 
 	s->bpf = m->bpf;
+	s->bpf->rodata->with_stacks = s->with_stacks;
 	s->names.signatures.tracefs = tracefs__open();
 	snap_pass__describe((u8(*)[TRACE_FDS])s->bpf->rodata->descriptors, &s->names.signatures);
 	return 0;
@@ -77,10 +110,11 @@ static int open_skeleton(struct measurement *m)
 static int attach(struct measurement *m)
 {
 	struct snap *s = m->own;
-	int err = symbols__new(&s->names.symbols) ?: measurement__attach(m);
+	int err = stack_names__init(&s->stacks.names) ?: measurement__attach(m);
 
 	if (err)
 		return err;
+	s->names.symbols = s->stacks.names.symbols;
 	s->link = bpf_program__attach_iter(s->bpf->progs.snap, NULL);
 	return s->link ? 0 : -errno;
 }
@@ -91,11 +125,12 @@ static int report(struct measurement *m, struct report *r)
 	int err = snap_pass__run(&s->pass, bpf_link__fd(s->link), (s64 *)&s->bpf->bss->snap_clock_ahead);
 
 	r->value = "threads";
-	r->table = true;
 	r->standing = true;
 	r->has_events = true;
 	r->nothing = "no thread is in scope";
-	return err ?: snap_rows__report(s, m, r);
+	if (err)
+		return err;
+	return s->with_stacks ? snap_stacks__report(s, m, r) : snap_rows__report(s, m, r);
 }
 
 static void init(void *own)
@@ -103,6 +138,7 @@ static void init(void *own)
 	struct snap *s = own;
 
 	s->order = SNAP_ORDER_USUAL;
+	s->options = STACK_OPTIONS;
 	s->names.signatures.tracefs = -1;
 }
 
@@ -112,7 +148,7 @@ static void release(void *own)
 
 	bpf_link__destroy(s->link);
 	snap_pass__free(&s->pass);
-	symbols__free(s->names.symbols);
+	stack_names__free(&s->stacks.names);
 	call_signatures__free(&s->names.signatures);
 	if (s->names.signatures.tracefs >= 0)
 		close(s->names.signatures.tracefs);
@@ -121,6 +157,8 @@ static void release(void *own)
 static const struct argp_option option_list[] = {
 	{ NULL, 0, NULL, 0, "Rows:", 1 },
 	{ "each", KEY_EACH, NULL, 0, "A row for each thread, with the arguments of its call", 1 },
+	{ "stacks", 'g', NULL, 0, "Kernel stacks of threads that are not on a CPU, as a tree", 1 },
+	{ "format", KEY_FORMAT, "NAME", 0, FORMAT_NAMES, HELP_OUTPUT },
 	{ "sort", KEY_SORT, "COL", 0,
 	  "Order by odd (default: D, long runnable, stopped, zombies, then the most threads), threads, longest or key",
 	  HELP_GROUPING },
@@ -128,6 +166,7 @@ static const struct argp_option option_list[] = {
 };
 
 ORDER_VALUES(option_list, KEY_SORT, orders);
+OPTION_VALUES(format, .options = option_list, .key = KEY_FORMAT, .word = formats, .n = ARRAY_SIZE(formats));
 static const struct argp own_argp = { .options = option_list, .parser = parse_own };
 static const struct own_parts parts = {
 	.name = snap_part_names, .n = SNAP_PARTS, .text = "state, call, object, wchan",

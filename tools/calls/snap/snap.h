@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The parts of the tool snap: the pass over all threads (pass.c), a thread as text (thread.c), and the table of them
- * (rows.c).
+ * The parts of the tool snap: the pass over all threads (pass.c), a thread as text (thread.c), threads by key
+ * (groups.c), and the table (rows.c) or the stacks (stacks.c) of them.
  *
  * Functions of type int return 0 or a negative errno.
  */
@@ -10,8 +10,10 @@
 
 #include "base/table.h"
 #include "calls/syscall/calls.h"
-#include "cli/task_key.h"
+#include "cli/key_view.h"
 #include "run/measurement.h"
+#include "stack/options.h"
+#include "stack/stacks.h"
 #include "sym/symbols.h"
 
 #include "bpf/calls/snap.h"
@@ -65,22 +67,74 @@ int snap_names__arguments(struct snap_names *names, const struct snap_thread *t,
 /* Threads that need attention come first: the smaller, the more. */
 u32 snap_thread__rank(const struct snap_thread *t, u64 ns);
 
-/* --- rows.c ----------------------------------------------------------------------------------- */
+/* --- the tool --------------------------------------------------------------------------------- */
 
 struct snap {
 	/* Options. */
-	bool each;
+	bool each, with_stacks;
 	const char *order;      /* a column; NULL: by key */
+	struct stack_options options;
 	/* The rest is set by the hooks. */
 	struct snap_bpf *bpf;
 	struct bpf_link *link;
 	struct snap_names names;
 	struct snap_pass pass;
+	struct stacks stacks;   /* of it, the names, from the begin on */
+	char without[96];       /* how many threads have no stack */
 };
 
-/* The default of --sort: what needs attention, then the most threads. */
+/* The default of --sort: the odd ones, then the most threads. */
 #define SNAP_ORDER_USUAL "odd"
 
+/* --- groups.c --------------------------------------------------------------------------------- */
+
+/* The parts that are not asked for are zero; text: 1 + index of a text, 0: none. */
+struct snap_group_key {
+	struct task_key task;
+	u32 text[SNAP_PARTS];
+};
+
+struct snap_group {
+	struct snap_group_key key;
+	u64 threads;
+	u32 rank;
+	bool has_time;          /* of any of them is known since when it is in its state */
+	u64 longest_ns, doubt_ns;       /* of the thread that has been in it for the longest time: */
+	const struct snap_thread *thread;
+};
+
+struct snap_groups {
+	struct snap *snap;
+	u32 by;
+	struct task_key_names names;
+	struct key_view view;
+	char **text;
+	size_t ntexts;
+	struct table by_text;
+	struct snap_group *group;
+	size_t n;
+	struct table by_key;
+};
+
+/* by: the keys, as in struct cli. */
+void snap_groups__begin(struct snap_groups *t, struct snap *s, struct measurement *m, u32 by);
+
+/* Adds a thread of the pass to its group, whose number is *index. Returns 0 or -ENOMEM. */
+int snap_groups__add(struct snap_groups *t, const struct snap_thread *thread, u32 *index);
+
+/* Adds the cells of the key. */
+int snap_groups__add_key(struct snap_groups *t, const struct snap_group *g, struct report_row *row);
+void snap_groups__free(struct snap_groups *t);
+
+/* Add a cell with a text: the first takes it over, the second copies it. NULL: there is none. */
+int snap_add_cell(struct report_row *row, struct field cell, char *text);
+int snap_copy_cell(struct report_row *row, struct field cell, const char *text);
+
+/* --- rows.c, stacks.c ------------------------------------------------------------------------- */
+
 int snap_rows__report(struct snap *s, struct measurement *m, struct report *r);
+
+/* Kernel stacks: the value of each is the number of threads. */
+int snap_stacks__report(struct snap *s, struct measurement *m, struct report *r);
 
 #endif /* TALLY_SNAP_SNAP_H */

@@ -30,8 +30,9 @@ static size_t record_of(struct trace_record *r, const struct snap_thread *t)
 	r->slot = t->slot;
 	r->number = t->number;
 	r->state = TRACE_RUNNING;
-	r->used = t->used < TRACE_ROOM ? t->used : 0;
-	memcpy(r->data, t + 1, r->used);
+	if (t->frames * sizeof(u64) <= t->used && t->used - t->frames * sizeof(u64) <= TRACE_ROOM)
+		r->used = t->used - t->frames * sizeof(u64);
+	memcpy(r->data, (const u64 *)(t + 1) + t->frames, r->used);
 	return offsetof(struct trace_record, data) + r->used;
 }
 
