@@ -114,7 +114,7 @@ static void add_to(struct snap_group *g, const struct snap_thread *thread, bool 
 	g->thread = thread;
 	g->has_time |= has_time;
 	g->longest_ns = ns;
-	g->doubt_ns = thread->doubt_ns;
+	g->doubt_ns = thread->doubt_ns < ns ? thread->doubt_ns : ns;
 }
 
 int snap_groups__add(struct snap_groups *t, const struct snap_thread *thread, u32 *index)
