@@ -24,7 +24,9 @@ CALLS = {
     "accept": (43, 202),
     "flock": (73, 32),
 }
-SLEEPERS = tuple(CALLS)
+# A 32-bit call, where there are any; else pause.
+NAP_32 = "nanosleep:32"
+SLEEPERS = (*CALLS, NAP_32)
 PLACES = (*SLEEPERS, "spin", "stopped", "zombie")
 ON_ARM = platform.machine() == "aarch64"
 
@@ -117,6 +119,14 @@ def check_call(standing, place, row):
         assert row["object"] == (target or {"futex": f"{args[0]:#x}", "wait4": f"pid {args[0]}"}.get(place))
 
 
+def check_32_bit_call(standing, row):
+    """Its arguments are not decoded: six numbers of 32 bits."""
+    number, *said = (standing.proc(NAP_32) / "syscall").read_text().split()
+    args = [int(n, 16) % 2 ** 32 for n in said[:6]]
+    assert (row["call"], int(number)) == (NAP_32, 162), row
+    assert row["args"] == ", ".join(f"{n:#x}" if n else "0" for n in args) and row["object"] is None, (row, args)
+
+
 def check_channel(standing, place, row):
     """The innermost frame outside of the scheduler. Old kernels know no channel where their code has no frame
     pointers."""
@@ -145,6 +155,8 @@ def test_each_thread(standing, snap):
         assert row["comm"] == "standing"
         if place in CALLS:
             check_call(standing, place, row)
+        if place == NAP_32 and tally.makes_32_bit_calls():
+            check_32_bit_call(standing, row)
         if place in SLEEPERS or place == "stopped":
             check_channel(standing, place, row)
         if place != "spin":

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * standing: threads and processes that each stand at a known place: a thread in read(pipe), futex, epoll_wait,
- * clock_nanosleep, poll, wait4, accept and flock; a process that computes, one that is stopped, and one that has
- * exited and is not waited for.
+ * clock_nanosleep, poll, wait4, accept, flock and a 32-bit nanosleep; a process that computes, one that is stopped, and
+ * one that has exited and is not waited for.
  * ready TID TIME ...: of each, in this order, and when it went there (ns of CLOCK_MONOTONIC_RAW, before the call)
  */
 #include <linux/futex.h>
@@ -16,7 +16,7 @@
 
 #include "trigger.h"
 
-enum { READ, FUTEX, EPOLL, NAP, POLL, WAIT, ACCEPT, FLOCK, SPIN, STOPPED, ZOMBIE, PLACES };
+enum { READ, FUTEX, EPOLL, NAP, POLL, WAIT, ACCEPT, FLOCK, NAP_32, SPIN, STOPPED, ZOMBIE, PLACES };
 
 static volatile struct place {
 	pid_t tid;
@@ -24,6 +24,7 @@ static volatile struct place {
 } *places;
 static uint32_t word;
 static int ends[2], epoll, listener, locked;
+static int32_t *time_32;
 static const struct timespec long_time = { 100000, 0 };
 
 static void stand(long i)
@@ -50,6 +51,9 @@ static void stand(long i)
 		syscall(SYS_accept, listener, NULL, NULL);
 	else if (i == FLOCK)
 		syscall(SYS_flock, locked, LOCK_EX);
+	else if (trigger__call_32(162, (long)time_32, 0, 0, 0, 0) == -ENOSYS)
+		for (;;)
+			pause();        /* this kernel has no such calls */
 	error(1, errno, "the thread at %ld came back", i);
 }
 
@@ -98,6 +102,11 @@ int main(void)
 	if (places == MAP_FAILED)
 		error(1, errno, "mmap");
 	trigger__name();
+	trigger__prepare_32();
+	time_32 = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+	if (time_32 == MAP_FAILED)
+		error(1, errno, "mmap");
+	time_32[0] = 100000;
 	make_descriptors();
 	make_child(STOPPED);
 	make_child(ZOMBIE);
