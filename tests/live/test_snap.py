@@ -140,6 +140,7 @@ def check_time(standing, place, row, began, ended):
     """The tool's time may be too long by what it says, and lies between the trigger's clock before and ours after."""
     least, most = began - standing.seen, ended - standing.before[place]
     assert least <= row["time"] and row["time"] - row["doubt"] <= most, (place, row, least, most)
+    assert row["doubt"] <= row["time"], row
 
 
 @pytest.mark.everywhere
