@@ -177,6 +177,14 @@ def test_the_odd_ones_come_first(standing, snap):
     assert len({(row["state"], row["call"], row["object"], row["wchan"]) for row in rows}) == len(rows)
 
 
+def test_idle_threads_of_the_kernel_come_last(standing, snap):
+    """A small machine has more of them than anything else, and nobody asks for them."""
+    rows = [row for row in snap()["rows"] if row["state"] in "SI"]
+    idle = [row["call"] == "[kernel]" for row in rows]
+    assert any(idle) and not all(idle), rows
+    assert idle == sorted(idle), rows
+
+
 @pytest.mark.parametrize("key", ("pid", "tid", "comm", "uid", "cpu", "cgroup", "container", "unit", "pidns", "state",
                                  "call", "object", "wchan", "state,pid"))
 def test_every_key_has_all_threads(standing, snap, key):

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "calls/snap/snap.h"
-#include "cli/order.h"
 #include "report/diag.h"
 #include "tools.h"
 #include "types/tracefs.h"
@@ -13,12 +12,6 @@
 #include "snap.skel.h"
 
 SKELETON(snap);
-
-enum {
-	KEY_EACH = 0x1000,
-	KEY_SORT,
-	KEY_FORMAT,
-};
 
 static const char *const formats[] = {
 	"text", "tree", "folded", "flame", "svg", "pprof", "speedscope", "json", "csv", "html", "openmetrics",
@@ -28,8 +21,10 @@ static const char *const formats[] = {
 #define FORMAT_NAMES \
 	"text, json, csv, html, openmetrics, prometheus; of stacks also tree, folded, flame, svg, pprof, speedscope"
 
-static error_t parse_format(struct snap *s, const char *arg)
+static int parse_format(void *own, char *arg)
 {
+	struct snap *s = own;
+
 	s->options.format = report_stack_format(arg);
 	if (s->options.format >= 0)
 		return 0;
@@ -38,26 +33,6 @@ static error_t parse_format(struct snap *s, const char *arg)
 }
 
 static const char *const orders[] = { SNAP_ORDER_USUAL, "threads", "longest" };
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct snap *s = state->input;
-
-	switch (key) {
-	case 'g':
-		s->with_stacks = true;
-		return 0;
-	case KEY_FORMAT:
-		return parse_format(s, arg);
-	case KEY_EACH:
-		s->each = true;
-		return 0;
-	case KEY_SORT:
-		return order__parse(&s->order, orders, ARRAY_SIZE(orders), arg);
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
 
 #define USUAL_KEYS (BY_OWN(SNAP_BY_STATE) | BY_OWN(SNAP_BY_CALL) | BY_OWN(SNAP_BY_OBJECT) | BY_OWN(SNAP_BY_WCHAN))
 
@@ -154,20 +129,19 @@ static void release(void *own)
 		close(s->names.signatures.tracefs);
 }
 
-static const struct argp_option option_list[] = {
-	{ NULL, 0, NULL, 0, "Rows:", 1 },
-	{ "each", KEY_EACH, NULL, 0, "A row for each thread, with the arguments of its call", 1 },
-	{ "stacks", 'g', NULL, 0, "Kernel stacks of threads that are not on a CPU, as a tree", 1 },
-	{ "format", KEY_FORMAT, "NAME", 0, FORMAT_NAMES, HELP_OUTPUT },
-	{ "sort", KEY_SORT, "COL", 0,
-	  "Order by odd (default: D, long runnable, stopped, zombies, then the most threads), threads, longest or key",
-	  HELP_GROUPING },
+static const struct option_row rows[] = {
+	HEADING("Rows:", 1),
+	{ "each", 0, NULL, ROW_FLAG, "A row for each thread, with the arguments of its call", 1,
+	  FIELD(struct snap, each) },
+	{ "stacks", 'g', NULL, ROW_FLAG, "Kernel stacks of threads that are not on a CPU, as a tree", 1,
+	  FIELD(struct snap, with_stacks) },
+	{ "format", 0, "NAME", ROW_OWN, FORMAT_NAMES, HELP_OUTPUT, .parse = parse_format, WORDS(formats) },
+	{ "sort", 0, "COL", ROW_ORDER,
+	  "Order by odd (default: D, long runnable, stopped, zombies, then the most threads, idle ones of the kernel "
+	  "last), threads, longest or key", HELP_GROUPING, FIELD(struct snap, order), WORDS(orders) },
 	{},
 };
 
-ORDER_VALUES(option_list, KEY_SORT, orders);
-OPTION_VALUES(format, .options = option_list, .key = KEY_FORMAT, .word = formats, .n = ARRAY_SIZE(formats));
-static const struct argp own_argp = { .options = option_list, .parser = parse_own };
 static const struct own_parts parts = {
 	.name = snap_part_names, .n = SNAP_PARTS, .text = "state, call, object, wchan",
 };
@@ -178,7 +152,7 @@ static const struct tool_spec spec = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN,
 		.doc = "Every thread now: its state, its system call, what it waits for, and for how long. "
 		       "One picture, or one at each interval; nothing is stopped.",
-		.own = &own_argp,
+		.rows = rows,
 		.own_parts = &parts,
 		.keys_without_room = true,
 	},

@@ -20,11 +20,6 @@ extern const struct argp_option order_options[];
 error_t order__parse_option(int key, char *arg, struct argp_state *state);
 char *order__name_columns(int key, const char *text, void *input); /* argp help filter */
 
-/* Declares the values of --sort (OPTION_VALUES): the columns, and "key". */
-#define ORDER_VALUES(table, sort_key, columns)                                                                         \
-	OPTION_VALUES(order, .options = table, .key = sort_key, .word = columns, .n = ARRAY_SIZE(columns),             \
-		      .add = complete_key)
-
 /*
  * Rows to show; 0: all. --top if given, else 20 for text output, whose first rows are the largest;
  * machine formats and --live, which sorts by itself, get every row.

@@ -195,6 +195,6 @@ u32 snap_thread__rank(const struct snap_thread *t, u64 ns)
 	case 'X':
 		return 3;
 	default:
-		return 4;
+		return t->place == SNAP_KERNEL_THREAD ? 5 : 4;
 	}
 }
