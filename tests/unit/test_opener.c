@@ -155,6 +155,23 @@ static void places(void **state)
 	assert_true(opener__place(0, "/proc/1/map_files/1-2") != opener__place(0, "/proc/1/map_files/2-3"));
 }
 
+/* The answers of statfs(2) and stat(2) for a mount. */
+static void space(void **state)
+{
+	struct opener_space found;
+	struct statfs fs;
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(statfs("/", &fs), 0);
+	assert_int_equal(stat("/", &st), 0);
+	assert_int_equal(opener__space("/", &found), 0);
+	assert_int_equal(found.fs.f_type, fs.f_type);
+	assert_int_equal(found.fs.f_blocks, fs.f_blocks);
+	assert_int_equal(found.device, st.st_dev);
+	assert_int_equal(opener__space("/no/such/mount", &found), -ENOENT);
+}
+
 /* A signal ends the wait. */
 static void interrupted(void **state)
 {
@@ -199,6 +216,7 @@ int main(void)
 		cmocka_unit_test(looked_at),
 		cmocka_unit_test(silent),
 		cmocka_unit_test(places),
+		cmocka_unit_test(space),
 		cmocka_unit_test(interrupted),
 		cmocka_unit_test(gone),
 	};

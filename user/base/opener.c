@@ -22,7 +22,7 @@
 #include "base/confined.h"
 #include "base/regular.h"
 
-enum task { TASK_OPEN, TASK_READ, TASK_STAT, TASK_MAY_READ, TASK_REAL_PATH, TASK_FILE_SYSTEM };
+enum task { TASK_OPEN, TASK_READ, TASK_STAT, TASK_MAY_READ, TASK_REAL_PATH, TASK_FILE_SYSTEM, TASK_SPACE };
 
 #define MOST_READ (64U << 10)
 
@@ -193,6 +193,23 @@ static s64 do_file_system(int given, char *to)
 	return sizeof(type);
 }
 
+static s64 do_space(const char *path, char *to)
+{
+	int fd = open(path, O_PATH | O_CLOEXEC), err;
+	struct opener_space space = {};
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	err = fstatfs(fd, &space.fs) ? -errno : stat_known(fd, &st);
+	close(fd);
+	if (err)
+		return err;
+	space.device = st.st_dev;
+	memcpy(to, &space, sizeof(space));
+	return sizeof(space);
+}
+
 /* Returns a descriptor to send, or -1. */
 static int do_task(const struct request *r, const char *text, int given, struct reply *reply, char *data)
 {
@@ -215,6 +232,9 @@ static int do_task(const struct request *r, const char *text, int given, struct 
 		break;
 	case TASK_FILE_SYSTEM:
 		reply->result = do_file_system(given, data);
+		break;
+	case TASK_SPACE:
+		reply->result = do_space(path, data);
 		break;
 	}
 	return -1;
@@ -565,6 +585,24 @@ int opener__file_system(int fd, u64 place, u64 *type)
 	s64 n = ask(&q, &reply, &got);
 
 	return n < 0 ? n : n == sizeof(*type) ? 0 : -EBADMSG;
+}
+
+/* Mounts beside one another are different places. */
+int opener__space(const char *path, struct opener_space *space)
+{
+	struct question q = {
+		.head = { .task = TASK_SPACE }, .path = path, .given = -1, .to = space, .room = sizeof(*space),
+	};
+	char inside[PATH_MAX + 2];
+	struct reply reply;
+	int got;
+	s64 n;
+
+	if (snprintf(inside, sizeof(inside), "%s/.", path) >= (int)sizeof(inside))
+		return -ENAMETOOLONG;
+	q.place = opener__place(0, inside);
+	n = ask(&q, &reply, &got);
+	return n < 0 ? n : n == sizeof(*space) ? 0 : -EBADMSG;
 }
 
 /* FNV-1a. Beside one another in /proc/PID/map_files are files of any file system. */

@@ -19,6 +19,7 @@
 #define TALLY_BASE_OPENER_H
 
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/types.h>
 
 #include "base/types.h"
@@ -54,6 +55,17 @@ char *opener__real_path(const char *path);
 
 /* f_type of fstatfs(2). place: as in struct opener_path. Returns 0 or a negative errno. */
 int opener__file_system(int fd, u64 place, u64 *type);
+
+/*
+ * statfs(2) of the mount at a path, which is the place that is left alone, and its device, by which the caller sees
+ * whether another mount covers it. Returns 0 or a negative errno.
+ */
+struct opener_space {
+	struct statfs fs;
+	u64 device;             /* st_dev */
+};
+
+int opener__space(const char *path, struct opener_space *space);
 
 /*
  * Whether an error says that there was no answer (-ETIME, -EINTR, -EDQUOT), no child to ask (-EAGAIN, -EBADMSG), or
