@@ -27,6 +27,7 @@ MORE = {
     "runqlat": ("--table --by tid",),
     "timehist": ("--summary=only",),
     "trace": ("--summary",),
+    "vitals": ("--all",),
 }
 # Keys that most tools have: one stands for all. Keys of a frame are tested once.
 EVERYWHERE = {"pid", "tid", "comm", "cgroup", "container", "unit", "cpu", "pidns", "uid", "dso", "sym"}

@@ -653,6 +653,7 @@ METRICS = (
         "snap": "",
         "kvmstat": "no guest",
         "memleak": "leaks",
+        "vitals": "",
     },
 )
 

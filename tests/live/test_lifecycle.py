@@ -382,7 +382,7 @@ def run_where(line, *words):
 
 
 # They load no programs.
-TYPELESS = {"cputhrottle"}
+TYPELESS = {"cputhrottle", "vitals"}
 
 
 @pytest.mark.parametrize("name", LINES)

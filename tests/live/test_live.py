@@ -97,6 +97,7 @@ OTHERS = (
     ("tcpretrans",),
     ("tcprtt", "--by", "remote"),
     ("timers",),
+    ("vitals",),
     ("wakeuptime",),
     ("workqueues",),
 )
@@ -133,7 +134,7 @@ def test_every_screen_fits(terminal, line, columns):
     ), shown
     assert all("source: " not in text for screen in shown for text in screen)
     assert each.after().startswith(f"{tool}: ") and "source: " not in each.after(), each.after()
-    assert "lost " in each.after() or tool == "stat", each.after()
+    assert "lost " in each.after() or tool in ("stat", "vitals"), each.after()
 
 
 def test_keys(terminal):

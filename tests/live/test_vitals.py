@@ -1,0 +1,480 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""vitals: each against what the same file says before and after, and staged incidents."""
+
+import errno
+import os
+import re
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+
+import cgroups
+import disks
+import network
+import tally
+
+pytestmark = pytest.mark.everywhere
+
+PAGE = os.sysconf("SC_PAGESIZE")
+TICK = 10**9 // os.sysconf("SC_CLK_TCK")
+
+
+def rows_of(report):
+    """By area, vital, object."""
+    found = {(row["area"], row["vital"], row["object"]): row for row in report["rows"]}
+    assert len(found) == len(report["rows"])
+    return found
+
+
+def read(path):
+    try:
+        return Path(path).read_text()
+    except OSError:
+        return None
+
+
+def keyed(path, unit=1):
+    """{first word: first number} of the lines of a file."""
+    lines = (line.replace(":", " ").split() for line in (read(path) or "").splitlines())
+    return {words[0]: int(words[1]) * unit for words in lines if len(words) > 1 and words[1].isdigit()}
+
+
+def pairs(path):
+    """{"Tcp RetransSegs": number}"""
+    lines = [line.split() for line in (read(path) or "").splitlines()]
+    return {f"{names[0][:-1]} {name}": int(value) for names, values in zip(lines[::2], lines[1::2])
+            for name, value in zip(names[1:], values[1:])}
+
+
+def counters():
+    """Those of single files, by area and vital; each in the unit of its row."""
+    found, stat = {}, {line.split()[0]: line.split()[1:] for line in read("/proc/stat").splitlines()}
+    for name, ticks in zip(("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"), stat["cpu"]):
+        found["cpu", name] = int(ticks) * TICK
+    for area, name in (("cpu", "cpu"), ("io", "io"), ("memory", "memory"), ("irq", "irq")):
+        for how, total in re.findall(r"^(\w+).* total=(\d+)", read(f"/proc/pressure/{name}") or "", re.M):
+            if how == "some" or area != "cpu":
+                found[area, f"pressure_{how}"] = int(total) * 1000
+    vmstat, netstat, snmp = keyed("/proc/vmstat"), pairs("/proc/net/netstat"), pairs("/proc/net/snmp")
+    for name, key, unit in (("oom_kills", "oom_kill", 1), ("major_faults", "pgmajfault", 1),
+                            ("swapped_in", "pswpin", PAGE), ("swapped_out", "pswpout", PAGE)):
+        found["memory", name] = vmstat[key] * unit
+    found["net", "listen_overflows"] = netstat["TcpExt ListenOverflows"]
+    found["net", "listen_drops"] = netstat["TcpExt ListenDrops"]
+    found["net", "syncookies"] = netstat["TcpExt SyncookiesSent"]
+    found["net", "retransmits"] = snmp["Tcp RetransSegs"]
+    found["net", "udp_full"] = snmp["Udp RcvbufErrors"]
+    if (udp6 := keyed("/proc/net/snmp6").get("Udp6RcvbufErrors")) is not None:
+        found["net", "udp6_full"] = udp6
+    softnet = [[int(word, 16) for word in line.split()] for line in read("/proc/net/softnet_stat").splitlines()]
+    found["net", "softnet_drops"] = sum(line[1] for line in softnet)
+    found["net", "softnet_squeezes"] = sum(line[2] for line in softnet)
+    return {(*key, "-"): value for key, value in found.items()}
+
+
+def lists():
+    """Counters of disks and interfaces."""
+    found = {}
+    for line in read("/proc/diskstats").splitlines():
+        _, _, name, *numbers = line.split()
+        if Path(f"/sys/block/{name.replace('/', '!')}").exists():
+            numbers = [int(number) for number in numbers]
+            found["disk", "read", name] = numbers[2] * 512
+            found["disk", "written", name] = numbers[6] * 512
+            found["disk", "busy", name] = numbers[9] * 10**6
+    for line in read("/proc/net/dev").splitlines()[2:]:
+        name, _, rest = line.strip().rpartition(":")
+        n = [int(word) for word in rest.split()]
+        for vital, at in (("received", 0), ("rx_errors", 2), ("rx_drops", 3), ("sent", 8), ("tx_errors", 10),
+                          ("tx_drops", 11)):
+            found["net", vital, name] = n[at]
+    return found
+
+
+def test_counters_are_those_of_the_files(tool, directory):
+    """Each lies between the difference of two readings inside the interval, and of two around it."""
+    outer = counters() | lists()
+    tracer = tool("--json", tool="vitals")
+    inner = counters() | lists()
+    for n in range(5):
+        (directory / f"{n}").write_bytes(b"x" * (1 << 20))
+        os.sync()
+        subprocess.run(["sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done"], check=True)
+    inner_end = counters() | lists()
+    rows = rows_of(tracer.stop().report)
+    outer_end = counters() | lists()
+    assert {key for key in counters() if key not in rows} == set(), "a counter is missing"
+    compared = 0
+    for key, row in rows.items():
+        # What a kernel counts backwards (iowait) is not known then.
+        if key not in inner or key not in outer or row["count"] is None:
+            continue
+        least, most = inner_end[key] - inner[key], outer_end[key] - outer[key]
+        # A disk's busy time is that of finished requests and of ticks; all else is exact.
+        assert least <= row["count"] <= most or key[1] == "iowait", (key, least, row, most)
+        compared += 1
+    assert compared >= 25, rows
+
+
+def test_shares(run):
+    """The CPUs' time is all there: its shares add up. Those of pressure are of the time there was."""
+    rows = rows_of(run("--json", "-d", "0.5", tool="vitals").report)
+    cpu = [rows["cpu", name, "-"] for name in ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")]
+    known = [row for row in cpu if row["count"] is not None]
+    assert len({row["whole"] for row in known}) == 1
+    if known == cpu:
+        assert sum(row["count"] for row in cpu) == cpu[0]["whole"]
+        assert sum(row["share_percent"] for row in cpu) == pytest.approx(100)
+    for row in rows.values():
+        if row["share_percent"] is not None:
+            assert row["share_percent"] == pytest.approx(100 * row["count"] / row["whole"])
+        if row["limit_percent"] is not None:
+            assert row["limit_percent"] == pytest.approx(100 * row["value"] / row["limit"])
+        if row["per_second"] is not None and row["unit"] == "number":
+            assert row["per_second"] == pytest.approx(row["count"] / row["seconds"])
+    some = rows.get(("io", "pressure_some", "-"))
+    assert some is None or 0.4e9 < some["whole"] < 60e9
+
+
+def gauges():
+    memory, stat = keyed("/proc/meminfo", 1024), keyed("/proc/stat")
+    files = [int(word) for word in read("/proc/sys/fs/file-nr").split()]
+    load, *_, tasks, _ = read("/proc/loadavg").split()
+    sockets = dict(re.findall(r"(\w+) (\d+)", next(
+        line for line in read("/proc/net/sockstat").splitlines() if line.startswith("TCP"))))
+    threads = int(tasks.split("/")[1])
+    found = {
+        ("memory", "used"): memory["MemTotal"] - memory["MemAvailable"],
+        ("memory", "swap_used"): memory["SwapTotal"] - memory["SwapFree"],
+        ("memory", "committed"): memory["Committed_AS"],
+        ("memory", "dirty"): memory["Dirty"],
+        ("memory", "writeback"): memory["Writeback"],
+        ("cpu", "load"): float(load),
+        ("cpu", "runnable"): stat["procs_running"],
+        ("cpu", "blocked"): stat["procs_blocked"],
+        ("files", "descriptors"): files[0] - files[1],
+        ("tasks", "threads"): threads,
+        ("tasks", "pids"): threads,
+        ("net", "time_wait"): int(sockets["tw"]),
+        ("net", "orphans"): int(sockets["orphan"]),
+        ("net", "tcp_memory"): int(sockets["mem"]) * PAGE,
+    }
+    if (count := read("/proc/sys/net/netfilter/nf_conntrack_count")) is not None:
+        found["net", "conntrack"] = int(count)
+    return {(*key, "-"): value for key, value in found.items()}
+
+
+def limits():
+    memory, ipv4 = keyed("/proc/meminfo", 1024), "/proc/sys/net/ipv4/"
+    found = {
+        ("memory", "used"): memory["MemTotal"],
+        ("memory", "swap_used"): memory["SwapTotal"],
+        ("memory", "committed"): memory["CommitLimit"],
+        ("files", "descriptors"): int(read("/proc/sys/fs/file-nr").split()[2]),
+        ("tasks", "threads"): int(read("/proc/sys/kernel/threads-max")),
+        ("tasks", "pids"): int(read("/proc/sys/kernel/pid_max")),
+        ("net", "time_wait"): int(read(ipv4 + "tcp_max_tw_buckets")),
+        ("net", "orphans"): int(read(ipv4 + "tcp_max_orphans")),
+        ("net", "tcp_memory"): int(read(ipv4 + "tcp_mem").split()[2]) * PAGE,
+    }
+    return {(*key, "-"): value for key, value in found.items()}
+
+
+class Watch:
+    """Reads the gauges all the time."""
+
+    def __init__(self):
+        self.seen, self.end = [], threading.Event()
+        self.thread = threading.Thread(target=self.look)
+
+    def look(self):
+        while not self.end.is_set():
+            self.seen.append(gauges())
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.end.set()
+        self.thread.join()
+
+
+def test_gauges_are_those_of_the_files(run):
+    """Limits stand still. A level lies in the range of what was seen meanwhile; one that moved in between two looks
+    does so in another try."""
+    outside = None
+    for _ in range(10):
+        with Watch() as watch:
+            rows = rows_of(run("--json", "-d", "0.1", tool="vitals").report)
+        for key, limit in limits().items():
+            assert rows[key]["limit"] == limit, key
+        assert {key for key in gauges() if key not in rows} == set()
+        ranges = {key: [seen[key] for seen in watch.seen] for key in watch.seen[0]}
+        still = {key: rows[key]["value"] for key in ranges
+                 if not min(ranges[key]) <= rows[key]["value"] <= max(ranges[key])}
+        # An instant of its own: the tool itself runs then, and has memory and descriptors.
+        now = set(still) - {("cpu", "runnable", "-"), ("cpu", "blocked", "-")}
+        outside = now if outside is None else outside & now
+        if not outside:
+            return
+    assert not outside, (still, ranges)
+
+
+# --- file systems ----------------------------------------------------------------------------------
+
+def small_file_system(ends, directory, *options):
+    disk = disks.loop(ends, directory, 8 << 20)
+    disks.run("mkfs.ext4", "-q", "-m", "5", *options, disk.path)
+    at = directory / "a mount"
+    at.mkdir()
+    disks.run("mount", disk.path, at)
+    ends.callback(disks.run, "umount", at)
+    return at
+
+
+def space(at):
+    s = os.statvfs(at)
+    used = s.f_blocks - s.f_bfree
+    return (used * s.f_frsize, (used + s.f_bavail) * s.f_frsize), (s.f_files - s.f_ffree, s.f_files)
+
+
+def test_a_full_file_system(run, ends, directory):
+    """Its space and its inodes are those of statvfs, and it comes first."""
+    at = small_file_system(ends, directory, "-N", "32")
+    with open(at / "large", "wb", buffering=0) as f:
+        for size in 64 << 10, 1 << 10:
+            with pytest.raises(OSError) as full:
+                while True:
+                    f.write(b"x" * size)
+                    os.fdatasync(f.fileno())
+            assert full.value.errno == errno.ENOSPC
+    with pytest.raises(OSError) as full:
+        for n in range(100):
+            (at / f"{n}").touch()
+    assert full.value.errno == errno.ENOSPC
+    disks.run("sync", "-f", at)
+    rows = rows_of(run("--json", "-d", "0.1", tool="vitals").report)
+    of_bytes, of_inodes = space(at)
+    for vital, expected in ("used", of_bytes), ("inodes", of_inodes):
+        row = rows["files", vital, str(at)]
+        assert (row["value"], row["limit"]) == expected
+        assert row["limit_percent"] >= 95
+    assert rows["files", "inodes", str(at)]["limit_percent"] == 100
+    text = run("-d", "0.1", tool="vitals").text
+    table = text[text.index("\narea "):]
+    mine = [at_line for at_line, line in enumerate(table.splitlines()) if str(at) in line]
+    first = next(n for n, line in enumerate(table.splitlines()) if line.startswith("memory  used "))
+    assert len(mine) == 2 and max(mine) < first, text
+
+
+def test_an_empty_file_system(run, ends, directory):
+    """It is listed with what statvfs has, and --all shows it; text leaves its inodes out."""
+    at = small_file_system(ends, directory)
+    rows = rows_of(run("--json", "-d", "0.1", tool="vitals").report)
+    assert tuple(rows["files", "used", str(at)][name] for name in ("value", "limit")) == space(at)[0]
+    assert rows["files", "read_only", str(at)]["value"] == 0
+    shown = [line for line in run("-d", "0.1", tool="vitals").text.splitlines() if str(at) in line]
+    assert not [line for line in shown if "inodes" in line]
+    every = [line for line in run("--all", "-d", "0.1", tool="vitals").text.splitlines() if str(at) in line]
+    assert len(every) == 3, every
+
+
+def test_a_file_system_becomes_read_only(tool, ends, directory):
+    at = small_file_system(ends, directory)
+    tracer = tool("--json", tool="vitals")
+    disks.run("mount", "-o", "remount,ro", at)
+    row = rows_of(tracer.stop().report)["files", "read_only", str(at)]
+    assert (row["value"], row["count"]) == (1, 1)
+    tracer = tool("--json", tool="vitals")
+    row = rows_of(tracer.stop().report)["files", "read_only", str(at)]
+    assert (row["value"], row["count"]) == (1, 0)
+
+
+def test_errors_of_a_disk_are_messages(tool, ends, directory):
+    """The kernel's; not those that a process has written. The file behind the disk has no room for what is written."""
+    disks.mount(ends, directory, "tmpfs", "size=64k")
+    disk = disks.loop(ends, directory)
+    log = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK)
+    ends.callback(os.close, log)
+    os.lseek(log, 0, os.SEEK_END)
+
+    def has_error():
+        try:
+            return f"error, dev {disk.name}," in os.read(log, 8192).decode("utf-8", "replace")
+        except BlockingIOError:
+            return False
+
+    tracer = tool("--json", tool="vitals")
+    with open("/dev/kmsg", "w") as f:
+        f.write("Out of memory: Killed process 1 (tally-test)\n")
+    fd = os.open(disk.path, os.O_RDWR)
+    try:
+        with pytest.raises(OSError):
+            os.pwrite(fd, b"x" * (1 << 20), 0)
+            os.fsync(fd)
+    finally:
+        os.close(fd)
+    tally.wait_until(has_error, "the kernel's message")
+    rows = rows_of(tracer.stop().report)
+    assert rows["kernel", "messages", "io_error"]["count"] >= 1
+    assert rows["kernel", "messages", "oom"]["count"] == 0
+
+
+# --- cgroups ---------------------------------------------------------------------------------------
+
+def group_of(cgroup, controller):
+    """A cgroup with it, in v1 where that is mounted."""
+    found = {h.name: h for h in cgroups.hierarchies()}
+    hierarchy = found.get(controller) or found.get("v2")
+    if hierarchy is None:
+        pytest.skip("no cgroups")
+    if hierarchy.name == "v2":
+        if controller not in (hierarchy.mount / "cgroup.controllers").read_text().split():
+            pytest.skip(f"no {controller} controller")
+        (hierarchy.mount / "cgroup.subtree_control").write_text(f"+{controller}")
+        above = cgroup(hierarchy, "")
+        (above.path / "cgroup.subtree_control").write_text(f"+{controller}")
+    return hierarchy.name, cgroup(hierarchy, "vitals")
+
+
+def child(ends, program):
+    """A process that has said that it is ready, and waits."""
+    process = subprocess.Popen(["/usr/bin/python3", "-c", "import sys\n" + program + "\nprint('ready', flush=True)\n"
+                                "sys.stdin.readline()"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    ends.callback(tally.end_process, process)
+    return process
+
+
+def test_a_cgroup_near_its_memory_limit(run, ends, cgroup):
+    version, group = group_of(cgroup, "memory")
+    now, limit = (group.path / name for name in (
+        ("memory.current", "memory.max") if version == "v2" else ("memory.usage_in_bytes", "memory.limit_in_bytes")))
+    process = child(ends, "sys.stdin.readline(); kept = bytearray(32 << 20)")
+    group.add(process.pid)
+    process.stdin.write("\n")
+    process.stdin.flush()
+    assert process.stdout.readline() == "ready\n"
+    rows = rows_of(run("--json", "-d", "0.1", tool="vitals").report)
+    assert ("cgroup", "memory", group.name) not in rows, "there is no limit yet"
+    limit.write_text(str(int(now.read_text()) + (1 << 20)))
+    before = int(now.read_text())
+    row = rows_of(run("--json", "-d", "0.1", tool="vitals").report)["cgroup", "memory", group.name]
+    assert row["limit"] == int(limit.read_text())
+    assert row["value"] == before == int(now.read_text())
+    assert row["limit_percent"] > 95
+    text = run("-d", "0.1", tool="vitals").text
+    assert re.search(rf"^cgroup +memory +{group.name} ", text, re.M), text
+
+
+def test_a_kill_for_want_of_memory(tool, ends, cgroup):
+    """The cgroup's count, the machine's, and the kernel's message."""
+    version, group = group_of(cgroup, "memory")
+    limit = group.path / ("memory.max" if version == "v2" else "memory.limit_in_bytes")
+    limit.write_text(str(16 << 20))
+    for swap in "memory.swap.max", "memory.memsw.limit_in_bytes":
+        if (group.path / swap).exists():
+            (group.path / swap).write_text(str(0 if version == "v2" else 16 << 20))
+    process = child(ends, "sys.stdin.readline(); kept = b'x' * (64 << 20)")
+    group.add(process.pid)
+    tracer = tool("--json", tool="vitals")
+    process.stdin.write("\n")
+    process.stdin.flush()
+    assert process.wait(tally.PATIENCE) == -9
+    rows = rows_of(tracer.stop().report)
+    if ("cgroup", "oom_kills", group.name) in rows or version == "v2":
+        assert rows["cgroup", "oom_kills", group.name]["count"] == 1
+    assert rows["memory", "oom_kills", "-"]["count"] >= 1
+    assert rows["kernel", "messages", "oom"]["count"] >= 1
+
+
+def test_a_cgroup_without_room_for_a_process(tool, ends, cgroup):
+    _, group = group_of(cgroup, "pids")
+    (group.path / "pids.max").write_text("1")
+    process = child(ends, """
+import os
+sys.stdin.readline()
+for n in range(3):
+    try:
+        if not os.fork():
+            os._exit(0)
+    except BlockingIOError:
+        pass""")
+    group.add(process.pid)
+    refused = group.path / "pids.events"
+
+    def books():
+        return int(refused.read_text().split()[1])
+
+    before = books()
+    tracer = tool("--json", tool="vitals")
+    process.stdin.write("\n")
+    process.stdin.flush()
+    assert process.stdout.readline() == "ready\n"
+    rows = rows_of(tracer.stop().report)
+    row = rows["cgroup", "pids", group.name]
+    assert (row["value"], row["limit"], row["limit_percent"]) == (1, 1, 100)
+    assert rows["cgroup", "forks_refused", group.name]["count"] == books() - before == 3
+
+
+# --- the network -----------------------------------------------------------------------------------
+
+def test_a_queue_of_connections_overflows(tool, ends):
+    """In a network namespace: nobody else's counters."""
+    with network.Own():
+        sockets = network.Sockets(ends, *network.LOOPBACK["IPv4"])
+        server = sockets.server(backlog=0)
+        address = server.getsockname()
+        tracer = tool("--json", tool="vitals")
+        before = network.counter("netstat", "ListenOverflows"), network.counter("netstat", "ListenDrops")
+        for _ in range(5):
+            one = sockets.new()
+            one.setblocking(False)
+            one.connect_ex(address)
+        tally.wait_until(lambda: network.counter("netstat", "ListenOverflows") > before[0], "an overflow")
+        after = network.counter("netstat", "ListenOverflows"), network.counter("netstat", "ListenDrops")
+        rows = rows_of(tracer.stop().report)
+        now = network.counter("netstat", "ListenOverflows"), network.counter("netstat", "ListenDrops")
+        for vital, n in ("listen_overflows", 0), ("listen_drops", 1):
+            assert after[n] - before[n] <= rows["net", vital, "-"]["count"] <= now[n] - before[n]
+        assert rows["net", "received", "lo"]["count"] > 0
+
+
+# --- what is missing -------------------------------------------------------------------------------
+
+def test_what_is_missing_is_not_zero(tmp_path):
+    """Without pressure, messages and /proc/vmstat: no rows, and -v says so."""
+    (tmp_path / "empty").touch()
+    covers = ((path, tmp_path if Path(path).is_dir() else tmp_path / "empty")
+              for path in ("/proc/pressure", "/proc/vmstat", "/dev/kmsg") if Path(path).exists())
+    mounts = "; ".join(f"mount --bind {cover} {path}" for path, cover in covers)
+    ran = subprocess.run(["unshare", "-m", "sh", "-c", f'{mounts}; exec "$@"', "sh", tally.BUILD / "vitals", "-v",
+                          "--json", "-d", "0.1"], capture_output=True, text=True, timeout=tally.PATIENCE, check=False)
+    assert ran.returncode == 0, ran
+    rows = rows_of(tally.Result(0, ran.stdout.encode(), b"").report)
+    assert not [key for key in rows if key[1].startswith("pressure")]
+    assert ("memory", "oom_kills", "-") not in rows and ("memory", "used", "-") in rows
+    assert "no /proc/pressure/io" in ran.stderr and "no /proc/vmstat" in ran.stderr, ran.stderr
+
+
+def test_the_default_fits_a_screen(run):
+    """--all and machine formats have everything."""
+    text = run("-d", "0.1", tool="vitals").text
+    assert len(text.splitlines()) <= 24, text
+    every = run("--all", "-d", "0.1", tool="vitals").text.splitlines()
+    rows = run("--json", "-d", "0.1", tool="vitals").report["rows"]
+    assert abs(len(every) - 4 - len(rows)) <= 3, every
+
+
+def test_intervals(run):
+    """A counter of each interval begins where the one before it ended."""
+    first = counters()
+    reports = run("--json", "0.2", "4", tool="vitals").reports
+    last = counters()
+    key = "cpu", "idle", "-"
+    total = sum(rows_of(report)[key]["count"] for report in reports)
+    assert len(reports) == 4 and 0 <= total <= last[key] - first[key]
+    wholes = sum(rows_of(report)[key]["whole"] for report in reports)
+    assert total <= wholes

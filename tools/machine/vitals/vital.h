@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Vitals: figures of the machine that the kernel shows in files. A vital has an area ("memory"), a name ("used"), and
+ * for each of its objects (a disk, a cgroup, a file system) one reading. It is a gauge, which has a level, and often a
+ * limit; or a counter, of which a report shows the difference of two readings, and its share of a whole: of the time
+ * there was, of the bytes that a link could have carried.
+ *
+ * A figure that a file does not have, that is no number, or that went backwards, is no reading: it is never 0.
+ */
+#ifndef TALLY_MACHINE_VITAL_H
+#define TALLY_MACHINE_VITAL_H
+
+#include "base/types.h"
+
+enum vital_kind {
+	VITAL_GAUGE,
+	VITAL_COUNTER,
+	VITAL_STATE,            /* a gauge of 0 or 1; the count says that it became 1 */
+};
+
+enum vital_unit { VITAL_NUMBER, VITAL_BYTES, VITAL_NS, VITAL_HUNDREDTHS };
+
+/* The files with one object each, which are read as a whole. */
+enum vital_file {
+	VITAL_NO_FILE,
+	VITAL_STAT, VITAL_LOADAVG, VITAL_MEMINFO, VITAL_VMSTAT,
+	VITAL_CPU_PRESSURE, VITAL_MEMORY_PRESSURE, VITAL_IO_PRESSURE, VITAL_IRQ_PRESSURE,
+	VITAL_FILE_NR, VITAL_PID_MAX, VITAL_THREADS_MAX,
+	VITAL_NETSTAT, VITAL_SNMP, VITAL_SNMP6, VITAL_SOCKSTAT, VITAL_MAX_TW, VITAL_MAX_ORPHANS, VITAL_TCP_MEM,
+	VITAL_CONNTRACK_COUNT, VITAL_CONNTRACK_MAX,
+	VITAL_FILES,
+};
+
+/* How to find a number in such a text. */
+enum vital_form {
+	/*
+	 * "key: 12 kB", "key 12 34": a line by its first word. "TCP orphan": the number after the second word in that
+	 * line; "some total": total=12. Without a key the first line. ':' and '/' separate words.
+	 */
+	VITAL_LINES,
+	VITAL_PAIRS,            /* "TcpExt ListenDrops": a line of names, and below it one of numbers */
+};
+
+struct vital_source {
+	const char *path;
+	enum vital_form form;
+};
+
+enum vital_scale { VITAL_ONE, VITAL_KIB, VITAL_PAGES, VITAL_TICKS, VITAL_US };
+
+struct vital_figure {
+	enum vital_file file;
+	const char *key;
+	u32 nth;                /* after the key: 0 is the first number */
+};
+
+enum vital_whole { VITAL_NO_WHOLE, VITAL_ELAPSED, VITAL_CPU_TIME, VITAL_OF_FIGURE };
+
+struct vital {
+	const char *area, *name;
+	enum vital_kind kind;
+	enum vital_unit unit;
+	bool is_main;           /* text shows it without --all */
+	bool is_error;          /* any count is worth a word */
+	u8 near;                /* so is a level of that many percent of the limit; 0: none is */
+	/* The rest is of vitals without objects; value.file VITAL_NO_FILE: code reads it, as the lists of objects. */
+	enum vital_scale scale; /* of value, minus and limit */
+	struct vital_figure value, minus, limit;
+	bool from_limit;        /* the level is the limit without the value: used is total without available */
+	enum vital_whole whole;
+	struct vital_figure of; /* of VITAL_OF_FIGURE: a counter, too */
+};
+
+/* Read by code: in front of the others in the table. */
+enum vital_id {
+	VITAL_FS_READ_ONLY, VITAL_FS_USED, VITAL_FS_INODES,
+	VITAL_CGROUP_MEMORY, VITAL_CGROUP_PIDS, VITAL_CGROUP_OOM_KILLS, VITAL_CGROUP_AT_LIMIT, VITAL_CGROUP_NO_PIDS,
+	VITAL_CGROUP_THROTTLED,
+	VITAL_MESSAGES, VITAL_MESSAGES_LOST, VITAL_CLOCK_SOURCE,
+	VITAL_DISK_BUSY, VITAL_DISK_IN_FLIGHT, VITAL_DISK_READ, VITAL_DISK_WRITTEN,
+	VITAL_NET_RX_ERRORS, VITAL_NET_TX_ERRORS, VITAL_NET_RX_DROPS, VITAL_NET_TX_DROPS, VITAL_NET_RX, VITAL_NET_TX,
+	VITAL_SOFTNET_DROPS, VITAL_SOFTNET_SQUEEZES,
+	VITAL_LISTED,
+};
+
+extern const struct vital vitals[];
+extern const size_t vital_count;
+extern const struct vital_source vital_sources[VITAL_FILES];
+
+/*
+ * --- readings ----------------------------------------------------------------------------------
+ */
+
+struct reading {
+	u32 vital;              /* index into vitals */
+	u64 id;                 /* of the object, where a name may be used again; else 0 */
+	char *object;           /* owned; "-": there is only one */
+	u64 value, limit, whole;
+	bool has_limit, has_whole;
+	u64 at_ns;              /* CLOCK_MONOTONIC */
+};
+
+/* Initialise to all zeros. */
+struct readings {
+	struct reading *reading;
+	size_t n;
+};
+
+/* Copies the object (NULL: "-"). Returns 0 or -ENOMEM. */
+int readings__add(struct readings *r, const struct reading *reading, const char *object);
+void readings__sort(struct readings *r);
+/* The same vital of the same object in sorted readings; NULL: there is none. */
+const struct reading *readings__find(const struct readings *r, const struct reading *like);
+void readings__free(struct readings *r);
+
+/* The difference of two readings of one vital. */
+struct vital_change {
+	const struct reading *now;
+	bool has_level, has_count, has_whole;
+	u64 count, whole, elapsed_ns;
+};
+
+/* before: NULL: there is none. is_new: then its counters began at 0 after the readings before. */
+struct vital_change vital_change(const struct reading *before, const struct reading *now, bool is_new);
+
+/* Percent of the limit, and of the whole. Negative: there is none. */
+double vital_of_limit(const struct vital_change *c);
+double vital_of_whole(const struct vital_change *c);
+
+/* Whether it went wrong, or is near a limit. */
+bool vital_is_finding(const struct vital_change *c);
+
+/*
+ * --- texts: any of these may be cut off or be something else ------------------------------------
+ */
+
+/* A number in a text of that form. False: it is not there, is none, or is too large. */
+bool vital_text__number(const char *text, enum vital_form form, const struct vital_figure *f, enum vital_unit unit,
+			u64 *value);
+
+/* Adds all vitals of files: text[] by enum vital_file, NULL: it cannot be read; at_ns[]: when. 0 or -ENOMEM. */
+int vital_texts__read(struct readings *r, char *const text[VITAL_FILES], const u64 at_ns[VITAL_FILES]);
+
+/* /proc/diskstats. is_disk: whether a name is of a whole disk. */
+int vital_disks__parse(struct readings *r, const char *text, u64 at_ns, bool (*is_disk)(const char *name));
+
+/* /proc/net/dev. speed: bytes a second of an interface; 0: unknown. */
+int vital_interfaces__parse(struct readings *r, const char *text, u64 at_ns, u64 (*speed)(const char *name));
+
+/* /proc/net/softnet_stat: all CPUs. */
+int vital_softnet__parse(struct readings *r, const char *text, u64 at_ns);
+
+/* A line of /proc/self/mountinfo of a local file system. */
+struct vital_mount {
+	u32 major, minor;
+	const char *path;
+	const char *type;
+	bool is_read_only;      /* the file system, not only this mount of it */
+};
+
+/* Takes line apart, which it changes. False: it is of a server, of FUSE, of the kernel's own, or no such line. */
+bool vital_mount__parse(struct vital_mount *m, char *line);
+
+/* Kinds of messages of the kernel. */
+enum vital_message {
+	MESSAGE_OTHER, MESSAGE_OOM, MESSAGE_IO, MESSAGE_FS, MESSAGE_READ_ONLY, MESSAGE_HUNG, MESSAGE_LOCKUP,
+	MESSAGE_STALL, MESSAGE_MCE, MESSAGE_BUG, MESSAGE_CLOCK, MESSAGES,
+};
+
+extern const char *const vital_message_names[MESSAGES];
+
+/* The kind of a record of /dev/kmsg, "6,339,5140900,-;text\n". Messages of processes are MESSAGE_OTHER. */
+enum vital_message vital_message__parse(const char *record);
+
+/*
+ * --- where the machine has them -----------------------------------------------------------------
+ */
+
+#define VITAL_CGROUPS 1024      /* more are not read */
+
+struct vital_reader {
+	int messages_fd;        /* -1: cannot be opened */
+	u64 message[MESSAGES], messages_lost;   /* since it was opened */
+	bool too_many_cgroups;
+	char *buffer;
+	size_t room;
+};
+
+/* Opens what stays open, and says with -v what this machine does not have. */
+void vital_reader__open(struct vital_reader *v);
+/* Forgets the messages up to now. */
+void vital_reader__skip_messages(struct vital_reader *v);
+/* Reads all. On error (-ENOMEM) r is empty. */
+int vital_reader__read(struct vital_reader *v, struct readings *r);
+void vital_reader__close(struct vital_reader *v);
+
+/* A part of it: all cgroups. */
+int vital_cgroups__read(struct vital_reader *v, struct readings *r);
+int vital_file_systems__read(struct vital_reader *v, struct readings *r);
+int vital_messages__read(struct vital_reader *v, struct readings *r);
+
+/* The text of a file in v's buffer, until the next call; NULL: it cannot be read. */
+char *vital_reader__text(struct vital_reader *v, const char *path);
+
+#endif /* TALLY_MACHINE_VITAL_H */
