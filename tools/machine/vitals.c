@@ -11,25 +11,12 @@
 #include "run/measurement.h"
 #include "tools.h"
 
-#define KEY_ALL 0x1000
-
 struct vitals {
 	bool all;
 	bool ended;             /* read for the last time */
 	struct vital_reader reader;
 	struct readings before, now;
 };
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct vitals *v = state->input;
-
-	(void)arg;
-	if (key != KEY_ALL)
-		return ARGP_ERR_UNKNOWN;
-	v->all = true;
-	return 0;
-}
 
 /*
  * --- the report --------------------------------------------------------------------------------
@@ -271,13 +258,11 @@ static void release(void *own)
 	vital_reader__close(&v->reader);
 }
 
-static const struct argp_option option_list[] = {
-	{ "all", KEY_ALL, NULL, 0, "All vitals in text, not only what is near a limit, errors, and the main ones",
-	  HELP_GROUPING },
+static const struct option_row rows[] = {
+	{ "all", 0, NULL, ROW_FLAG, "All vitals in text, not only what is near a limit, errors, and the main ones",
+	  HELP_GROUPING, FIELD(struct vitals, all) },
 	{},
 };
-
-static const struct argp own_argp = { .options = option_list, .parser = parse_own };
 
 static const struct tool_spec spec = {
 	.name = "vitals",
@@ -285,7 +270,7 @@ static const struct tool_spec spec = {
 		.groups = CLI_TIME | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN | CLI_COMMAND,
 		.doc = "Levels and limits of the machine: CPUs, memory, file systems, disks, network, cgroups, "
 		       "messages of the kernel. Errors come first, then levels near a limit.",
-		.own = &own_argp,
+		.rows = rows,
 	},
 	.own_size = sizeof(struct vitals),
 	.source = "files in /proc, /sys and cgroups, /dev/kmsg, statfs of local file systems, before and after",
