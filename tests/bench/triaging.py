@@ -138,31 +138,49 @@ def wait_for_port(port):
     raise Failed("nginx did not start")
 
 
-def requests_a_second(address, seconds):
-    command = ["wrk", "-t1", "-c4", f"-d{seconds}s", address]
+def requests_a_second(address, connections, seconds):
+    command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", address]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return float(re.search(r"Requests/sec: +([0-9.]+)", said)[1])
 
 
+# With few connections both sides sleep between requests, and the rate follows the placement of the two on the CPUs.
+CONNECTIONS = (4, 32)
+
+
 def serving(triage, rounds, seconds, progress):
-    """Pairs of requests a second, alone and beside triage, in turn."""
-    pairs = []
+    """{connections: [(alone, beside triage, alone again), ...]}: requests a second."""
+    found = {}
     with nginx(os.path.abspath(f"{WORK}/nginx")) as address:
-        requests_a_second(address, 1)
-        for n in range(rounds):
-            progress(f"nginx, pair {n + 1} of {rounds}")
-            alone = requests_a_second(address, seconds)
-            with triage.running():
-                pairs.append((alone, requests_a_second(address, seconds)))
-    return pairs
+        requests_a_second(address, CONNECTIONS[0], 1)
+        for connections in CONNECTIONS:
+            for n in range(rounds):
+                progress(f"nginx, {connections} connections, round {n + 1} of {rounds}")
+                alone = requests_a_second(address, connections, seconds)
+                with triage.running():
+                    beside = requests_a_second(address, connections, seconds)
+                again = requests_a_second(address, connections, seconds)
+                found.setdefault(connections, []).append((alone, beside, again))
+    return found
 
 
-def of_serving(pairs):
-    alone, beside = zip(*pairs)
-    row = ["nginx, wrk -c4", [tables.spread(alone, 0), tables.spread(beside, 0),
-                              tables.spread([b / a for a, b in pairs], 2)]]
-    return tables.grid("Requests a second of a server, alone and beside triage; median (lowest..highest)",
-                       ["alone", "beside triage", "ratio"], [row])
+def of_serving(found):
+    rows = [
+        (
+            f"nginx, wrk -c{connections}",
+            [
+                tables.spread([alone for alone, _, _ in rounds], 0),
+                tables.spread([beside for _, beside, _ in rounds], 0),
+                tables.spread([2 * beside / (alone + again) for alone, beside, again in rounds], 2),
+                tables.spread([again / alone for alone, _, again in rounds], 2),
+            ],
+        )
+        for connections, rounds in found.items()
+    ]
+    title = (
+        "Requests a second of a server, alone and beside triage; median (lowest..highest). Last: two rates alone"
+    )
+    return tables.grid(title, ["alone", "beside triage", "ratio", "alone / alone"], rows)
 
 
 def percent(numbers):
