@@ -174,12 +174,15 @@ class Trace(Instance):
 
     def __init__(self, tids):
         super().__init__()
+        self.tids = set(tids)
         (self.path / "set_event_pid").write_text(" ".join(map(str, tids)))
         self.enable("lock")
 
     def ends(self):
-        """How many waits have ended; those of its own instance's locks are none of these."""
-        return len(re.findall(r"contention_end: ", self.stop()))
+        """How many waits have ended; those of its own instance's locks are none of these. set_event_pid also lets pass
+        waits of the task that comes next or was before, at the locks of the scheduler."""
+        tids = re.findall(r"-(\d+) +\[\d+\] .* contention_end: ", self.stop())
+        return sum(int(tid) in self.tids for tid in tids)
 
 
 @pytest.mark.parametrize("how", HOW)
