@@ -50,9 +50,11 @@ struct {
 } flush_askers SEC(".maps");
 
 #ifdef REQUEST_AT_ISSUE
+#define AT_MISSED_ISSUE LOSS_UNMATCHED
 /* Called at the first issue, also before the gate is open. st is invalid after the return. */
 static __always_inline void request_issued(const struct request_state *st);
 #else
+#define AT_MISSED_ISSUE LOSS_INCOMPLETE /* all of its time is that of the queue */
 /* Called at the end of a request whose disk and task are in scope. st is invalid after the return. */
 static __always_inline void request_ended(const struct request_state *st, u64 now);
 #endif
@@ -183,6 +185,35 @@ static __always_inline void identify(struct request_state *st, struct bio *bio)
 }
 
 /*
+ * An address comes again when its request has ended. If the state says that the request is still with the driver, its
+ * end was missed. Guests of PVM run no program at a completion that interrupts a thread of process 1: docs/accuracy.md.
+ */
+static __always_inline void leftover(const struct request_state *st)
+{
+#ifndef REQUEST_AT_ISSUE
+	if (st->issue_ns && request_counts(st))
+		count_lost(LOSS_NO_END);
+#endif
+}
+
+/* Keeps st, in place of an earlier request's. */
+static __always_inline long keep(u64 key, const struct request_state *st)
+{
+	long err = bpf_map_update_elem(&requests, &key, st, BPF_NOEXIST);
+	struct request_state *before;
+
+	if ((int)err == -EEXIST) {
+		before = bpf_map_lookup_elem(&requests, &key);
+		if (before)
+			leftover(before);
+		err = bpf_map_update_elem(&requests, &key, st, BPF_ANY);
+	}
+	if (err)
+		request_failure = err;
+	return err;
+}
+
+/*
  * --- submission --------------------------------------------------------------------------------
  */
 
@@ -196,9 +227,7 @@ static __always_inline void submitted(u64 key, struct request_state *st, struct 
 	/* More disks than there is room for: the flush's submitter will be unknown. */
 	if (err && armed)
 		count_lost(LOSS_INCOMPLETE);
-	err = bpf_map_update_elem(&requests, &key, st, BPF_ANY);
-	if (err)
-		request_failure = err;
+	keep(key, st);
 }
 
 SEC("tp_btf/block_io_start")
@@ -264,7 +293,6 @@ static __always_inline struct request_state *claim(struct request *rq)
 	u64 key = (u64)rq, submission;
 	struct bio *bio = rq->bio;
 	struct request_state *st;
-	long err;
 	int i;
 
 #pragma unroll
@@ -277,10 +305,8 @@ static __always_inline struct request_state *claim(struct request *rq)
 	}
 	if (!bio || !st)
 		return NULL;
-	err = bpf_map_update_elem(&requests, &key, st, BPF_ANY);
+	keep(key, st);
 	bpf_map_delete_elem(&requests, &submission);
-	if (err)
-		request_failure = err;
 	return bpf_map_lookup_elem(&requests, &key);
 }
 
@@ -298,7 +324,6 @@ static __always_inline struct request_state *adopt(struct request *rq)
 	u64 key = (u64)rq, q = (u64)rq->q, began = rq->start_time_ns;
 	u8 op = rq->cmd_flags & REQUEST_OP_MASK;
 	struct request_state st = {}, *asker;
-	long err;
 
 	asker = op == REQUEST_FLUSH ? bpf_map_lookup_elem(&flush_askers, &q) : NULL;
 	if (asker)
@@ -316,9 +341,7 @@ static __always_inline struct request_state *adopt(struct request *rq)
 			count_lost(LOSS_NO_STATE);
 	}
 	st.flags = 0;
-	err = bpf_map_update_elem(&requests, &key, &st, BPF_ANY);
-	if (err)
-		request_failure = err;
+	keep(key, &st);
 	return bpf_map_lookup_elem(&requests, &key);
 }
 
@@ -339,6 +362,8 @@ static __always_inline bool begins_at_issue(struct request *rq)
 		before = bpf_map_lookup_elem(&requests, &key);
 		if (before && !before->issue_ns)
 			return false;
+		if (before)
+			leftover(before);
 		err = bpf_map_update_elem(&requests, &key, &st, BPF_ANY);
 	}
 	if (err)
@@ -361,7 +386,9 @@ int UNPREEMPTED_PROG(on_issue)
 		return 0;
 	st = bpf_map_lookup_elem(&requests, &key);
 	/* One that was issued and not requeued is a leftover whose end was missed. */
-	if (request_config.by_bio && (!st || st->issue_ns))
+	if (st && st->issue_ns)
+		st = NULL;
+	if (request_config.by_bio && !st)
 		st = claim(rq);
 	if (!st)
 		st = adopt(rq);
@@ -412,8 +439,16 @@ static __always_inline void ended_unseen(struct request *rq, u32 bytes)
 		count_lost(LOSS_UNMATCHED);
 }
 
+/* The driver did it, and no program ran at the issue. */
+static __always_inline bool issue_was_missed(const struct request_state *st)
+{
+	return !st->issue_ns && !st->requeues && !st->error && request_counts(st);
+}
+
 static __always_inline void ended(struct request_state *st)
 {
+	if (issue_was_missed(st))
+		count_lost(AT_MISSED_ISSUE);
 #ifndef REQUEST_AT_ISSUE
 	if (!armed)
 		return;

@@ -3,7 +3,10 @@
 asks for, /sys/block/DISK/stat and /proc/PID/io."""
 
 import functools
+import json
 import re
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -12,9 +15,10 @@ import pytest
 import cgroups
 import disks
 from disks import CACHED, DISCARD, DURABLE, FLUSH, READ, WRITE, Work
+from objects import objects_of
 from probing import nothing_lost, told
 from snooping import exact
-from tally import GUEST, KERNEL, Blurred, by_key, flaws, let_work, once, scaled
+from tally import GUEST, KERNEL, Blurred, by_key, flaws, let_work, once, pvm_guest, scaled, wait_until
 
 NAMES = {READ: "read", WRITE: "write", FLUSH: "flush", DISCARD: "discard"}
 
@@ -60,9 +64,12 @@ def work(load):
 def sound(report):
     """
     Nothing was lost, and nothing is believed to be under way when all is done. From 7.0 on programs of tracepoints can
-    be preempted, and the kernel skips them for others meanwhile and counts that: then nothing need agree.
+    be preempted, and the kernel skips them for others meanwhile and counts that: then nothing need agree. Guests of PVM
+    hide the ends that interrupt a thread of process 1.
     """
     if KERNEL >= (7, 0) and report["lost"]["recursion"]:
+        raise Blurred
+    if pvm_guest() and (report["lost"]["no_end"] or "in flight" in report.get("note", "")):
         raise Blurred
     assert nothing_lost(report), {reason: n for reason, n in flaws(report).items() if n}
     assert "in flight" not in report.get("note", ""), report["note"]
@@ -283,10 +290,79 @@ def test_at_once(tool, load, disk, source):
     assert books.read.n == 4 * n
 
 
+class Requests:
+    """The tracer's own map of requests in progress."""
+
+    def __init__(self, tracer):
+        maps = [self.bpftool("show", "id", n) for n in objects_of(tracer.pid)["map"]]
+        self.id = next(each["id"] for each in maps if each["name"] == "requests")
+
+    @staticmethod
+    def bpftool(*args):
+        said = subprocess.run(("/usr/sbin/bpftool", "-j", "map", *map(str, args)), stdout=subprocess.PIPE, check=True)
+        return json.loads(said.stdout or "null")
+
+    def now(self):
+        """{key: value}, bytes as bpftool writes them."""
+        return {tuple(entry["key"]): entry["value"] for entry in self.bpftool("dump", "id", self.id)
+                if isinstance(entry["value"], list)}
+
+    def with_driver(self, disk):
+        """Requests of the disk with a time of issue (the second member)."""
+        major, minor = map(int, Path(f"/sys/block/{disk.name}/dev").read_text().split(":"))
+
+        def number(value, at, size):
+            return int.from_bytes(bytes(int(byte, 16) for byte in value[at:at + size]), sys.byteorder)
+
+        return [(key, value) for key, value in self.now().items()
+                if number(value, 8, 8) and number(value, 32, 4) == major << 20 | minor]
+
+    def plant(self, key, value):
+        self.bpftool("update", "id", self.id, "key", *key, "value", *value)
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_missed_ends(tool, load, disk, source):
+    """
+    The kernel may run no program at the end of a request. Its state stays behind until its address comes again, and
+    is counted as lost then. Here the state of a request that has ended is put back.
+    """
+    n = scaled(10000)
+    first, *later = [load(Work(READ, n, 4096, 0, 0)) for _ in range(6)]
+    tracer = tool("--json", "--source", source, "--disk", disk.name, "--by", "pid", tool="biotop")
+    requests = Requests(tracer)
+    before, found = disk.books().read.n, []
+    first.go()
+    while not found and disk.books().read.n < before + n:
+        found = requests.with_driver(disk)
+    first.done()
+    if not found:
+        raise Blurred
+    key, value = found[0]
+    disk.rest()
+    wait_until(lambda: key not in requests.now(), "its end")
+    requests.plant(key, value)
+    used = {first.pid}
+    # Each CPU prefers the tags that it used last, and an address goes with a tag.
+    while key in requests.now():
+        if not later:
+            raise Blurred
+        each = later.pop()
+        used.add(each.pid)
+        work(each)
+    report, = tracer.stop().reports
+    lost = report["lost"]["no_end"]
+    assert {reason: n for reason, n in flaws(report).items() if n} == {"no_end": lost}
+    if lost > 1 and pvm_guest():
+        raise Blurred
+    assert {row["pid"]: row["requests"] for row in report["rows"]} == {pid: n for pid in used}
+    assert lost == 1
+
+
 def test_errors(ends, tool, trigger, directory):
     """A disk that has no room left behind it."""
     small = directory / "small"
-    small.mkdir()
+    small.mkdir(exist_ok=True)
     disks.mount(ends, small, "tmpfs", "size=1m")
     disk = disks.loop(ends, small, 8 << 20)
     each = trigger("disk", *disks.arguments(disk, [Work(WRITE, 4, 65536, 0, 1 << 16),
@@ -309,7 +385,7 @@ def test_errors(ends, tool, trigger, directory):
 @pytest.mark.parametrize("name", ("biolatency", "biotop", "bitesize", "biosnoop", "biopattern"))
 def test_scope_and_disk(ends, tool, load, disk, directory, name):
     """Out of scope, or of another disk: filtered, each request once."""
-    (directory / "other").mkdir()
+    (directory / "other").mkdir(exist_ok=True)
     other = disks.loop(ends, directory / "other")
     loads = [load(Work(READ, 10, 4096, 0, 4096)), load(Work(READ, 7, 4096, 0, 4096), on=other)]
     scopes = (("-p", loads[0].pid, "--disk", disk.path), ("-p", loads[0].pid, "--disk", other.name),

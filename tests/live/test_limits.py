@@ -10,6 +10,7 @@ import pytest
 
 import tally
 from accounts import check, exactly, tool_by_the_books, work  # noqa: F401
+from objects import objects_of
 from tally import by_key, count, flaws, scaled, total, wait_until
 
 
@@ -96,21 +97,8 @@ def test_more_keys_than_memory(run):
 
 # --- nothing stays behind ------------------------------------------------------------------------
 
-def objects_of(pid):
-    """Programs, maps and links that a process holds: {"prog": ids, ...}."""
-    found = {"prog": set(), "map": set(), "link": set()}
-    for path in Path(f"/proc/{pid}/fdinfo").iterdir():
-        try:
-            text = path.read_text()
-        except FileNotFoundError:
-            continue
-        for kind, number in re.findall(r"^(prog|map|link)_id:\s*(\d+)$", text, re.M):
-            found[kind].add(int(number))
-    return found
-
-
 def objects():
-    """The same of the whole machine."""
+    """All objects of the machine, in the form of objects_of()."""
     found = {}
     for kind in ("prog", "map", "link"):
         shown = subprocess.run(["/usr/sbin/bpftool", kind, "show", "-j"], stdout=subprocess.PIPE,

@@ -32,7 +32,7 @@ static const struct {
 	[LOSS_NO_STORAGE] = {"no_storage", "the kernel gave no room for what the task was doing"},
 	[LOSS_STACK_MEMORY] = {"stack_memory", "without a stack: the kernel had no memory for it",
 			       LOSS_INEXACT},
-	[LOSS_NO_END] = {"no_end", "another one with the same --match began before it ended"},
+	[LOSS_NO_END] = {"no_end", "another with the same key began before their end was seen"},
 	[LOSS_TOO_DEEP] = {"too_deep", "calls in too many others to be kept apart"},
 	[LOSS_INCOMPLETE] = {"incomplete", "a part could not be read or kept: a name, a text, who asked",
 			     LOSS_INEXACT},
