@@ -12,7 +12,7 @@ from tally import BUILD
 # One kind under two names of its value, or lists of one and of several.
 SAME = {"BINARY": "FILE", "NAME": "WORD", "TYPE": "WORD", "KEY": "WORD", "cpu": "WORD", "COL": "WORD"}
 
-# What has two kinds, and why: (option, a tool) has another one than the rest.
+# Options with two kinds, and the reason: (option, tool) has another kind than the rest.
 OTHERS = {
     ("count", "profile"): "as perf: -c N",
     ("count", "stackcount"): "as perf: -c N",

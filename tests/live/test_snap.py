@@ -13,7 +13,7 @@ import pytest
 import cgroups
 import tally
 
-# What the trigger prints, in this order. Numbers of calls on x86 and arm64.
+# The trigger prints these in this order. Numbers of calls on x86 and arm64.
 CALLS = {
     "read": (0, 63),
     "futex": (202, 98),

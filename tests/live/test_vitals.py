@@ -108,7 +108,7 @@ def test_counters_are_those_of_the_files(tool, directory):
     assert {key for key in counters() if key not in rows} == set(), "a counter is missing"
     compared = 0
     for key, row in rows.items():
-        # What a kernel counts backwards (iowait) is not known then.
+        # A counter that went backwards (iowait) has no value then.
         if key not in inner or key not in outer or row["count"] is None:
             continue
         least, most = inner_end[key] - inner[key], outer_end[key] - outer[key]
@@ -119,7 +119,7 @@ def test_counters_are_those_of_the_files(tool, directory):
 
 
 def test_shares(run):
-    """The CPUs' time is all there: its shares add up. Those of pressure are of the time there was."""
+    """The CPUs' time is all there: its shares add up. Pressure is a share of the elapsed time."""
     rows = rows_of(run("--json", "-d", "0.5", tool="vitals").report)
     cpu = [rows["cpu", name, "-"] for name in ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")]
     known = [row for row in cpu if row["count"] is not None]

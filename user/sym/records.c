@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What records tell about processes: mappings, forks, execs, exits. */
+/* Side-band records about processes: mappings, forks, execs, exits. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
