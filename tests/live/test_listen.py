@@ -258,11 +258,13 @@ def test_addresses(tool, run):
       ("0", "65536", "", "x", ":9435", "localhost:9435", "127.0.0.1", "127.0.0.1:", "::1:9435",
        "[127.0.0.1]:9435", "1.2.3.4.5:9435", "127.0.0.1:9435 ", "[" + "1" * 100 + "]:9435")),
     ("runqlat", ("--listen", "9435", "--json"), "no other format"),
-    ("runqlat", ("--listen", "9435", "--heat"), "--listen are of measurements"),
+    ("runqlat", ("--listen", "9435", "--heat"), "--listen are for measurements"),
     ("profile", ("--listen", "9435"), "stacks"),
-    ("timehist", ("--listen", "9435"), "lines"),
-    *((name, ("--listen", "9435"), "single events") for name in
-      ("opensnoop", "runqslower", "biosnoop", "trace", "tcpretrans")),
+    ("timehist", ("--listen", "9435"), "unknown option"),
+    ("timehist", ("--format", "openmetrics"), "for measurements"),
+    ("timechart", ("--format", "openmetrics"), "charts"),
+    *((name, ("--listen", "9435"), "which count events") for name in ("opensnoop", "runqslower", "biosnoop")),
+    *((name, ("--listen", "9435"), "single events") for name in ("trace", "tcpretrans")),
     ("probe", ("--listen", "9435", "raw_syscalls:sys_enter id"), "single events"),
     ("list", ("--listen", "9435"), "--listen"),
 ))

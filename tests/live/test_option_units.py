@@ -79,3 +79,21 @@ def test_one_unit():
                 pytest.fail(f"{tool} --{name} has no unit")
     assert {"min", "max", "older", "keep"} <= set(units)
     assert {name: each for name, each in units.items() if len(each) > 1} == {}
+
+
+# Tools that serve figures with these arguments only.
+SERVES_WITH = {
+    **dict.fromkeys(("profile", "offcputime", "wakeuptime", "offwaketime"), ("--by", "sym")),
+    "stackcount": ("--by", "sym", "sched:sched_switch"), "probe": ("sched:sched_switch",),
+    "trace": ("--summary",), "tcpretrans": ("--count",), "run": ("runqlat",), "funcgraph": ("schedule",),
+}
+
+
+def test_tools_with_listen_serve_figures(run):
+    """No tool has the option in its help and refuses it whatever else is typed."""
+    having = [tool for tool in tools() if "listen" in {name for name, _, _ in options(help_of(tool))}]
+    assert len(having) > 30
+    for tool in having:
+        result = run("--listen", "9435", "-n", *SERVES_WITH.get(tool, ()), tool=tool)
+        # 4: not on this kernel
+        assert result.code in (0, 4), (tool, result)

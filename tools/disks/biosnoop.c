@@ -138,7 +138,7 @@ static const struct option_row rows[] = {
 static const struct tool_spec spec = {
 	.name = "biosnoop",
 	.cli = {
-		.groups = CLI_SCOPE | CLI_TIME | CLI_OUTPUT | CLI_RUN | CLI_COMMAND | CLI_TIMES |
+		.groups = CLI_SCOPE | CLI_TIME | CLI_OUTPUT | CLI_MEASURE | CLI_METRICS | CLI_COMMAND | CLI_TIMES |
 			  CLI_LINES,
 		.doc = "Each request to a disk, when it ends: who submitted it, what it was, and "
 		       "how long it took.",

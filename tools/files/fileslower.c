@@ -198,7 +198,7 @@ static const struct option_row rows[] = {
 static const struct tool_spec spec = {
 	.name = "fileslower",
 	.cli = {
-		.groups = CLI_SCOPE | CLI_TIME | CLI_OUTPUT | CLI_RUN | CLI_COMMAND | CLI_TIMES |
+		.groups = CLI_SCOPE | CLI_TIME | CLI_OUTPUT | CLI_MEASURE | CLI_METRICS | CLI_COMMAND | CLI_TIMES |
 			  CLI_LINES,
 		.doc = "Each read, write, open and fsync of a file that was a slow one.",
 		.rows = rows,

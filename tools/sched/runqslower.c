@@ -138,7 +138,7 @@ static const struct option_row rows[] = {
 static const struct tool_spec spec = {
 	.name = "runqslower",
 	.cli = {
-		.groups = CLI_SCOPE | CLI_TIME | CLI_OUTPUT | CLI_RUN | CLI_COMMAND | CLI_TIMES |
+		.groups = CLI_SCOPE | CLI_TIME | CLI_OUTPUT | CLI_MEASURE | CLI_METRICS | CLI_COMMAND | CLI_TIMES |
 			  CLI_LINES,
 		.doc = "Each wait for a CPU that was a long one, and who had the CPU before.",
 		.rows = rows,

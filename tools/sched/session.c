@@ -45,9 +45,7 @@ int session__check(struct session *s, struct cli *cli)
 	const char *what = NULL;
 
 	s->cli = cli;
-	if (cli->format == FORMAT_OPENMETRICS)
-		what = "--format openmetrics is of histograms and tables, not of lines";
-	else if (s->record && s->worst)
+	if (s->record && s->worst)
 		what = "--record and --worst exclude each other";
 	else if (s->record && s->read)
 		what = "--record and --read exclude each other";

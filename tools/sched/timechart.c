@@ -348,7 +348,7 @@ static const struct option_row rows[] = {
 static const struct tool_spec spec = {
 	.name = "timechart",
 	.cli = {
-		.groups = CLI_SCOPE | CLI_TIME | CLI_TOP | CLI_OUTPUT | CLI_RUN | CLI_COMMAND,
+		.groups = CLI_SCOPE | CLI_TIME | CLI_TOP | CLI_OUTPUT | CLI_MEASURE | CLI_COMMAND,
 		.doc = "A chart over time: who has each CPU; when tasks run, wait, are blocked.",
 		.rows = rows,
 	},

@@ -160,6 +160,8 @@ const struct habit habits[] = {
 	{ "signals", "-g", SAY("as in: probe 'signal:signal_generate sig pid' -g") },
 	{ "connsnoop", "-g", SAY("as in: probe 'syscalls:sys_enter_connect fd' -g") },
 	{ "runqslower", "-g", SAY("as in: timehist -g --worst 20") },
+	{ "execsnoop exitsnoop opensnoop connsnoop tcplife signals biosnoop fileslower runqslower filelife", "--listen",
+	  SAY("as in stat -e or probe --by, which count events; --format openmetrics -o FILE has the number of lines") },
 	{ "trace", "--trace-path", WITH_VALUE("--path") },
 	{ "trace", "-E", WITH_VALUE("--env") },
 	{ "trace", "-q", NOTHING },

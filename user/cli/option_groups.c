@@ -559,7 +559,7 @@ static const char *list_formats(const char *formats, u32 groups, char room[FORMA
 		return formats;
 	for (i = 0; i < ARRAY_SIZE(common); i++) {
 		if ((common[i] == FORMAT_SVG && !(groups & CLI_HEAT)) ||
-		    (format_is_metrics(common[i]) && !(groups & CLI_LISTEN)))
+		    (format_is_metrics(common[i]) && !(groups & CLI_METRICS)))
 			continue;
 		len += snprintf(room + len, FORMATS_SPACE - len, "%s%s", len ? ", " : "",
 				report_format_name(common[i]));

@@ -221,8 +221,8 @@ static int check_together(const struct cli *cli, const struct cli_spec *spec)
 {
 	const struct scope_options *s = &cli->scope;
 
-	if (cli->format == FORMAT_OPENMETRICS && (cli->heat || !(spec->groups & CLI_LISTEN))) {
-		diag_error("--format openmetrics and --listen are of measurements: histograms, "
+	if (cli->format == FORMAT_OPENMETRICS && (cli->heat || !(spec->groups & CLI_METRICS))) {
+		diag_error("--format openmetrics and --listen are for measurements: histograms, "
 			   "tables, numbers of events");
 		return -EINVAL;
 	}

@@ -14,8 +14,9 @@
  *   CLI_EVENTS   -e -x --filter                        which events
  *   CLI_OUTPUT   --json --csv --format -o --append -T -v    output format (every tool)
  *   CLI_MEASURE  -n --strict --ready-fd --delay --overhead --budget    options of a measurement
+ *   CLI_METRICS  --format openmetrics, prometheus      its figures, or how many lines there were
  *   CLI_LISTEN   --listen                              its figures over HTTP
- *   CLI_RUN      both
+ *   CLI_RUN      the last three
  *   CLI_TIMES    -m                                    values are times
  *   CLI_LINES    --template                            layout of a line of a single event
  *   CLI_COMMAND  --env, -- command args...             run it and measure it
@@ -56,7 +57,8 @@ enum cli_groups {
 	CLI_LIVE = 1 << 14,
 	CLI_GROUPS = CLI_SORT | CLI_HEAT,
 	CLI_LISTEN = 1 << 15,
-	CLI_RUN = CLI_MEASURE | CLI_LISTEN,
+	CLI_METRICS = 1 << 17,
+	CLI_RUN = CLI_MEASURE | CLI_METRICS | CLI_LISTEN,
 	CLI_ORDER = 1 << 16,
 };
 

@@ -171,6 +171,11 @@ static int check(struct line *l)
 		diag_error("%s is for a run of its own", option);
 		return -EINVAL;
 	}
+	if (l->cli.format == FORMAT_OPENMETRICS && !(spec->cli.groups & CLI_METRICS)) {
+		diag_error("--format openmetrics and --listen are for measurements: histograms, "
+			   "tables, numbers of events");
+		return -EINVAL;
+	}
 	if (l->cli.live && !(spec->cli.groups & CLI_LIVE)) {
 		diag_error("--live shows tables and histograms, and %s prints lines", spec->name);
 		diag_hint("without --live, lines and reports follow each other");

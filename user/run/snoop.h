@@ -14,7 +14,7 @@
 
 /* Their option groups. */
 #define SNOOP_GROUPS                                                                               \
-	(CLI_SCOPE | CLI_TIME | CLI_OUTPUT | CLI_RUN | CLI_COMMAND | CLI_TIMES | CLI_LINES)
+	(CLI_SCOPE | CLI_TIME | CLI_OUTPUT | CLI_MEASURE | CLI_METRICS | CLI_COMMAND | CLI_TIMES | CLI_LINES)
 
 /* A system call that the programs trace, and their number for it. */
 struct snoop_call {
