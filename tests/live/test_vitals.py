@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """vitals: each against what the same file says before and after, and staged incidents."""
 
-import errno
 import os
 import re
 import subprocess
@@ -10,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-import cgroups
 import disks
+import levels
 import network
 import tally
 
@@ -225,39 +224,12 @@ def test_gauges_are_those_of_the_files(run):
 
 # --- file systems ----------------------------------------------------------------------------------
 
-def small_file_system(ends, directory, *options):
-    disk = disks.loop(ends, directory, 8 << 20)
-    disks.run("mkfs.ext4", "-q", "-m", "5", *options, disk.path)
-    at = directory / "a mount"
-    at.mkdir()
-    disks.run("mount", disk.path, at)
-    ends.callback(disks.run, "umount", at)
-    return at
-
-
-def space(at):
-    s = os.statvfs(at)
-    used = s.f_blocks - s.f_bfree
-    return (used * s.f_frsize, (used + s.f_bavail) * s.f_frsize), (s.f_files - s.f_ffree, s.f_files)
-
-
 def test_a_full_file_system(run, ends, directory):
     """Its space and its inodes are those of statvfs, and it comes first."""
-    at = small_file_system(ends, directory, "-N", "32")
-    with open(at / "large", "wb", buffering=0) as f:
-        for size in 64 << 10, 1 << 10:
-            with pytest.raises(OSError) as full:
-                while True:
-                    f.write(b"x" * size)
-                    os.fdatasync(f.fileno())
-            assert full.value.errno == errno.ENOSPC
-    with pytest.raises(OSError) as full:
-        for n in range(100):
-            (at / f"{n}").touch()
-    assert full.value.errno == errno.ENOSPC
-    disks.run("sync", "-f", at)
+    at = levels.small_file_system(ends, directory, "-N", "32")
+    levels.fill(at)
     rows = rows_of(run("--json", "-d", "0.1", tool="vitals").report)
-    of_bytes, of_inodes = space(at)
+    of_bytes, of_inodes = levels.space(at)
     for vital, expected in ("used", of_bytes), ("inodes", of_inodes):
         row = rows["files", vital, str(at)]
         assert (row["value"], row["limit"]) == expected
@@ -272,9 +244,9 @@ def test_a_full_file_system(run, ends, directory):
 
 def test_an_empty_file_system(run, ends, directory):
     """It is listed with what statvfs has, and --all shows it; text leaves its inodes out."""
-    at = small_file_system(ends, directory)
+    at = levels.small_file_system(ends, directory)
     rows = rows_of(run("--json", "-d", "0.1", tool="vitals").report)
-    assert tuple(rows["files", "used", str(at)][name] for name in ("value", "limit")) == space(at)[0]
+    assert tuple(rows["files", "used", str(at)][name] for name in ("value", "limit")) == levels.space(at)[0]
     assert rows["files", "read_only", str(at)]["value"] == 0
     shown = [line for line in run("-d", "0.1", tool="vitals").text.splitlines() if str(at) in line]
     assert not [line for line in shown if "inodes" in line]
@@ -283,7 +255,7 @@ def test_an_empty_file_system(run, ends, directory):
 
 
 def test_a_file_system_becomes_read_only(tool, ends, directory):
-    at = small_file_system(ends, directory)
+    at = levels.small_file_system(ends, directory)
     tracer = tool("--json", tool="vitals")
     disks.run("mount", "-o", "remount,ro", at)
     row = rows_of(tracer.stop().report)["files", "read_only", str(at)]
@@ -325,34 +297,11 @@ def test_errors_of_a_disk_are_messages(tool, ends, directory):
 
 # --- cgroups ---------------------------------------------------------------------------------------
 
-def group_of(cgroup, controller):
-    """A cgroup with it, in v1 where that is mounted."""
-    found = {h.name: h for h in cgroups.hierarchies()}
-    hierarchy = found.get(controller) or found.get("v2")
-    if hierarchy is None:
-        pytest.skip("no cgroups")
-    if hierarchy.name == "v2":
-        if controller not in (hierarchy.mount / "cgroup.controllers").read_text().split():
-            pytest.skip(f"no {controller} controller")
-        (hierarchy.mount / "cgroup.subtree_control").write_text(f"+{controller}")
-        above = cgroup(hierarchy, "")
-        (above.path / "cgroup.subtree_control").write_text(f"+{controller}")
-    return hierarchy.name, cgroup(hierarchy, "vitals")
-
-
-def child(ends, program):
-    """A process that has said that it is ready, and waits."""
-    process = subprocess.Popen(["/usr/bin/python3", "-c", "import sys\n" + program + "\nprint('ready', flush=True)\n"
-                                "sys.stdin.readline()"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    ends.callback(tally.end_process, process)
-    return process
-
-
 def test_a_cgroup_near_its_memory_limit(run, ends, cgroup):
-    version, group = group_of(cgroup, "memory")
+    version, group = levels.group_of(cgroup, "memory")
     now, limit = (group.path / name for name in (
         ("memory.current", "memory.max") if version == "v2" else ("memory.usage_in_bytes", "memory.limit_in_bytes")))
-    process = child(ends, "sys.stdin.readline(); kept = bytearray(32 << 20)")
+    process = levels.child(ends, "sys.stdin.readline(); kept = bytearray(32 << 20)")
     group.add(process.pid)
     process.stdin.write("\n")
     process.stdin.flush()
@@ -371,13 +320,9 @@ def test_a_cgroup_near_its_memory_limit(run, ends, cgroup):
 
 def test_a_kill_for_want_of_memory(tool, ends, cgroup):
     """The cgroup's count, the machine's, and the kernel's message."""
-    version, group = group_of(cgroup, "memory")
-    limit = group.path / ("memory.max" if version == "v2" else "memory.limit_in_bytes")
-    limit.write_text(str(16 << 20))
-    for swap in "memory.swap.max", "memory.memsw.limit_in_bytes":
-        if (group.path / swap).exists():
-            (group.path / swap).write_text(str(0 if version == "v2" else 16 << 20))
-    process = child(ends, "sys.stdin.readline(); kept = b'x' * (64 << 20)")
+    version, group = levels.group_of(cgroup, "memory")
+    levels.limit_memory(version, group)
+    process = levels.child(ends, "sys.stdin.readline(); kept = b'x' * (64 << 20)")
     group.add(process.pid)
     tracer = tool("--json", tool="vitals")
     process.stdin.write("\n")
@@ -391,9 +336,9 @@ def test_a_kill_for_want_of_memory(tool, ends, cgroup):
 
 
 def test_a_cgroup_without_room_for_a_process(tool, ends, cgroup):
-    _, group = group_of(cgroup, "pids")
+    _, group = levels.group_of(cgroup, "pids")
     (group.path / "pids.max").write_text("1")
-    process = child(ends, """
+    process = levels.child(ends, """
 import os
 sys.stdin.readline()
 for n in range(3):

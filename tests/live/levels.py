@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""File systems, cgroups and figures of the kernel that a test brings near to a limit."""
+
+import errno
+import os
+import subprocess
+
+import pytest
+
+import cgroups
+import disks
+import tally
+
+
+def small_file_system(ends, directory, *options):
+    disk = disks.loop(ends, directory, 8 << 20)
+    disks.run("mkfs.ext4", "-q", "-m", "5", *options, disk.path)
+    at = directory / "a mount"
+    at.mkdir()
+    disks.run("mount", disk.path, at)
+    ends.callback(disks.run, "umount", at)
+    return at
+
+
+def space(at):
+    s = os.statvfs(at)
+    used = s.f_blocks - s.f_bfree
+    return (used * s.f_frsize, (used + s.f_bavail) * s.f_frsize), (s.f_files - s.f_ffree, s.f_files)
+
+
+def fill(at):
+    """A file system, until it has no bytes and no inodes."""
+    with open(at / "large", "wb", buffering=0) as f:
+        for size in 64 << 10, 1 << 10:
+            with pytest.raises(OSError) as full:
+                while True:
+                    f.write(b"x" * size)
+                    os.fdatasync(f.fileno())
+            assert full.value.errno == errno.ENOSPC
+    with pytest.raises(OSError) as full:
+        for n in range(100):
+            (at / f"{n}").touch()
+    assert full.value.errno == errno.ENOSPC
+    disks.run("sync", "-f", at)
+
+
+def group_of(cgroup, controller):
+    """A cgroup with it, in v1 where that is mounted."""
+    found = {h.name: h for h in cgroups.hierarchies()}
+    hierarchy = found.get(controller) or found.get("v2")
+    if hierarchy is None:
+        pytest.skip("no cgroups")
+    if hierarchy.name == "v2":
+        if controller not in (hierarchy.mount / "cgroup.controllers").read_text().split():
+            pytest.skip(f"no {controller} controller")
+        (hierarchy.mount / "cgroup.subtree_control").write_text(f"+{controller}")
+        above = cgroup(hierarchy, "")
+        (above.path / "cgroup.subtree_control").write_text(f"+{controller}")
+    return hierarchy.name, cgroup(hierarchy, "vitals")
+
+
+def child(ends, program, *args):
+    """A process that has said that it is ready, and waits."""
+    process = subprocess.Popen(["/usr/bin/python3", "-c", "import sys\n" + program + "\nprint('ready', flush=True)\n"
+                                "sys.stdin.readline()", *map(str, args)], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, text=True)
+    ends.callback(tally.end_process, process)
+    return process
+
+
+def memory_limit(version, group):
+    return group.path / ("memory.max" if version == "v2" else "memory.limit_in_bytes")
+
+
+def limit_memory(version, group, size=16 << 20):
+    """So much, without swap."""
+    memory_limit(version, group).write_text(str(size))
+    for swap in "memory.swap.max", "memory.memsw.limit_in_bytes":
+        if (group.path / swap).exists():
+            (group.path / swap).write_text(str(0 if version == "v2" else size))
