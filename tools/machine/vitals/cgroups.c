@@ -31,6 +31,7 @@ static const struct cgroup_figure {
 	{ SCOPE_CGROUP_V2, VITAL_CGROUP_MEMORY, "memory.current", NULL, "memory.max" },
 	{ SCOPE_CGROUP_V2, VITAL_CGROUP_OOM_KILLS, "memory.events.local", "oom_kill", NULL },
 	{ SCOPE_CGROUP_V2, VITAL_CGROUP_AT_LIMIT, "memory.events.local", "max", NULL },
+	{ SCOPE_CGROUP_V2, VITAL_CGROUP_AT_HIGH, "memory.events.local", "high", NULL },
 	{ SCOPE_CGROUP_V2, VITAL_CGROUP_PIDS, "pids.current", NULL, "pids.max" },
 	{ SCOPE_CGROUP_V2, VITAL_CGROUP_NO_PIDS, "pids.events", "max", NULL },
 	{ SCOPE_CGROUP_MEMORY, VITAL_CGROUP_MEMORY, "memory.usage_in_bytes", NULL, "memory.limit_in_bytes" },

@@ -45,6 +45,7 @@ const struct vital vitals[] = {
 	[VITAL_CGROUP_PIDS] = { "cgroup", "pids", .near = 90 },
 	[VITAL_CGROUP_OOM_KILLS] = { "cgroup", "oom_kills", .kind = VITAL_COUNTER, .is_error = true },
 	[VITAL_CGROUP_AT_LIMIT] = { "cgroup", "memory_limit_hits", .kind = VITAL_COUNTER },
+	[VITAL_CGROUP_AT_HIGH] = { "cgroup", "memory_high_hits", .kind = VITAL_COUNTER },
 	[VITAL_CGROUP_NO_PIDS] = { "cgroup", "forks_refused", .kind = VITAL_COUNTER, .is_error = true },
 	[VITAL_CGROUP_THROTTLED] = { "cgroup", "throttled", .kind = VITAL_COUNTER, .unit = VITAL_NS },
 	[VITAL_MESSAGES] = { "kernel", "messages", .kind = VITAL_COUNTER, .is_error = true },
