@@ -321,7 +321,8 @@ def test_next_commands_are_command_lines(run):
     text = (ROOT / "tools/machine/triage/rules.c").read_text()
     lines = re.findall(r'\.next = "([^"]+)"', text)
     assert len(lines) >= 20
-    values = {"comm": "sh", "pid": str(os.getpid()), "syscall": "read", "cgroup": "/", "signal": "SIGTERM"}
+    values = {"comm": "sh", "pid": str(os.getpid()), "syscall": "read", "cgroup": "/", "signal": "SIGTERM",
+              "object": "/"}
     for line in sorted(set(lines)):
         words = line.format(**values).split()
         ran = run(*words[1:], "-n", tool=words[0])

@@ -79,6 +79,17 @@ static const struct triage_rule rules[] = {
 		.sentence = "{comm} {value}",
 	},
 	{
+		.name = "level",
+		.tool = "levels",
+		.by = "comm",
+		.figure = "limit_percent",
+		.per = TRIAGE_LEVEL,
+		.notice = 95,
+		.problem = 99.9,
+		.why = "because",
+		.sentence = "{comm} has {value} of {limit}",
+	},
+	{
 		.name = "option",
 		.tool = "options",
 		.option = "--state disk",
@@ -118,7 +129,7 @@ static const struct triage_rule rules[] = {
 	},
 };
 
-enum { FILES, OTHERS, ENDS, LONGEST, BESIDE, SHARE, OPTION, CAUSE, EFFECT };
+enum { FILES, OTHERS, ENDS, LONGEST, BESIDE, SHARE, LEVEL, OPTION, CAUSE, EFFECT };
 
 static void add_calls(struct report *r, const char *comm, u64 pid, const char *error, u64 calls)
 {
@@ -276,6 +287,52 @@ static void test_a_count_as_text(void **state)
 		free(f);
 		triage__reset(t);
 	}
+	triage__free(t);
+}
+
+static void take_level(struct triage *t, const char *comm, double percent, u64 limit, u64 seconds)
+{
+	struct report r = { .tool = "levels", .duration_ns = seconds * NSEC_PER_SEC };
+	struct field level = { .name = "limit_percent", .kind = FIELD_REAL, .real = percent };
+	struct report_row row = {};
+
+	assert_int_equal(report_row__add_text(&row, "comm", comm), 0);
+	assert_int_equal(report_row__add_number(&row, "limit", limit, FIELD_SIZE), 0);
+	assert_int_equal(report_row__add_field(&row, &level), 0);
+	assert_int_equal(report__add_row(&r, &row), 0);
+	take(t, &r);
+}
+
+/* The largest one, whatever the duration of its report; it is no sum. */
+static void test_a_level(void **state)
+{
+	static const struct { double percent; enum triage_level level; } cases[] = {
+		{ 0, TRIAGE_FINE }, { 94.9, TRIAGE_FINE }, { 95, TRIAGE_NOTICE }, { 99.8, TRIAGE_NOTICE },
+		{ 99.9, TRIAGE_PROBLEM }, { 100, TRIAGE_PROBLEM },
+	};
+	struct triage *t = new_triage();
+	struct triage_finding *f;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		take_level(t, "root", cases[i].percent, 1 << 20, 7);
+		f = findings(t);
+		assert_int_equal(of(f, LEVEL)->level, cases[i].level);
+		free(f);
+		triage__reset(t);
+	}
+	take_level(t, "root", 60, 1 << 20, 1);
+	take_level(t, "root", 96, 2 << 20, 1);
+	take_level(t, "root", 50, 3 << 20, 60);
+	take_level(t, "boot", 97, 4 << 20, 3);
+	f = findings(t);
+	assert_int_equal(of(f, LEVEL)->nkeys, 2);
+	assert_float_equal(of(f, LEVEL)->value, 97, 0);
+	assert_float_equal(of(f, LEVEL)->all, 97, 0);
+	assert_float_equal(of(f, LEVEL)->key_value[1], 96, 0);
+	assert_text(triage_sentence(of(f, LEVEL)), "boot has 97 % of 4.00 MiB");
+	free(f);
 	triage__free(t);
 }
 
@@ -627,7 +684,8 @@ int main(void)
 		cmocka_unit_test(test_conditions), cmocka_unit_test(test_own_rows_are_left_out),
 		cmocka_unit_test(test_single_events), cmocka_unit_test(test_keys_without_end),
 		cmocka_unit_test(test_lines_with_an_option),
-		cmocka_unit_test(test_a_count_as_text), cmocka_unit_test(test_cells_of_evidence),
+		cmocka_unit_test(test_a_count_as_text), cmocka_unit_test(test_a_level),
+		cmocka_unit_test(test_cells_of_evidence),
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_small_keys_are_no_evidence), cmocka_unit_test(test_limits_of_each_cpu),
 		cmocka_unit_test(test_a_cause_is_before_its_effect),

@@ -376,12 +376,100 @@ static void test_drops_that_are_expected(void **state)
 		    drops_are_found("TCP_LISTEN_OVERFLOW"));
 }
 
+/* A row of vitals during 10 s, of which one figure is set. */
+struct vital_row {
+	const char *area, *vital, *object, *figure;
+	double value;
+	const char *finding;    /* the rule that finds it */
+	enum triage_level level;
+};
+
+static const struct vital_row vital_rows[] = {
+	{ "cpu", "steal", "-", "share_percent", 10, NULL, TRIAGE_FINE },
+	{ "cpu", "steal", "-", "share_percent", 25, "steal", TRIAGE_NOTICE },
+	{ "cpu", "steal", "-", "share_percent", 41, "steal", TRIAGE_PROBLEM },
+	{ "cpu", "idle", "-", "share_percent", 99, NULL, TRIAGE_FINE },
+	{ "memory", "pressure_full", "-", "share_percent", 4, NULL, TRIAGE_FINE },
+	{ "memory", "pressure_full", "-", "share_percent", 20, "memory-stalls", TRIAGE_PROBLEM },
+	{ "io", "pressure_full", "-", "share_percent", 100, "disk-stalls", TRIAGE_NOTICE },
+	{ "io", "pressure_some", "-", "share_percent", 100, NULL, TRIAGE_FINE },
+	{ "files", "used", "/", "limit_percent", 94, NULL, TRIAGE_FINE },
+	{ "files", "used", "/", "limit_percent", 95, "full-file-system", TRIAGE_NOTICE },
+	{ "files", "inodes", "/", "limit_percent", 100, "inodes", TRIAGE_PROBLEM },
+	/* It has been so before, or became so. */
+	{ "files", "read_only", "/cdrom", "value", 1, NULL, TRIAGE_FINE },
+	{ "files", "read_only", "/", "count", 1, "read-only", TRIAGE_PROBLEM },
+	{ "files", "descriptors", "-", "limit_percent", 90, "descriptors", TRIAGE_NOTICE },
+	{ "tasks", "threads", "-", "limit_percent", 99, "tasks", TRIAGE_PROBLEM },
+	/* The page cache fills what there is. */
+	{ "cgroup", "memory", "/a", "limit_percent", 100, NULL, TRIAGE_FINE },
+	{ "cgroup", "memory_limit_hits", "/a", "count", 499, NULL, TRIAGE_FINE },
+	{ "cgroup", "memory_limit_hits", "/a", "count", 500, "cgroup-memory", TRIAGE_NOTICE },
+	{ "cgroup", "memory_high_hits", "/a", "count", 100, "cgroup-memory-high", TRIAGE_NOTICE },
+	{ "cgroup", "oom_kills", "/a", "count", 1, "cgroup-oom", TRIAGE_PROBLEM },
+	{ "cgroup", "pids", "/a", "limit_percent", 100, "cgroup-tasks", TRIAGE_NOTICE },
+	{ "cgroup", "forks_refused", "/a", "count", 1, "forks-refused", TRIAGE_PROBLEM },
+	{ "net", "listen_overflows", "-", "count", 1, "listen-queues", TRIAGE_NOTICE },
+	{ "net", "syncookies", "-", "count", 10, "listen-queues", TRIAGE_PROBLEM },
+	{ "net", "conntrack", "-", "limit_percent", 89, NULL, TRIAGE_FINE },
+	{ "net", "conntrack", "-", "limit_percent", 99, "connection-tracking", TRIAGE_PROBLEM },
+	{ "net", "rx_errors", "eth0", "count", 9, NULL, TRIAGE_FINE },
+	{ "net", "rx_errors", "eth0", "count", 10, "interface-errors", TRIAGE_NOTICE },
+	{ "net", "rx_drops", "eth0", "count", 20, NULL, TRIAGE_FINE },
+	{ "net", "softnet_drops", "-", "count", 1000, "interface-drops", TRIAGE_PROBLEM },
+	{ "net", "retransmits", "-", "count", 1000, NULL, TRIAGE_FINE },
+	{ "kernel", "messages", "io_error", "count", 1, "disk-errors", TRIAGE_PROBLEM },
+	{ "kernel", "messages", "hung_task", "count", 1, "hung-tasks", TRIAGE_PROBLEM },
+	{ "kernel", "messages", "lockup", "count", 1, "hung-tasks", TRIAGE_PROBLEM },
+	{ "kernel", "messages", "rcu_stall", "count", 1, "hung-tasks", TRIAGE_PROBLEM },
+	{ "kernel", "messages", "hardware_error", "count", 1, "kernel-errors", TRIAGE_PROBLEM },
+	{ "kernel", "messages", "bug", "count", 1, "kernel-errors", TRIAGE_PROBLEM },
+	{ "kernel", "messages", "file_system_error", "count", 1, "kernel-errors", TRIAGE_PROBLEM },
+	{ "kernel", "messages", "clock_unstable", "count", 1, NULL, TRIAGE_FINE },
+	{ "kernel", "messages_lost", "-", "count", 1, NULL, TRIAGE_FINE },
+};
+
+static void look_at_vital(const struct vital_row *v)
+{
+	struct triage *t = triage__new(triage_rules, triage_rule_count);
+	struct report r = { .tool = "vitals", .duration_ns = 10 * NSEC_PER_SEC };
+	struct field figure = { .name = v->figure, .kind = FIELD_REAL, .real = v->value };
+	struct report_row row = {};
+	struct triage_finding *f;
+
+	assert_non_null(t);
+	assert_int_equal(report_row__add_text(&row, "area", v->area), 0);
+	assert_int_equal(report_row__add_text(&row, "vital", v->vital), 0);
+	assert_int_equal(report_row__add_text(&row, "object", v->object), 0);
+	assert_int_equal(report_row__add_field(&row, &figure), 0);
+	assert_int_equal(report__add_row(&r, &row), 0);
+	assert_int_equal(triage__take(t, &r), 0);
+	f = triage__findings(t, 2);
+	assert_non_null(f);
+	if (f[0].level != v->level || (v->finding && strcmp(f[0].rule->name, v->finding)))
+		fail_msg("%s %s %s = %g: %s", v->vital, v->object, v->figure, v->value, f[0].rule->name);
+	assert_int_equal(f[1].level, TRIAGE_FINE);
+	free(f);
+	triage__free(t);
+	report__free(&r);
+}
+
+static void test_vitals(void **state)
+{
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(vital_rows); i++)
+		look_at_vital(&vital_rows[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_right_one_is_first_everywhere),
 		cmocka_unit_test(test_what_is_well_is_well_everywhere),
 		cmocka_unit_test(test_drops_that_are_expected),
+		cmocka_unit_test(test_vitals),
 	};
 
 	return cmocka_run_group_tests(tests, load, unload);

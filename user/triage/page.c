@@ -24,6 +24,7 @@ static const char *const units[] = {
 	[TRIAGE_BYTES_PER_SECOND] = "bytes per second", [TRIAGE_OF_CPU] = "CPUs",
 	[TRIAGE_TASKS] = "tasks",
 	[TRIAGE_OF_MACHINE] = "share", [TRIAGE_PERCENT] = "percent", [TRIAGE_LONGEST] = "ns",
+	[TRIAGE_LEVEL] = "percent",
 };
 
 /* Columns of metrics: the values of one name have one unit. */
@@ -32,6 +33,7 @@ static const char *const metrics[] = {
 	[TRIAGE_BYTES_PER_SECOND] = "value_bytes_per_second",
 	[TRIAGE_OF_CPU] = "value_cpus", [TRIAGE_TASKS] = "value_tasks",
 	[TRIAGE_OF_MACHINE] = "value_percent", [TRIAGE_PERCENT] = "value_percent", [TRIAGE_LONGEST] = "value",
+	[TRIAGE_LEVEL] = "value_percent",
 };
 
 static size_t count_of(const struct triage_page *p, enum triage_level level)

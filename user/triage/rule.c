@@ -144,7 +144,7 @@ static bool is_wanted(const struct triage *t, const struct triage_rule *r, const
 
 static bool adds_up(const struct triage_rule *r)
 {
-	return r->per != TRIAGE_LONGEST;
+	return r->per != TRIAGE_LONGEST && r->per != TRIAGE_LEVEL;
 }
 
 /*
@@ -403,6 +403,7 @@ static double in_unit(const struct triage_rule *r, double figure, u64 duration_n
 		return duration_ns && cpus > 0 ? figure / duration_ns / cpus : 0;
 	case TRIAGE_COUNT:
 	case TRIAGE_LONGEST:
+	case TRIAGE_LEVEL:
 		break;
 	}
 	return figure;
@@ -572,6 +573,7 @@ const char *triage_value(char *text, const struct triage_rule *rule, double valu
 		format_percent(text, 100 * value);
 		break;
 	case TRIAGE_PERCENT:
+	case TRIAGE_LEVEL:
 		format_percent(text, value);
 		break;
 	case TRIAGE_LONGEST:

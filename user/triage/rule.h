@@ -21,6 +21,7 @@ enum triage_per {
 	TRIAGE_OF_MACHINE,      /* for times in ns: share of all CPUs, 0..1 */
 	TRIAGE_PERCENT,         /* the figures are percentages of the report's duration */
 	TRIAGE_LONGEST,         /* largest figure, in ns */
+	TRIAGE_LEVEL,           /* largest figure, in percent of a limit */
 };
 
 /*
