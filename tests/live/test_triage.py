@@ -38,6 +38,7 @@ def check_page(found):
         "start_ns",
         "start",
         "duration_ns",
+        "top",
         "findings",
         "looked_at",
         "losses",
@@ -58,7 +59,16 @@ def check_page(found):
             each["level"] == "problem" and each["evidence"][0]["row"].get("comm") == rule["evidence"][0]["row"]["comm"]
             for each in found["findings"]), (rule, later)
     assert all(rule["level"] in ("fine", None) for rule in found["looked_at"])
+    check_top(found["top"])
     return {rule["rule"]: rule for rule in found["findings"]}
+
+
+def check_top(top):
+    assert set(top) == {"lines", "figures"}, top
+    assert 0 < len(top["lines"]) <= 8 and all(set(line) == {"line", "text"} for line in top["lines"]), top
+    for figure in top["figures"]:
+        assert set(figure) == {"figure", "tool", "value", "unit", "evidence"}, figure
+        assert (figure["value"] is None) == (not figure["evidence"]), figure
 
 
 def beside(script, *args):
@@ -289,6 +299,53 @@ def test_who_has_the_largest_figures():
         tally.within(0.7 * used <= mine.get("busy", 0) <= 1.1 * used, mine, used)
 
     tally.steady(trial)
+
+
+SPINNER = """
+import sys, time
+open('/proc/self/comm', 'w').write('top-spinner')
+print(flush=True)
+sys.stdin.readline()
+end = time.monotonic() + 1
+while time.monotonic() < end:
+    pass
+print(flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_the_top_of_everything(run):
+    """Eight lines in front of all: their figures are those of the kernel's files, and their names those at work."""
+    found, _, _ = beside(SPINNER)
+    figures = {figure["figure"]: figure for figure in found["top"]["figures"]}
+    lines = {line["line"]: line["text"] for line in found["top"]["lines"]}
+    assert list(lines) == ["cpu", "programs", "memory", "pressure", "disks", "network", "files", "errors"], lines
+    shares = [figures[name]["value"] for name in ("user", "system", "irq", "steal", "idle")]
+    # A count of iowait that went back is not known.
+    assert sum(shares) == pytest.approx(100, abs=3), shares
+    programs = {each["row"]["comm"]: each["value"] for each in figures["programs"]["evidence"]}
+    assert programs.get("top-spinner", 0) > 0.1 / os.cpu_count() and "top-spinner " in lines["programs"], programs
+    memory = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
+    row = figures["memory"]["evidence"][0]["row"]
+    assert row["limit"] == int(memory["MemTotal"].split()[0]) * 1024
+    assert figures["memory"]["value"] == pytest.approx(100 * row["value"] / row["limit"])
+    for each in figures["space"]["evidence"]:
+        s = os.statvfs(each["row"]["object"])
+        used = s.f_blocks - s.f_bfree
+        assert each["value"] == pytest.approx(100 * used / (used + s.f_bavail), abs=5), each
+    text = run("-d", "0.2", tool="triage").text.splitlines()
+    assert [line.split()[0] for line in text[1:9]] == list(lines) and not text[9], text
+
+
+def test_the_top_where_no_rule_fires(run, tmp_path):
+    """It stands in place of the list of rules, which -v prints. Only vitals are measured: a disk may be full."""
+    path = tmp_path / "recording"
+    assert run("-o", path, "vitals", "0.1", "2", tool="record").code == 0
+    found = page(run(path, "--from", "-10m", "--json", tool="triage"))["findings"]
+    text = run(path, "--from", "-10m", tool="triage").text
+    assert bool(found) != ("no rule fired; the largest of each is above" in text.splitlines()), text
+    assert "a notice from" not in text and "wrong" not in text, text
+    assert "a notice from" in run(path, "--from", "-10m", "-v", tool="triage").text
 
 
 @once

@@ -4,8 +4,10 @@ cause."""
 
 import errno
 import fcntl
+import html
 import json
 import os
+import re
 import shlex
 import socket
 import struct
@@ -137,6 +139,29 @@ def test_errors_of_a_disk(tool, ends, directory, shown):
     assert evidence(finding, "io_error") >= 1 and finding["level"] == "problem"
     lines = lines_of(shown(about(finding, "io_error"), write), disk=disk.name)
     assert any(line["result"] != "ok" for line in lines), lines
+
+
+def test_a_recording_has_the_same(run, ends, directory, tmp_path):
+    """The finding and the first lines, of a minute and of all."""
+    at = levels.small_file_system(ends, directory)
+    with pytest.raises(OSError), open(at / "large", "wb", buffering=0) as f:
+        while True:
+            f.write(b"x" * (64 << 10))
+    path = tmp_path / "recording"
+    assert run("-o", path, "vitals", "0.2", "3", tool="record").code == 0
+    page, = [json.loads(line) for line in run(path, "--from", "-10m", "--json", tool="triage").text.splitlines()]
+    assert evidence(found_in(page)["full-file-system"], at) >= 95
+    assert [line["line"] for line in page["top"]["lines"]] == [
+        "cpu", "memory", "pressure", "disks", "network", "files", "errors"]
+    full, = [each for figure in page["top"]["figures"] if figure["figure"] == "space"
+             for each in figure["evidence"] if each["row"]["object"] == str(at)]
+    assert full["value"] >= 95
+    text = run(path, "--from", "-10m", tool="triage").text
+    assert re.search(rf"^files +.*{re.escape(str(at))} [\d.]+ %", text, re.M), text
+    assert run(path, "--from", "-10m", "-o", tmp_path / "page.html", tool="triage").code == 0
+    page_text = html.unescape((tmp_path / "page.html").read_text())
+    assert all(f"<td>{line['text']}</td>" in page_text for line in page["top"]["lines"])
+    assert re.search(r"full-file-system .*is full to", run(path, tool="triage").text)
 
 
 # --- cgroups ---------------------------------------------------------------------------------------
@@ -277,8 +302,14 @@ def test_a_queue_of_connections_overflows(tool, ends, shown):
 
         tracer = tool("--json", tool="triage")
         connect()
-        finding = found_in(page_of(tracer))["listen-queues"]
+        page = page_of(tracer)
+        finding = found_in(page)["listen-queues"]
         assert finding["level"] == "problem", finding
+        errors, = [figure for figure in page["top"]["figures"] if figure["figure"] == "errors"]
+        shown_errors, = [line["text"] for line in page["top"]["lines"] if line["line"] == "errors"]
+        for each in (each for each in errors["evidence"] if each["value"]):
+            assert f"{each['row']['vital']} {each['value']:.0f}" in shown_errors, page["top"]
+        assert {each["row"]["vital"] for each in errors["evidence"]} >= {"listen_overflows", "listen_drops"}
         assert {each["row"]["vital"] for each in finding["evidence"]} & {"listen_overflows", "listen_drops"}
         lines = lines_of(shown(shlex.split(finding["next"]), lambda: server.accept()[0].close()), event="accept",
                          local="127.0.0.1:{1}".format(*server.getsockname()))

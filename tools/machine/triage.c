@@ -114,7 +114,6 @@ static int take_left_out(struct looking *l)
 static int write_page(struct looking *l, struct run *run, struct triage_page *p)
 {
 	char *absent[RUN_MOST];
-	struct triage_finding *finding;
 	size_t i, n = 0;
 	int err;
 
@@ -122,13 +121,9 @@ static int write_page(struct looking *l, struct run *run, struct triage_page *p)
 		absent[n] = absent_tool(run, triage_lines[i]);
 		n += absent[n] != NULL;
 	}
-	finding = triage__findings(l->gathered.triage, run->host.cpus_online);
-	p->finding = finding;
-	p->n = triage_rule_count;
 	p->absent = (const char *const *)absent;
 	p->nabsent = n;
-	err = finding ? triage_page__write(p, &run->writer) : -ENOMEM;
-	free(finding);
+	err = gathered__write(&l->gathered, p, run->host.cpus_online, &run->writer);
 	for (i = 0; i < n; i++)
 		free(absent[i]);
 	return err;
@@ -178,10 +173,7 @@ static size_t choose_lines(struct looking *l, const char *line[])
 
 static int look(struct cli *cli)
 {
-	struct looking l = {
-		.verbose = cli->verbose,
-		.gathered.triage = triage__new(triage_rules, triage_rule_count),
-	};
+	struct looking l = { .verbose = cli->verbose };
 	const char *line[RUN_MOST];
 	size_t n = choose_lines(&l, line);
 	const struct several_plan plan = {
@@ -191,13 +183,13 @@ static int look(struct cli *cli)
 	int code = EXIT_FAILED;
 
 	cli->verbose = false;           /* it would print pages for each measurement */
-	if (l.gathered.triage) {
-		triage__leave_out(l.gathered.triage, getpid());
+	if (!gathered__begin(&l.gathered)) {
+		gathered__leave_out(&l.gathered, getpid());
 		code = several__run(find_tool_spec, &plan, cli);
 	} else {
 		diag_error("no memory");
 	}
-	triage__free(l.gathered.triage);
+	gathered__free(&l.gathered);
 	return code;
 }
 

@@ -24,7 +24,7 @@ static const char *const units[] = {
 	[TRIAGE_BYTES_PER_SECOND] = "bytes per second", [TRIAGE_OF_CPU] = "CPUs",
 	[TRIAGE_TASKS] = "tasks",
 	[TRIAGE_OF_MACHINE] = "share", [TRIAGE_PERCENT] = "percent", [TRIAGE_LONGEST] = "ns",
-	[TRIAGE_LEVEL] = "percent",
+	[TRIAGE_LEVEL] = "percent", [TRIAGE_LARGEST] = "count",
 };
 
 /* Columns of metrics: the values of one name have one unit. */
@@ -33,7 +33,7 @@ static const char *const metrics[] = {
 	[TRIAGE_BYTES_PER_SECOND] = "value_bytes_per_second",
 	[TRIAGE_OF_CPU] = "value_cpus", [TRIAGE_TASKS] = "value_tasks",
 	[TRIAGE_OF_MACHINE] = "value_percent", [TRIAGE_PERCENT] = "value_percent", [TRIAGE_LONGEST] = "value",
-	[TRIAGE_LEVEL] = "value_percent",
+	[TRIAGE_LEVEL] = "value_percent", [TRIAGE_LARGEST] = "value_found",
 };
 
 static size_t count_of(const struct triage_page *p, enum triage_level level)
@@ -195,10 +195,27 @@ static void put_absent(FILE *f, const struct triage_page *p)
 		fputc('\n', f);
 }
 
+/* Returns how many lines, or -ENOMEM. */
+static int put_top(FILE *f, const struct triage_top *top)
+{
+	int n = 0, err = 0;
+	size_t i;
+
+	for (i = 0; i < top->nlines && !err; i++) {
+		if (!triage_top__is_known(top, &top->line[i]))
+			continue;
+		fprintf(f, "%-*s", SENTENCE, top->line[i].name);
+		err = put_escaped(f, triage_top__text(top, &top->line[i]));
+		fputc('\n', f);
+		n++;
+	}
+	return err ?: n;
+}
+
 static int put_text(const struct triage_page *p, const struct terminal *t, FILE *f)
 {
 	size_t problems = count_of(p, TRIAGE_PROBLEM), notices = count_of(p, TRIAGE_NOTICE), i;
-	int err = 0;
+	int err = 0, lines;
 
 	char clock[16] = "?";
 	time_t seconds = p->start_ns / NSEC_PER_SEC;
@@ -210,16 +227,21 @@ static int put_text(const struct triage_page *p, const struct terminal *t, FILE 
 		p->cpus);
 	err = put_escaped(f, strdup(p->kernel));
 	fprintf(f, "; %zu measurements, %zu rules\n", p->measurements, p->n);
+	lines = err ?: put_top(f, &p->top);
+	err = lines < 0 ? lines : 0;
+	if (lines > 0)
+		fputc('\n', f);
 	fputs(terminal_style(t, STYLE_HEADING), f);
 	if (!problems && !notices)
-		fputs("no rule fired; the largest figure of each:", f);
+		fputs(lines > 0 ? "no rule fired; the largest of each is above" :
+				  "no rule fired; the largest figure of each:", f);
 	else
 		fprintf(f, "%zu %s, %zu %s", problems, problems == 1 ? "problem" : "problems", notices,
 			notices == 1 ? "notice" : "notices");
 	fprintf(f, "%s\n", terminal_style(t, STYLE_PLAIN));
 	for (i = 0; i < problems + notices && !err; i++)
 		err = put_finding(f, t, &p->finding[i], i + 1, p->verbose);
-	if (!err && (p->verbose || !(problems + notices)))
+	if (!err && (p->verbose || (!lines && !(problems + notices))))
 		err = put_looked_at(f, p);
 	fputc('\n', f);
 	put_absent(f, p);
@@ -301,6 +323,19 @@ static json_t *fine_of(const struct triage_finding *f)
 	return o;
 }
 
+/* null: the kernel does not have it. */
+static json_t *figure_of(const struct triage_finding *f)
+{
+	json_t *o = json_object();
+
+	json_object_set_new(o, "figure", json_string(f->rule->name));
+	json_object_set_new(o, "tool", json_string(f->rule->tool));
+	json_object_set_new(o, "value", f->nkeys ? json_real(f->value) : json_null());
+	json_object_set_new(o, "unit", json_string(units[f->rule->per]));
+	json_object_set_new(o, "evidence", evidence_of(f));
+	return o;
+}
+
 static json_t *finding_of(const struct triage_finding *f)
 {
 	json_t *o = rule_of(f);
@@ -358,6 +393,29 @@ static json_t *estimates_of(const struct triage_page *p)
 	return list;
 }
 
+/* The first lines, and their figures. */
+static json_t *top_of(const struct triage_top *top)
+{
+	json_t *o = json_object(), *lines = json_array(), *figures = json_array();
+	size_t i;
+
+	for (i = 0; i < top->nlines; i++) {
+		json_t *line;
+
+		if (!triage_top__is_known(top, &top->line[i]))
+			continue;
+		line = json_object();
+		json_object_set_new(line, "line", json_string(top->line[i].name));
+		json_object_set_new(line, "text", json_of_own_text(triage_top__text(top, &top->line[i])));
+		json_array_append_new(lines, line);
+	}
+	for (i = 0; i < top->n; i++)
+		json_array_append_new(figures, figure_of(&top->figure[i]));
+	json_object_set_new(o, "lines", lines);
+	json_object_set_new(o, "figures", figures);
+	return o;
+}
+
 static json_t *cost_of(const struct report_overhead *o)
 {
 	json_t *cost = json_object();
@@ -389,6 +447,7 @@ static int put_json(const struct triage_page *p, FILE *f)
 			json_array_append_new(looked, fine_of(&p->finding[i]));
 		else
 			json_array_append_new(findings, finding_of(&p->finding[i]));
+	json_object_set_new(page, "top", top_of(&p->top));
 	json_object_set_new(page, "findings", findings);
 	json_object_set_new(page, "looked_at", looked);
 	json_object_set_new(page, "losses", losses_of(p));

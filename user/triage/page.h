@@ -4,6 +4,7 @@
 #define TALLY_TRIAGE_PAGE_H
 
 #include "triage/rule.h"
+#include "triage/top.h"
 
 /* Losses of a tool (agg/loss.h), and estimates (run/slices.h). */
 struct triage_loss {
@@ -18,6 +19,7 @@ struct triage_page {
 	int cpus;
 	u64 start_ns, duration_ns;      /* CLOCK_REALTIME; duration of the measurements */
 	size_t measurements;    /* tools that took part */
+	struct triage_top top;  /* without lines: nothing is known of them */
 	const struct triage_finding *finding;
 	size_t n;
 	const struct triage_loss *loss;

@@ -176,10 +176,28 @@ static void put_looked_at(FILE *f, const struct triage_page *p, bool open)
 	fputs("</tbody></table></div></details>\n", f);
 }
 
+static int put_top(FILE *f, const struct triage_top *top)
+{
+	int err = 0;
+	size_t i;
+
+	fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"top\">"
+	      "<table class=\"top\"><tbody>\n", f);
+	for (i = 0; i < top->nlines && !err; i++) {
+		if (!triage_top__is_known(top, &top->line[i]))
+			continue;
+		fprintf(f, "<tr><th scope=\"row\">%s</th><td>", top->line[i].name);
+		err = put_own(f, triage_top__text(top, &top->line[i]));
+		fputs("</td></tr>\n", f);
+	}
+	fputs("</tbody></table></div>\n", f);
+	return err;
+}
+
 static int put_part(FILE *f, const struct triage_page *p)
 {
 	size_t count[] = { [TRIAGE_FINE] = 0, [TRIAGE_NOTICE] = 0, [TRIAGE_PROBLEM] = 0 }, i;
-	int err = 0;
+	int err = p->top.nlines ? put_top(f, &p->top) : 0;
 
 	for (i = 0; i < p->n; i++)
 		count[p->finding[i].level]++;

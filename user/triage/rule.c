@@ -144,7 +144,7 @@ static bool is_wanted(const struct triage *t, const struct triage_rule *r, const
 
 static bool adds_up(const struct triage_rule *r)
 {
-	return r->per != TRIAGE_LONGEST && r->per != TRIAGE_LEVEL;
+	return r->per != TRIAGE_LONGEST && r->per != TRIAGE_LEVEL && r->per != TRIAGE_LARGEST;
 }
 
 /*
@@ -274,6 +274,13 @@ static double figure_of(const struct triage_rule *r, const struct report_row *ro
 	return r->per == TRIAGE_PERCENT ? figure * duration_ns : figure;
 }
 
+static bool counts(const struct triage_rule *r, const struct report_row *row, double figure)
+{
+	const struct field *f = r->zeros ? cell(row, r->figure) : NULL;
+
+	return figure > 0 || (f && !f->text && f->kind != FIELD_NONE);
+}
+
 /* Borrows row and copies what it keeps. duration_ns: of the report; 0: a single event. */
 static int take_row(struct triage *t, size_t i, const struct report_row *row, u64 duration_ns)
 {
@@ -285,7 +292,7 @@ static int take_row(struct triage *t, size_t i, const struct report_row *row, u6
 	if (!is_wanted(t, r, row))
 		return 0;
 	key.figure = figure_of(r, row, duration_ns);
-	if (key.figure <= 0)
+	if (!counts(r, row, key.figure))
 		return 0;
 	err = make_room(r, k);
 	if (!err)
@@ -404,6 +411,7 @@ static double in_unit(const struct triage_rule *r, double figure, u64 duration_n
 	case TRIAGE_COUNT:
 	case TRIAGE_LONGEST:
 	case TRIAGE_LEVEL:
+	case TRIAGE_LARGEST:
 		break;
 	}
 	return figure;
@@ -588,6 +596,7 @@ const char *triage_value(char *text, const struct triage_rule *rule, double valu
 		strcat(text, " a second");
 		break;
 	case TRIAGE_COUNT:
+	case TRIAGE_LARGEST:
 		format_number(text, value);
 		break;
 	}
@@ -630,6 +639,11 @@ static int put_cell(FILE *f, const struct field *cell, const char *name, size_t 
 					   format_value(text, cell->number, unit, false), f);
 	}
 	return 0;
+}
+
+void triage_put_cell(FILE *f, const struct report_row *row, const char *name, size_t n)
+{
+	put_cell(f, cell_of(row, name, n), name, n, false);
 }
 
 static void put_times(FILE *f, double value)

@@ -9,6 +9,8 @@
 #ifndef TALLY_TRIAGE_RULE_H
 #define TALLY_TRIAGE_RULE_H
 
+#include <stdio.h>
+
 #include "base/types.h"
 #include "report/report.h"
 
@@ -22,6 +24,7 @@ enum triage_per {
 	TRIAGE_PERCENT,         /* the figures are percentages of the report's duration */
 	TRIAGE_LONGEST,         /* largest figure, in ns */
 	TRIAGE_LEVEL,           /* largest figure, in percent of a limit */
+	TRIAGE_LARGEST,         /* largest figure, a number */
 };
 
 /*
@@ -58,6 +61,7 @@ struct triage_rule {
 	/* problem is multiplied by the number of CPUs: the load hurts by its share of the machine */
 	bool each_cpu;
 	u32 weight;             /* order of findings of the same level: causes before symptoms */
+	bool zeros;             /* rows whose figure is 0 count, too: what is 0 is told from what is not known */
 	bool cpu_use;           /* why a program uses CPUs or waits for them: see triage__findings() */
 	const char *why;        /* reason of the limits */
 	const char *sentence;
@@ -134,6 +138,9 @@ bool triage_shows_cell(const struct triage_rule *rule, const char *cell);
 
 /* Formats a rule's value: "352 a second", "1.94 CPUs". text: UNITS_SPACE. */
 const char *triage_value(char *text, const struct triage_rule *rule, double value);
+
+/* Writes a cell of a row in its unit; name: of n bytes. */
+void triage_put_cell(FILE *f, const struct report_row *row, const char *name, size_t n);
 
 /* The figure compared with the limits. */
 static inline double triage_finding__judged(const struct triage_finding *f)

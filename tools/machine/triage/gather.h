@@ -12,7 +12,8 @@
 #include "triage/rule.h"
 
 struct gathered {
-	struct triage *triage;          /* borrowed */
+	struct triage *triage;
+	struct triage *top;             /* the figures of the first lines */
 	struct triage_loss loss[RUN_MOST];
 	size_t nlosses;
 	char tool[RUN_MOST][32];        /* the tools that have reported */
@@ -21,11 +22,23 @@ struct gathered {
 	u64 start_ns, duration_ns;
 };
 
+/* Initialise to all zeros before; gathered__free() after it, also on error. Returns 0 or -ENOMEM. */
+int gathered__begin(struct gathered *g);
+void gathered__free(struct gathered *g);
+
+/* Excludes rows of that process. 0: none. */
+void gathered__leave_out(struct gathered *g, u32 pid);
+
 /* Takes a report. Returns 0 or -ENOMEM. */
 int gathered__take(struct gathered *g, const struct report *r);
 
 /* Ends an interval. */
 void gathered__end(struct gathered *g, u64 start_ns, u64 duration_ns);
+
+/*
+ * Writes the page: adds the first lines and the findings to p. Returns 0 or a negative errno. cpus: of the machine.
+ */
+int MUST_CHECK gathered__write(struct gathered *g, struct triage_page *p, int cpus, struct writer *w);
 
 /* Forgets the input of the rules, but not the time covered. */
 void gathered__reset(struct gathered *g);

@@ -105,7 +105,7 @@ static int take_report(void *context, const struct report *r)
 
 	if (r->kernel)
 		snprintf(p->kernel, sizeof(p->kernel), "%s", r->kernel);
-	triage__leave_out(p->gathered.triage, store__recorder(p->store));
+	gathered__leave_out(&p->gathered, store__recorder(p->store));
 	return gathered__take(&p->gathered, r);
 }
 
@@ -113,7 +113,7 @@ static int take_line(void *context, const char *tool, const struct stream_line *
 {
 	struct past *p = context;
 
-	triage__leave_out(p->gathered.triage, store__recorder(p->store));
+	gathered__leave_out(&p->gathered, store__recorder(p->store));
 	return triage__take_line(p->gathered.triage, tool, line);
 }
 
@@ -153,7 +153,7 @@ static int write_episodes(struct past *p, const char *path, struct writer *w)
 		.tool = "triage", .value = "findings", .table = true, .standing = true, .command = path,
 		.kernel = p->kernel, .cpus = p->gathered.cpus, .start_ns = p->gathered.start_ns,
 		.duration_ns = p->gathered.duration_ns,
-		.nothing = "nothing was wrong by any of the rules",
+		.nothing = "no rule fired",
 	};
 	size_t i;
 	int err = 0;
@@ -179,15 +179,8 @@ static int write_page(struct past *p, const struct cli *cli, struct writer *w)
 		.duration_ns = p->gathered.duration_ns, .measurements = p->gathered.ntools,
 		.loss = p->gathered.loss, .nlosses = p->gathered.nlosses, .verbose = cli->verbose,
 	};
-	struct triage_finding *finding = triage__findings(p->gathered.triage, p->gathered.cpus);
-	int err = finding ? 0 : -ENOMEM;
 
-	page.finding = finding;
-	page.n = triage_rule_count;
-	if (!err)
-		err = triage_page__write(&page, w);
-	free(finding);
-	return err;
+	return gathered__write(&p->gathered, &page, p->gathered.cpus, w);
 }
 
 /*
@@ -285,13 +278,12 @@ static int look(struct past *p, struct store *store, const char *path, const str
 int triage_past(const char *path, const struct when *when, const struct cli *cli)
 {
 	struct past p = {
-		.gathered.triage = triage__new(triage_rules, triage_rule_count),
 		.each = !when->at && !when->from && !when->to,
 	};
 	struct store *store = NULL;
 	struct writer w = {};
 	size_t i;
-	int err = p.gathered.triage ? cli__open_writer(cli, &w) : -ENOMEM;
+	int err = gathered__begin(&p.gathered) ?: cli__open_writer(cli, &w);
 
 	if (!err)
 		err = store__open(&store, path);
@@ -301,7 +293,7 @@ int triage_past(const char *path, const struct when *when, const struct cli *cli
 		err = look(&p, store, path, when, cli, &w);
 	err = cli__close_writer(&w, err);
 	store__close(store);
-	triage__free(p.gathered.triage);
+	gathered__free(&p.gathered);
 	for (i = 0; i < p.n; i++)
 		free(p.episode[i].sentence);
 	free(p.episode);
