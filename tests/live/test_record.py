@@ -715,6 +715,11 @@ def measured(path):
     return {line for line, in query(path, "SELECT m.line FROM report r JOIN measurement m ON m.id = r.measurement")}
 
 
+def vitals_in(path):
+    shown = subprocess.run([tally.BUILD / "tally", "show", path, "vitals", "--json"], capture_output=True, check=True)
+    return {row["vital"] for row in json.loads(shown.stdout)["rows"]}
+
+
 @once
 @services.needs_setpriv
 def test_the_rights_of_the_service_are_enough(ends, tmp_path):
@@ -729,8 +734,17 @@ def test_the_rights_of_the_service_are_enough(ends, tmp_path):
         tally.wait_until(lambda: has_intervals(path, 2), "no interval was written")
         process.send_signal(signal.SIGTERM)
         assert process.wait() == 0
-        found.append(measured(path))
-    assert found[0] == found[1] and len(found[0]) > 5, found
+        found.append((measured(path), vitals_in(path)))
+    assert found[0] == found[1] and len(found[0][0]) > 5, found
+
+
+@once
+def test_the_service_sees_messages_of_the_kernel():
+    """In a unit with private devices there is no /dev/kmsg; its rights are enough to read it (above)."""
+    text = services.unit("record").read_text()
+    assert "PrivateDevices=yes" not in text
+    assert (services.setting("record", "DevicePolicy"), services.setting("record", "DeviceAllow")) == (
+        "closed", "/dev/kmsg r")
 
 
 @once
