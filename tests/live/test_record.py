@@ -674,7 +674,7 @@ def test_the_oldest_goes(run, tmp_path):
 
 @once
 def test_ever_new_stacks(run, tmp_path):
-    """Stacks and frames go with the last interval that has them."""
+    """Stacks and frames make room after the last interval that has them."""
     path = tmp_path / "recording"
     trigger = tally.BUILD / "triggers/mazes"
     # Half of the stacks fill the file. An interval of a machine that stands still for a second has room in it.
@@ -685,7 +685,9 @@ def test_ever_new_stacks(run, tmp_path):
     assert kept[0][0] > 1, kept
     (report,) = show(run, path, "stackcount")
     assert sum(stack["value"] for stack in report["stacks"]) == report["events"] == len(report["stacks"])
-    assert query(path, "SELECT count(*) FROM stack") == [(report["events"],)]
+    # room.c drops unused stacks where the room is needed, and every so many intervals: some may be left.
+    (stacks,), = query(path, "SELECT count(*) FROM stack")
+    assert report["events"] <= stacks < 14000
 
 
 @once
