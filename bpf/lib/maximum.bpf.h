@@ -27,4 +27,23 @@ static __always_inline void maximum_keep(struct interval_maximum m[MAXIMUM_SLOTS
 		maximum_keep_in(&m[0], number, value);
 }
 
+static __always_inline void timed_maximum_keep_in(struct timed_maximum *m, u64 number, u64 value)
+{
+	if (m->interval == number && m->value >= value)
+		return;
+	m->interval = number;
+	m->value = value;
+	m->at_ns = bpf_ktime_get_ns();
+}
+
+static __always_inline void timed_maximum_keep(struct timed_maximum m[MAXIMUM_SLOTS], u64 value)
+{
+	u64 number = *(volatile u64 *)&interval;
+
+	if (number & 1)
+		timed_maximum_keep_in(&m[1], number, value);
+	else
+		timed_maximum_keep_in(&m[0], number, value);
+}
+
 #endif /* TALLY_MAXIMUM_BPF_H */

@@ -12,6 +12,13 @@ struct interval_maximum {
 	__u64 value;
 };
 
+/* The same with its time. */
+struct timed_maximum {
+	__u64 interval;
+	__u64 value;
+	__u64 at_ns;            /* CLOCK_MONOTONIC */
+};
+
 #define MAXIMUM_SLOTS 2
 
 #endif /* TALLY_MAXIMUM_H */

@@ -32,7 +32,7 @@ static struct report_row row_of(u64 asked, u64 missed, u64 added, u64 ns)
 	const struct sums s = { asked, missed, added, ns };
 	struct report_row row = {};
 
-	assert_int_equal(report_row__add_columns(&row, columns, &s.asked, 0), 0);
+	assert_int_equal(report_row__add_columns(&row, columns, &s.asked, &(struct column_interval){}), 0);
 	return row;
 }
 
@@ -102,11 +102,12 @@ struct slowest {
 static u64 maximum(u64 interval, struct interval_maximum even, struct interval_maximum odd)
 {
 	static const struct column list[] = { MAXIMUM("max", struct slowest, slowest, FIELD_TIME), {} };
+	const struct column_interval of = { .number = interval };
 	const struct slowest s = { 1, { even, odd } };
 	struct report_row row = {};
 	u64 value;
 
-	assert_int_equal(report_row__add_columns(&row, list, &s.calls, interval), 0);
+	assert_int_equal(report_row__add_columns(&row, list, &s.calls, &of), 0);
 	assert_int_equal(row.cell->role, ROLE_MAXIMUM);
 	value = row.cell->number;
 	report_row__free(&row);
@@ -123,6 +124,56 @@ static void maxima_are_of_this_interval(void **state)
 	/* The next one has begun while this was read: its events are in the sums. */
 	assert_int_equal(maximum(3, (m){ 4, 900 }, (m){ 3, 7 }), 900);
 	assert_int_equal(maximum(5, (m){ 4, 900 }, (m){ 3, 7 }), 0);
+}
+
+struct waits {
+	u64 waits;
+	struct timed_maximum longest[MAXIMUM_SLOTS];
+};
+
+static const struct column timed[] = {
+	COUNTER("waits", SUM(struct waits, waits), FIELD_NUMBER),
+	TIMED_MAXIMUM("max", struct waits, longest, FIELD_TIME),
+	AT("max_at", "max"),
+	AT_NS("max_at_ns", "max"),
+	{},
+};
+
+static struct report_row timed_row(struct timed_maximum even, struct timed_maximum odd)
+{
+	const struct column_interval of = { .number = 3, .began_ns = 1000 };
+	const struct waits w = { 1, { even, odd } };
+	struct report_row row = {};
+
+	assert_int_equal(report_row__add_columns(&row, timed, &w.waits, &of), 0);
+	assert_int_equal(row.ncells, 4);
+	return row;
+}
+
+static void a_maximum_tells_when_it_was(void **state)
+{
+	typedef struct timed_maximum m;
+	struct report_row row = timed_row((m){ 4, 70, 5000 }, (m){ 3, 70, 4000 });
+	const struct field *at = report_row__cell(&row, "max_at");
+
+	(void)state;
+	assert_int_equal(number(&row, "max"), 70);
+	assert_int_equal(number(&row, "max_at_ns"), 3000);
+	assert_int_equal(at->role, ROLE_AT);
+	assert_string_equal(at->of, "max");
+	assert_true(at->spare);
+	assert_int_equal(strlen(at->text), strlen("12:34:56.789"));
+	report_row__free(&row);
+	/* A wait of no time is one. */
+	row = timed_row((m){}, (m){ 3, 0, 1000 });
+	assert_int_equal(report_row__cell(&row, "max")->kind, FIELD_TIME);
+	assert_int_equal(report_row__cell(&row, "max_at_ns")->kind, FIELD_NUMBER);
+	report_row__free(&row);
+	row = timed_row((m){ 2, 70, 5000 }, (m){});
+	assert_int_equal(report_row__cell(&row, "max")->kind, FIELD_NONE);
+	assert_int_equal(report_row__cell(&row, "max_at_ns")->kind, FIELD_NONE);
+	assert_null(report_row__cell(&row, "max_at")->text);
+	report_row__free(&row);
 }
 
 static error_t sort_by(struct cli *cli, char *column)
@@ -142,6 +193,16 @@ static void every_column_sorts(void **state)
 	assert_int_equal(sort_by(&cli, "key"), 0);
 	assert_null(cli.order);
 	assert_int_equal(sort_by(&cli, "bytes"), EINVAL);
+}
+
+static void times_of_maxima_do_not_sort(void **state)
+{
+	struct cli cli = { .columns = timed, .order = "waits" };
+
+	(void)state;
+	assert_int_equal(sort_by(&cli, "max"), 0);
+	assert_int_equal(sort_by(&cli, "max_at"), EINVAL);
+	assert_int_equal(sort_by(&cli, "max_at_ns"), EINVAL);
 }
 
 static void help_names_them_with_the_default_first(void **state)
@@ -164,7 +225,9 @@ int main(void)
 		cmocka_unit_test(quotients_of_nothing_are_unknown),
 		cmocka_unit_test(several_sums_are_added),
 		cmocka_unit_test(maxima_are_of_this_interval),
+		cmocka_unit_test(a_maximum_tells_when_it_was),
 		cmocka_unit_test(every_column_sorts),
+		cmocka_unit_test(times_of_maxima_do_not_sort),
 		cmocka_unit_test(help_names_them_with_the_default_first),
 	};
 

@@ -2,6 +2,9 @@
 /* Sums by key: CPUs added up, the newest name, differences. */
 #include "unit.h"
 
+#include <errno.h>
+#include <unistd.h>
+
 #include "agg/sum_set.h"
 
 struct key {
@@ -246,6 +249,123 @@ static void maxima(void **state)
 	sum_set__free(&set);
 }
 
+struct timed_value {
+	u64 run_ns, waits;
+	struct timed_maximum longest[MAXIMUM_SLOTS];
+};
+
+struct timed_row {
+	u64 key;
+	struct timed_value value;
+};
+
+static const struct sum_layout timed_layout = {
+	.key_size = sizeof(u64), .value_size = sizeof(struct timed_value), .writer_at = SUM_NO_WRITER,
+	.nsums = 2, .nmaxima = 1, .timed = true, .measured = 1 << 1,
+};
+
+/* The first one of equal maxima stays. */
+static void maxima_with_times(void **state)
+{
+	static const struct timed_row rows[] = {
+		{ 1, { 5, 1, { {}, { 3, 70, 500 } } } },
+		{ 1, { 5, 1, { {}, { 3, 70, 400 } } } },
+		{ 1, { 5, 1, { { 4, 7, 900 }, { 3, 60, 300 } } } },
+	};
+	struct sum_set set = { .layout = &timed_layout };
+	const struct timed_row *row;
+
+	(void)state;
+	assert_int_equal(sum_set__insert(&set, rows, ARRAY_SIZE(rows)), 0);
+	assert_int_equal(set.n, 1);
+	row = sum_set__at(&set, 0);
+	assert_int_equal(row->value.waits, 3);
+	assert_int_equal(row->value.longest[1].value, 70);
+	assert_int_equal(row->value.longest[1].at_ns, 400);
+	assert_int_equal(row->value.longest[0].value, 7);
+	assert_int_equal(row->value.longest[0].at_ns, 900);
+	sum_set__free(&set);
+}
+
+/* The next interval has begun before the end of the last one was read: its wait is not shown twice. */
+static void maxima_of_events_that_were_shown(void **state)
+{
+	static const struct timed_row then[] = {
+		{ 1, { 5, 1, { { 4, 7, 900 } } } },
+		{ 2, { 5, 1, { { 4, 7, 900 } } } },
+	};
+	static const struct timed_row now[] = {
+		{ 1, { 9, 1, { { 4, 7, 900 } } } },
+		{ 2, { 9, 2, { { 4, 7, 900 } } } },
+	};
+	struct sum_set earlier = { .layout = &timed_layout }, later = { .layout = &timed_layout }, d;
+	const struct timed_row *row;
+
+	(void)state;
+	assert_int_equal(sum_set__insert(&earlier, then, 2), 0);
+	assert_int_equal(sum_set__insert(&later, now, 2), 0);
+	assert_int_equal(sum_set__difference(&d, &later, &earlier), 0);
+	assert_int_equal(d.n, 2);
+	row = sum_set__at(&d, 0);
+	assert_int_equal(row[0].value.run_ns, 4);
+	assert_int_equal(row[0].value.longest[0].interval, 0);
+	assert_int_equal(row[1].value.longest[0].value, 7);
+	sum_set__free(&d);
+	sum_set__free(&earlier);
+	sum_set__free(&later);
+}
+
+/* Reads end anywhere. */
+static void elements_of_an_iterator(void **state)
+{
+	enum { TASKS = 300 };
+	struct sum_set set = { .layout = &timed_layout };
+	struct timed_row row = {};
+	int fd[2];
+	size_t i;
+
+	(void)state;
+	assert_int_equal(pipe(fd), 0);
+	for (i = 0; i < TASKS; i++) {
+		row.key = i << 32;
+		row.value.run_ns = 1000 + i;
+		assert_int_equal(write(fd[1], &row, sizeof(row)), sizeof(row));
+	}
+	assert_int_equal(write(fd[1], &row, 7), 7);     /* less than one at the end */
+	close(fd[1]);
+	assert_int_equal(sum_set__read_elements(&set, fd[0]), 0);
+	close(fd[0]);
+	assert_int_equal(set.n, TASKS);
+	for (i = 0; i < TASKS; i++) {
+		const struct timed_row *at = sum_set__at(&set, i);
+
+		assert_int_equal(at->value.run_ns, 1000 + (at->key >> 32));
+	}
+	assert_int_equal(sum_set__read_elements(&set, -1), -EBADF);
+	sum_set__free(&set);
+}
+
+/* A slice that was shown while it went on, and ended while the next snapshot was read. */
+static void sums_never_fall(void **state)
+{
+	static const struct timed_row shown[] = { { 1, { 100, 1, {} } }, { 4, { 7, 1, {} } } };
+	static const struct timed_row read[] = { { 1, { 60, 2, {} } }, { 2, { 3, 1, {} } }, { 4, { 9, 1, {} } } };
+	struct sum_set earlier = { .layout = &timed_layout }, later = { .layout = &timed_layout };
+	const struct timed_row *row;
+
+	(void)state;
+	assert_int_equal(sum_set__insert(&earlier, shown, 2), 0);
+	assert_int_equal(sum_set__insert(&later, read, 3), 0);
+	sum_set__raise(&later, &earlier);
+	row = sum_set__at(&later, 0);
+	assert_int_equal(row[0].value.run_ns, 100);
+	assert_int_equal(row[0].value.waits, 2);
+	assert_int_equal(row[1].value.run_ns, 3);
+	assert_int_equal(row[2].value.run_ns, 9);
+	sum_set__free(&earlier);
+	sum_set__free(&later);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -256,6 +376,10 @@ int main(void)
 		cmocka_unit_test(regrouped),
 		cmocka_unit_test(of_nothing),
 		cmocka_unit_test(maxima),
+		cmocka_unit_test(maxima_with_times),
+		cmocka_unit_test(maxima_of_events_that_were_shown),
+		cmocka_unit_test(elements_of_an_iterator),
+		cmocka_unit_test(sums_never_fall),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,7 +70,8 @@ int kmem_table__report(struct kmem_table *t, int sums_fd, volatile u32 *generati
 	size_t i, nkeys = 0;
 	bool failed = false;
 	struct sum_set set;
-	int err = sum_set__since(&set, &t->before, &layout, sums_fd, generation);
+	const struct sum_source source = { .layout = &layout, .map_fd = sums_fd, .generation = generation };
+	int err = sum_set__since(&set, &t->before, &source);
 
 	if (err)
 		return err;

@@ -92,8 +92,9 @@ static int gather(struct stalls *s, struct gathered *g, struct loss_counters *lo
 	int err = measure__difference(&s->measure, &g->hists, losses);
 
 	if (!err)
-		err = sum_set__since(&g->pages, &s->pages_last, &pages_layout, s->pages_fd,
-				     s->measure.maps.generation);
+		err = sum_set__since(&g->pages, &s->pages_last, &(struct sum_source){
+			.layout = &pages_layout, .map_fd = s->pages_fd, .generation = s->measure.maps.generation,
+		});
 	return err ?: gather_running(g, s->running);
 }
 

@@ -143,9 +143,10 @@ static int report_polls(struct netlat *n, const struct cli *cli, struct report *
 	r->table = true;
 	r->has_events = true;
 	if (!err)
-		err = sum_set__since(&set, &n->polls_before, &polls_layout,
-				     bpf_map__fd(n->bpf->maps.polls),
-				     &n->bpf->bss->writer_generation);
+		err = sum_set__since(&set, &n->polls_before, &(struct sum_source){
+			.layout = &polls_layout, .map_fd = bpf_map__fd(n->bpf->maps.polls),
+			.generation = &n->bpf->bss->writer_generation,
+		});
 	for (i = 0; i < set.n && !err; i++) {
 		const struct netlat_poll_element *e = sum_set__at(&set, i);
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The part of a named element after its sums. */
 struct sum_name {
@@ -32,14 +33,19 @@ static u64 *sums_of(const struct sum_layout *l, void *element)
 	return (u64 *)((char *)element + value_at(l));
 }
 
-static struct interval_maximum *slots_of(const struct sum_layout *l, void *element)
+static size_t slot_size(const struct sum_layout *l)
 {
-	return (struct interval_maximum *)(sums_of(l, element) + l->nsums);
+	return l->timed ? sizeof(struct timed_maximum) : sizeof(struct interval_maximum);
+}
+
+static char *slot_of(const struct sum_layout *l, void *element, u32 i)
+{
+	return (char *)(sums_of(l, element) + l->nsums) + i * slot_size(l);
 }
 
 static struct sum_name *name_of(const struct sum_layout *l, void *element)
 {
-	return (struct sum_name *)(slots_of(l, element) + l->nmaxima * MAXIMUM_SLOTS);
+	return (struct sum_name *)slot_of(l, element, l->nmaxima * MAXIMUM_SLOTS);
 }
 
 const char *sum_layout__name(const struct sum_layout *l, const void *element)
@@ -52,21 +58,28 @@ static int compare(const void *a, const void *b, void *layout)
 	return memcmp(a, b, ((const struct sum_layout *)layout)->key_size);
 }
 
-/* Slots of one interval: the larger. A slot of an earlier interval is left over from it. */
-static void take_larger(struct interval_maximum *to, const struct interval_maximum *from)
+/* Slots of one interval: the larger, of equal ones the first. A slot of an earlier interval is left over from it. */
+static bool is_larger(const struct sum_layout *l, const char *slot, const char *than)
 {
-	if (from->interval > to->interval || (from->interval == to->interval && from->value > to->value))
-		*to = *from;
+	const struct interval_maximum *a = (const void *)slot, *b = (const void *)than;
+
+	if (a->interval != b->interval)
+		return a->interval > b->interval;
+	if (a->value != b->value || !l->timed)
+		return a->value > b->value;
+	return ((const struct timed_maximum *)slot)->at_ns < ((const struct timed_maximum *)than)->at_ns;
 }
 
-static void add_up(const struct sum_layout *l, void *to, void *from)
+void sum_layout__add_up(const struct sum_layout *l, void *to, const void *element)
 {
+	void *from = (void *)element;
 	u32 i;
 
 	for (i = 0; i < l->nsums; i++)
 		sums_of(l, to)[i] += sums_of(l, from)[i];
 	for (i = 0; i < l->nmaxima * MAXIMUM_SLOTS; i++)
-		take_larger(&slots_of(l, to)[i], &slots_of(l, from)[i]);
+		if (is_larger(l, slot_of(l, from, i), slot_of(l, to, i)))
+			memcpy(slot_of(l, to, i), slot_of(l, from, i), slot_size(l));
 	if (l->named && name_of(l, from)->stamp > name_of(l, to)->stamp)
 		*name_of(l, to) = *name_of(l, from);
 }
@@ -86,7 +99,7 @@ static void settle(struct sum_set *set)
 		char *from = set->element + i * size;
 
 		if (!compare(to, from, (void *)l))
-			add_up(l, to, from);
+			sum_layout__add_up(l, to, from);
 		else if ((to += size) != from)
 			memcpy(to, from, size);
 	}
@@ -140,14 +153,17 @@ int sum_set__read(struct sum_set *set, const struct sum_layout *layout, int map_
 /* Subtracts earlier sums. Returns whether anything is left. */
 static bool subtract(const struct sum_layout *l, void *from, void *earlier)
 {
-	bool grew = false;
+	u64 grew = 0;
 	u32 i;
 
 	for (i = 0; i < l->nsums; i++) {
 		if (earlier)
 			sums_of(l, from)[i] -= sums_of(l, earlier)[i];
-		grew |= sums_of(l, from)[i] != 0;
+		if (sums_of(l, from)[i])
+			grew |= 1ULL << i;
 	}
+	if (l->measured && !(grew & l->measured))
+		memset(slot_of(l, from, 0), 0, l->nmaxima * MAXIMUM_SLOTS * slot_size(l));
 	return grew;
 }
 
@@ -177,34 +193,6 @@ int sum_set__difference(struct sum_set *out, const struct sum_set *later,
 	return 0;
 }
 
-int sum_set__since(struct sum_set *out, struct sum_set *last, const struct sum_layout *layout,
-		   int map_fd, volatile u32 *generation)
-{
-	struct elements e = { .key_size = key_size_of(map_fd, layout), .value_size = layout->value_size };
-	bool has_writer = layout->writer_at != SUM_NO_WRITER, anew;
-	const struct writer_place writer = {
-		.at = layout->writer_at, .generation = has_writer ? generation : NULL,
-	};
-	struct sum_set now = {};
-	int err = elements__take(&e, map_fd, &writer, &anew);
-
-	*out = (struct sum_set){};
-	if (!err)
-		err = sum_set__make(&now, layout, &e);
-	elements__free(&e);
-	if (!err)
-		err = sum_set__difference(out, &now, last);
-	if (err) {
-		sum_set__free(&now);
-		return err;
-	}
-	sum_set__free(last);
-	if (anew)
-		sum_set__free(&now);
-	*last = now;
-	return 0;
-}
-
 int sum_set__insert(struct sum_set *set, const void *elements, size_t n)
 {
 	size_t size = sum_layout__size(set->layout);
@@ -220,6 +208,128 @@ int sum_set__insert(struct sum_set *set, const void *elements, size_t n)
 	set->n += n;
 	settle(set);
 	return 0;
+}
+
+int sum_set__read_elements(struct sum_set *set, int fd)
+{
+	size_t size = sum_layout__size(set->layout), room = 64 * size, have = 0, whole;
+	char *elements = malloc(room);
+	int err = elements ? 0 : -ENOMEM;
+	ssize_t n = 0;
+
+	/* A read may end in the middle of an element. */
+	while (!err && (n = read(fd, elements + have, room - have)) > 0) {
+		have += n;
+		whole = have / size;
+		err = sum_set__insert(set, elements, whole);
+		have %= size;
+		memmove(elements, elements + whole * size, have);
+	}
+	if (n < 0)
+		err = -errno;
+	free(elements);
+	return err;
+}
+
+static int take_map(const struct sum_source *source, struct sum_set *set, bool *anew)
+{
+	const struct sum_layout *l = source->layout;
+	struct elements e = { .key_size = key_size_of(source->map_fd, l), .value_size = l->value_size };
+	const struct writer_place writer = {
+		.at = l->writer_at, .generation = l->writer_at != SUM_NO_WRITER ? source->generation : NULL,
+	};
+	int err = elements__take(&e, source->map_fd, &writer, anew);
+
+	if (!err)
+		err = sum_set__make(set, l, &e);
+	elements__free(&e);
+	return err;
+}
+
+static int add_running(const struct sum_source *source, struct sum_set *set)
+{
+	int fd = bpf_iter_create(bpf_link__fd(source->running)), err;
+
+	if (fd < 0)
+		return fd;
+	err = sum_set__read_elements(set, fd);
+	close(fd);
+	return err;
+}
+
+static int copy(struct sum_set *to, const struct sum_set *from)
+{
+	size_t size = sum_layout__size(from->layout);
+
+	*to = (struct sum_set){ .layout = from->layout, .n = from->n, .element = calloc(from->n ?: 1, size) };
+	if (!to->element) {
+		to->n = 0;
+		return -ENOMEM;
+	}
+	memcpy(to->element, from->element, from->n * size);
+	return 0;
+}
+
+void sum_set__raise(struct sum_set *later, const struct sum_set *earlier)
+{
+	const struct sum_layout *l = later->layout;
+	size_t i, k = 0;
+	u32 j;
+
+	for (i = 0; i < later->n; i++) {
+		char *now = later->element + i * sum_layout__size(l), *then = NULL;
+		int order = 1;
+
+		for (; k < earlier->n && order > 0; k += order > 0) {
+			then = earlier->element + k * sum_layout__size(l);
+			order = compare(now, then, (void *)l);
+		}
+		for (j = 0; j < l->nsums && !order; j++)
+			if (sums_of(l, now)[j] < sums_of(l, then)[j])
+				sums_of(l, now)[j] = sums_of(l, then)[j];
+	}
+}
+
+/*
+ * The base of the next interval. If the elements have been removed from the map, it is what was shown beyond them: of
+ * what goes on, or of what ended during the reading.
+ */
+static int replace_last(struct sum_set *last, struct sum_set *now, const struct sum_set *ended, bool anew)
+{
+	struct sum_set left = {};
+	int err = anew ? sum_set__difference(&left, now, ended) : 0;
+
+	if (err)
+		return err;
+	sum_set__free(last);
+	*last = anew ? left : *now;
+	if (!anew)
+		*now = (struct sum_set){};
+	return 0;
+}
+
+int sum_set__since(struct sum_set *out, struct sum_set *last, const struct sum_source *source)
+{
+	struct sum_set ended = {}, now = {};
+	bool anew = false;
+	int err = take_map(source, &ended, &anew);
+
+	*out = (struct sum_set){};
+	if (!err)
+		err = copy(&now, &ended);
+	if (!err && source->running)
+		err = add_running(source, &now);
+	if (!err && source->running)
+		sum_set__raise(&now, last);
+	if (!err)
+		err = sum_set__difference(out, &now, last);
+	if (!err)
+		err = replace_last(last, &now, &ended, anew);
+	if (err)
+		sum_set__free(out);
+	sum_set__free(&now);
+	sum_set__free(&ended);
+	return err;
 }
 
 void sum_set__regroup(struct sum_set *set, void (*change)(void *context, void *key), void *context)

@@ -7,7 +7,7 @@
  * An element of the map is a key of any bytes without padding, and a value of
  *
  *   u64 sum[nsums];
- *   struct interval_maximum maximum[nmaxima][MAXIMUM_SLOTS];      bpf/lib/maximum.h
+ *   struct interval_maximum maximum[nmaxima][MAXIMUM_SLOTS];      bpf/lib/maximum.h; timed: struct timed_maximum
  *   u64 name_stamp;        these two only if named; the newest name of a key is kept
  *   char name[SUM_NAME_LEN];
  *
@@ -29,6 +29,8 @@ struct sum_layout {
 	size_t writer_at;       /* offset in the key of bpf/lib/writer.h's u32, zeroed here; SUM_NO_WRITER: none */
 	u32 nsums, nmaxima;
 	bool named;
+	bool timed;             /* maxima have their times */
+	u64 measured;           /* sums, by bit, that count what maxima are of; 0: unknown */
 };
 
 /* Bytes of an element in a snapshot. */
@@ -37,6 +39,9 @@ size_t sum_layout__size(const struct sum_layout *l);
 /* The sums of an element of a snapshot, and the name; NULL: the layout has none. */
 const u64 *sum_layout__sums(const struct sum_layout *l, const void *element);
 const char *sum_layout__name(const struct sum_layout *l, const void *element);
+
+/* Adds the value of an element to that of another. */
+void sum_layout__add_up(const struct sum_layout *l, void *to, const void *from);
 
 /* All zeros: empty. The layout is borrowed and outlives the set. */
 struct sum_set {
@@ -52,20 +57,36 @@ int sum_set__read(struct sum_set *set, const struct sum_layout *layout, int map_
 int sum_set__make(struct sum_set *set, const struct sum_layout *layout, const struct elements *e);
 
 /*
- * *out = later - earlier, without keys none of whose sums grew. Maxima are those of later. Both must have the same
- * layout; earlier may be empty. Returns 0, or -ENOMEM with *out empty.
+ * *out = later - earlier, without keys none of whose sums grew. Maxima are those of later; if no measured sum grew,
+ * they are of another interval, and there are none. Both must have the same layout; earlier may be empty. Returns 0,
+ * or -ENOMEM with *out empty.
  */
 int sum_set__difference(struct sum_set *out, const struct sum_set *later,
 			const struct sum_set *earlier);
 
 /*
- * For reports: *out is the change since the last call; *last is the state at that call (zeroed at
- * first) and becomes the current one. generation: elements__generation(), or NULL if elements are
- * never removed or the layout has no writer. Returns 0, or a negative errno with *out empty and
- * *last unchanged.
+ * Raises sums of later below those of earlier to these: what was shown while it went on, and ended after the map was
+ * read, is not shown again.
  */
-int sum_set__since(struct sum_set *out, struct sum_set *last, const struct sum_layout *layout,
-		   int map_fd, volatile u32 *generation);
+void sum_set__raise(struct sum_set *later, const struct sum_set *earlier);
+
+struct sum_source {
+	const struct sum_layout *layout;
+	int map_fd;
+	volatile u32 *generation;       /* elements__generation(); NULL: elements stay, or the layout has no writer */
+	const struct bpf_link *running; /* iterator that sends elements of what goes on, for the map later; or NULL */
+};
+
+/*
+ * For reports: *out is the change since the last call; *last is the state at that call (zeroed at
+ * first) and becomes the current one. Returns 0, or a negative errno with *out empty and *last unchanged.
+ *
+ * The map is read before the iterator: what ends in between lacks its part until the next call, but never has it twice.
+ */
+int sum_set__since(struct sum_set *out, struct sum_set *last, const struct sum_source *source);
+
+/* Adds the elements that a descriptor sends, up to its end. Returns 0 or a negative errno. */
+int sum_set__read_elements(struct sum_set *set, int fd);
 
 /*
  * Adds n elements of the set's layout, which must be known; those of equal keys are added up. Returns 0, or -ENOMEM

@@ -37,16 +37,24 @@ error_t order__parse(const char **order, const char *const *column, size_t n, co
 #define KEY_ORDER 0x100
 #define MOST_COLUMNS 64
 
+/* The time of a maximum belongs to it. */
+static bool sorts(const struct column *c)
+{
+	return c->role != ROLE_AT;
+}
+
 error_t order__parse_option(int key, char *arg, struct argp_state *state)
 {
 	const char *names[MOST_COLUMNS];
+	const struct column *c;
 	struct cli *cli = state->input;
 	size_t n = 0;
 
 	if (key != KEY_ORDER)
 		return ARGP_ERR_UNKNOWN;
-	for (; cli->columns[n].name && n < MOST_COLUMNS; n++)
-		names[n] = cli->columns[n].name;
+	for (c = cli->columns; c->name && n < MOST_COLUMNS; c++)
+		if (sorts(c))
+			names[n++] = c->name;
 	return order__parse(&cli->order, names, n, arg);
 }
 
@@ -57,7 +65,7 @@ static void put_columns(FILE *f, const struct cli *cli)
 
 	fprintf(f, "Order by %s (default)", cli->order);
 	for (c = cli->columns; c->name; c++)
-		if (strcmp(c->name, cli->order))
+		if (sorts(c) && strcmp(c->name, cli->order))
 			fprintf(f, ", %s", c->name);
 	fputs(" or key", f);
 }
@@ -86,7 +94,8 @@ static void complete_columns(struct completion *c)
 	const struct column *column;
 
 	for (column = c->spec->columns; column->name; column++)
-		completion__add(c, column->name, "");
+		if (sorts(column))
+			completion__add(c, column->name, "");
 	complete_key(c);
 }
 

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "report/column.h"
 
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
 #include "bpf/lib/maximum.h"
 #include "report/role.h"
 
@@ -13,39 +18,107 @@ u64 column_sum(const u64 *sums, u64 which)
 	return all;
 }
 
-static u64 maximum_of(const struct interval_maximum *slot, u64 interval)
+/* The maximum of a column; all zeros: there was no value. */
+static struct timed_maximum maximum_of(const struct column *c, const u64 *value, u64 interval)
 {
-	u64 most = 0;
-	size_t i;
+	size_t size = c->timed ? sizeof(struct timed_maximum) : sizeof(struct interval_maximum), i;
+	struct timed_maximum most = {}, slot = {};
 
-	for (i = 0; i < MAXIMUM_SLOTS; i++)
-		if ((slot[i].interval == interval || slot[i].interval == interval + 1) && slot[i].value > most)
-			most = slot[i].value;
+	for (i = 0; i < MAXIMUM_SLOTS; i++) {
+		memcpy(&slot, (const char *)(value + c->slots) + i * size, size);
+		if (slot.interval != interval && slot.interval != interval + 1)
+			continue;
+		if (!most.interval || slot.value > most.value ||
+		    (slot.value == most.value && slot.at_ns < most.at_ns))
+			most = slot;
+	}
 	return most;
 }
 
-static u64 number_of(const struct column *c, const u64 *value, u64 interval)
+static u64 sum_of(const struct column *c, const u64 *value)
 {
 	u64 plus = column_sum(value, c->plus), minus = column_sum(value, c->minus);
 
-	if (c->slots)
-		return maximum_of((const struct interval_maximum *)(value + c->slots), interval);
 	return plus > minus ? plus - minus : 0;
 }
 
-int report_row__add_columns(struct report_row *row, const struct column *columns, const u64 *value, u64 interval)
+static int add_number(struct report_row *row, const struct column *c, const u64 *value,
+		      const struct column_interval *interval)
+{
+	struct field f = {
+		.name = c->name, .kind = c->kind, .role = c->role, .decimals = c->decimals,
+		.machine = c->machine, .of = c->of, .per = c->per,
+	};
+
+	if (c->slots) {
+		const struct timed_maximum most = maximum_of(c, value, interval->number);
+
+		f.number = most.value;
+		if (c->timed && !most.interval)
+			f.kind = FIELD_NONE;
+	} else {
+		f.number = sum_of(c, value);
+	}
+	return report_row__add_field(row, &f);
+}
+
+static void put_time_of_day(char text[32], u64 monotonic)
+{
+	u64 real = realtime_ns() - (monotonic_ns() - monotonic);
+	time_t seconds = real / NSEC_PER_SEC;
+	size_t len = 0;
+	struct tm tm;
+
+	if (localtime_r(&seconds, &tm))
+		len = strftime(text, 32, "%H:%M:%S", &tm);
+	snprintf(text + len, 32 - len, ".%03llu", real % NSEC_PER_SEC / NSEC_PER_MSEC);
+}
+
+static int add_time_of_day(struct report_row *row, const struct column *c, const struct timed_maximum *most)
+{
+	char text[32];
+	int err;
+
+	if (most->interval)
+		put_time_of_day(text, most->at_ns);
+	err = report_row__add_text(row, c->name, most->interval ? text : NULL);
+	if (err)
+		return err;
+	row->cell[row->ncells - 1].spare = true;
+	row->cell[row->ncells - 1].role = ROLE_AT;
+	row->cell[row->ncells - 1].of = c->of;
+	return 0;
+}
+
+/* When the maximum of another column was. */
+static int add_at(struct report_row *row, const struct column *columns, const struct column *c, const u64 *value,
+		  const struct column_interval *interval)
+{
+	const struct column *of = columns;
+	struct timed_maximum most;
+	struct field f = { .name = c->name, .role = ROLE_AT, .of = c->of, .machine = c->machine };
+
+	while (strcmp(of->name, c->of))
+		of++;
+	most = maximum_of(of, value, interval->number);
+	if (c->kind == FIELD_TIME)
+		return add_time_of_day(row, c, &most);
+	f.kind = most.interval ? c->kind : FIELD_NONE;
+	f.number = most.interval ? most.at_ns - interval->began_ns : 0;
+	return report_row__add_field(row, &f);
+}
+
+int report_row__add_columns(struct report_row *row, const struct column *columns, const u64 *value,
+			    const struct column_interval *interval)
 {
 	const struct column *c;
 	int err = 0;
 
 	for (c = columns; c->name && !err; c++) {
-		const struct field f = {
-			.name = c->name, .number = number_of(c, value, interval), .kind = c->kind, .role = c->role,
-			.decimals = c->decimals, .machine = c->machine, .of = c->of, .per = c->per,
-		};
-
-		if (c->plus || c->slots || c->of)
-			err = report_row__add_field(row, &f);
+		if (c->role == ROLE_AT)
+			err = add_at(row, columns, c, value, interval);
+		else if (c->plus || c->slots || c->of)
+			err = add_number(row, c, value, interval);
 	}
 	report_row__derive(row, 0);
 	return err;

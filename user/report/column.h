@@ -32,7 +32,14 @@ struct column {
 	 */
 	u64 plus, minus;
 	u32 slots;              /* where the slots of a maximum are in an element's value, in u64s; 0: it is none */
+	bool timed;             /* they are of struct timed_maximum, and the cell is empty without a value */
 	const char *of, *per;   /* as in struct field */
+};
+
+/* The interval that a row is of. */
+struct column_interval {
+	u64 number;             /* of the one that ended, for maxima: events of the next one may be in the sums */
+	u64 began_ns;           /* CLOCK_MONOTONIC: times of maxima count from here */
 };
 
 /* The sum that is this member of an element's value. */
@@ -45,6 +52,12 @@ struct column {
 #define MAXIMUM(title, type, member, unit, ...)                                                                        \
 	{ .name = title, .role = ROLE_MAXIMUM, .kind = unit, .slots = offsetof(type, member) / sizeof(u64),            \
 	  ##__VA_ARGS__ }
+/* The same with its time; member: of type struct timed_maximum[MAXIMUM_SLOTS]. */
+#define TIMED_MAXIMUM(title, type, member, unit, ...)                                                                  \
+	MAXIMUM(title, type, member, unit, .timed = true, ##__VA_ARGS__)
+/* When that was: the time of day, and for programs the ns since the measurement began. */
+#define AT(title, maximum) { .name = title, .role = ROLE_AT, .of = maximum, .kind = FIELD_TIME }
+#define AT_NS(title, maximum) { .name = title, .role = ROLE_AT, .of = maximum, .kind = FIELD_NUMBER, .machine = true }
 /* The quotient of two columns, or of sums of columns: "hits+misses". */
 #define MEAN(title, of_columns, per_columns, unit, ...)                                                                \
 	{ .name = title, .role = ROLE_MEAN, .kind = unit, .of = of_columns, .per = per_columns, ##__VA_ARGS__ }
@@ -58,9 +71,10 @@ struct column {
 u64 column_sum(const u64 *sums, u64 which);
 
 /*
- * Adds a cell for each column that has a source, and computes means and percentages. value: of an element. interval:
- * the number of the one that ended, for maxima: events of the next one may be in the sums. Returns 0 or -ENOMEM.
+ * Adds a cell for each column that has a source, and computes means and percentages. value: of an element. Returns 0
+ * or -ENOMEM.
  */
-int report_row__add_columns(struct report_row *row, const struct column *columns, const u64 *value, u64 interval);
+int report_row__add_columns(struct report_row *row, const struct column *columns, const u64 *value,
+			    const struct column_interval *interval);
 
 #endif /* TALLY_REPORT_COLUMN_H */

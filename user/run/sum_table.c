@@ -28,7 +28,10 @@ static int read_interval(struct sum_table *t, struct sum_set *set, const struct 
 
 	if (!err)
 		err = loss__since(losses, &t->losses_before, bpf_map__fd(lost), m->obj);
-	return err ?: sum_set__since(set, &t->before, layout, bpf_map__fd(sums), elements__generation(m->obj));
+	return err ?: sum_set__since(set, &t->before, &(struct sum_source){
+		.layout = layout, .map_fd = bpf_map__fd(sums), .generation = elements__generation(m->obj),
+		.running = t->running,
+	});
 }
 
 static int add_key(struct sum_table_report *t, const struct sum_table_spec *spec, struct report_row *row,
@@ -51,7 +54,7 @@ static int add_row(struct sum_table_report *t, const struct sum_table_spec *spec
 	report_row__end_key(&row);
 	if (!err)
 		err = report_row__add_columns(&row, t->cli->columns, sum_layout__sums(&spec->layout, element),
-					      t->interval);
+					      &t->interval);
 	if (!err && spec->add_more)
 		err = spec->add_more(t, &row, element);
 	return report__end_row(r, &row, err);
@@ -67,15 +70,37 @@ static int add_heading(struct sum_table_report *t, const struct sum_table_spec *
 	return report__keep_columns(r, err);
 }
 
+/* For people; programs can add up rows, and would have to skip this one. */
+static int add_total(struct sum_table_report *t, const struct sum_layout *layout, struct report *r, const void *total,
+		     size_t nkeys)
+{
+	struct report_row row = { .is_total = true };
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < nkeys && !err; i++)
+		err = report_row__add_text(&row, r->row[0].cell[i].name, i ? NULL : "total");
+	if (!err)
+		err = report_row__add_columns(&row, t->cli->columns, sum_layout__sums(layout, total), &t->interval);
+	return report__end_row(r, &row, err);
+}
+
+static size_t rows_shown(const struct sum_table_spec *spec, const struct cli *cli)
+{
+	return spec->total ? cli->top : table_rows(cli);
+}
+
 static int add_rows(struct measurement *m, struct report *r, struct sum_set *set, u64 interval)
 {
 	const struct sum_table_spec *spec = m->spec->table;
 	struct sum_table_report t = {
-		.own = m->own, .cli = m->cli, .names = { .cgroups = m->cgroups }, .interval = interval,
+		.own = m->own, .cli = m->cli, .names = { .cgroups = m->cgroups },
+		.interval = { interval, m->table.began_ns },
 	};
 	const struct key_view view = { m->cli->by, &t.names, spec->task_at };
+	void *total = calloc(1, sum_layout__size(&spec->layout));
+	int err = total ? 0 : -ENOMEM;
 	size_t i, nkeys = 0;
-	int err = 0;
 
 	if (spec->task_at != SUM_NO_TASK)
 		key_view__sum_set(&view, set);
@@ -84,11 +109,15 @@ static int add_rows(struct measurement *m, struct report *r, struct sum_set *set
 
 		r->events += column_sum(sum_layout__sums(&spec->layout, element), spec->events);
 		err = add_row(&t, spec, r, element, &nkeys);
+		sum_layout__add_up(&spec->layout, total, element);
 	}
 	if (!err && !r->nrows)
 		err = add_heading(&t, spec, r);
 	task_key_names__free(&t.names);
-	report__sort_rows(r, m->cli->order, nkeys, table_rows(m->cli));
+	report__sort_rows(r, m->cli->order, nkeys, rows_shown(spec, m->cli));
+	if (!err && spec->total && r->nrows && m->cli->format == FORMAT_TEXT)
+		err = add_total(&t, &spec->layout, r, total, nkeys);
+	free(total);
 	return err;
 }
 
@@ -124,5 +153,6 @@ int sum_table__prepare(const struct measurement *m)
 
 void sum_table__free(struct sum_table *t)
 {
+	bpf_link__destroy(t->running);
 	sum_set__free(&t->before);
 }

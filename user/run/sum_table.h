@@ -13,6 +13,7 @@
 #include "base/types.h"
 #include "cli/options.h"
 #include "cli/task_key.h"
+#include "report/column.h"
 #include "report/report.h"
 #include "run/ring.h"
 
@@ -25,7 +26,7 @@ struct sum_table_report {
 	void *own;                      /* m->own */
 	const struct cli *cli;
 	struct task_key_names names;    /* for task_key__add_fields() */
-	u64 interval;                   /* number of the one that is reported; 0 without maxima */
+	struct column_interval interval; /* its number is 0 without maxima */
 };
 
 /*
@@ -34,6 +35,7 @@ struct sum_table_report {
 struct sum_table_spec {
 	struct sum_layout layout;
 	size_t task_at;                 /* offset of the struct task_key in a key; SUM_NO_TASK: keys have none */
+	bool total;                     /* text has a row of the sum of all, and shows all rows unless --top is given */
 	bool of_cpus;                   /* each CPU has elements of its own: this_writer() of bpf/lib/writer.bpf.h */
 
 	u64 events;                     /* SUM()s of an element that count its events */
@@ -55,6 +57,8 @@ struct sum_table_spec {
 struct sum_table {
 	struct sum_set before;
 	struct loss_counters losses_before;
+	struct bpf_link *running;       /* set by the tool: as in struct sum_source; or NULL */
+	u64 began_ns;                   /* set by the tool, for columns of times: CLOCK_MONOTONIC */
 };
 
 /* Sizes the map by --max-keys, before it is loaded. A tool without open() need not call it. Returns 0 or an errno. */
