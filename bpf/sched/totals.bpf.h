@@ -6,7 +6,7 @@
  * waits are missing, and short ones read some us too short. A task is freed an RCU grace period after its parent has
  * reaped it: the end of a task that is reaped so shortly before a report is in the next one.
  *
- * The including file defines task_of() and the map of struct schedlat_task.
+ * The including file defines sums_of_task().
  */
 #ifndef TALLY_TOTALS_BPF_H
 #define TALLY_TOTALS_BPF_H
@@ -57,7 +57,7 @@ static __always_inline u64 waited(struct task_struct *t, const struct totals_sta
 
 static __always_inline void add_totals(struct task_struct *t, u64 run_ns, u64 switches, u64 wait_ns)
 {
-	struct schedlat_task *e = task_of(t, shared_writer());
+	struct schedlat_sums *e = sums_of_task(t, shared_writer());
 
 	if (!e)
 		return;

@@ -197,50 +197,6 @@ static void counts(void **state)
 	}
 }
 
-static void latencies(void **state)
-{
-	struct random r = { 5 };
-	size_t round, i;
-
-	(void)state;
-	for (round = 0; round < 100; round++) {
-		u32 by = bys[round % ARRAY_SIZE(bys)];
-		struct task_key_names names = { .cgroups = &cgroups };
-		const struct key_view view = { by, &names, 0 };
-		struct latency_set set = {};
-
-		memset(model, 0, sizeof(model));
-		for (i = 0; i < 100; i++) {
-			struct latency each = {
-				.key = key_of(random__below(&r, CGROUPS), random__below(&r, PIDS)),
-				.run_ns = random__below(&r, 1000), .switches = 1, .wait_ns = 7,
-				.has_longest = random__below(&r, 2), .longest_ns = 1 + random__below(&r, 1000),
-			};
-			struct model *m = model_of(&each.key, by);
-
-			m->n++;
-			m->sum += each.run_ns;
-			if (each.has_longest && each.longest_ns > m->longest)
-				m->longest = each.longest_ns;
-			assert_int_equal(latency_set__add(&set, &each), 0);
-		}
-		cgroup_names__begin(&cgroups);
-		latency_set__settle(&set);
-		key_view__latency_set(&view, &set);
-		assert_int_equal(set.n, in_model());
-		for (i = 0; i < set.n; i++) {
-			struct model *m = model_of(&set.latency[i].key, by);
-
-			assert_int_equal(set.latency[i].switches, m->n);
-			assert_int_equal(set.latency[i].run_ns, m->sum);
-			assert_int_equal(set.latency[i].wait_ns, 7 * m->n);
-			assert_int_equal(set.latency[i].has_longest, m->longest != 0);
-			assert_true(!m->longest || set.latency[i].longest_ns == m->longest);
-		}
-		latency_set__free(&set);
-	}
-}
-
 /* The key of a task is behind the tool's own part, which tells rows apart, too. */
 struct row {
 	struct {
@@ -310,7 +266,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(histograms),
 		cmocka_unit_test(counts),
-		cmocka_unit_test(latencies),
 		cmocka_unit_test(sums),
 	};
 

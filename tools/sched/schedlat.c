@@ -1,31 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* schedlat: run time and waits of each task. The measurement is bpf/sched/schedlat.bpf.c. */
-#include <bpf/bpf.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "agg/latency_set.h"
-#include "agg/loss.h"
 #include "base/clock.h"
-#include "cli/key_view.h"
-#include "cli/order.h"
-#include "cli/task_key.h"
 #include "host/task_state.h"
+#include "report/column.h"
 #include "report/diag.h"
 #include "run/measurement.h"
-#include "run/map_room.h"
+#include "run/sum_table.h"
 #include "sched/waits.h"
 #include "tools.h"
 
-#include "bpf/lib/schedlat.h"
+#include "bpf/sched/schedlat.h"
 #include "schedlat.skel.h"
 
 SKELETON(schedlat);
-
-/* Keys of our own options; those of user/cli are below. */
 
 #define TOTALS_SOURCE \
 	"the kernel's totals of each task (sum_exec_runtime, sched_info), at the begin, at reports and at exits"
@@ -35,238 +25,51 @@ SKELETON(schedlat);
 struct schedlat {
 	int source;             /* enum wait_source or WAIT_SOURCE_AUTO */
 	bool totals;            /* --totals: no program at switches (bpf/sched/totals.bpf.h) */
-	const char *order;      /* name of a column; NULL: by key */
 	struct schedlat_bpf *bpf;
-	struct bpf_link *running;
-	u64 began_ns;           /* CLOCK_MONOTONIC */
-	struct latency_set before;
-	struct loss_counters losses_before;
 };
-
-/*
- * --- options -----------------------------------------------------------------------------------
- */
-
-static const char *const orders[] = { "runtime", "switches", "wait", "avg", "max" };
 
 /*
  * --- the report --------------------------------------------------------------------------------
  */
 
-/* Adds the current slices, after the totals: see read_totals(). */
-static int add_running(struct schedlat *s, struct latency_set *set)
-{
-	int fd = bpf_iter_create(bpf_link__fd(s->running)), err;
+#define OF(member) SUM(struct schedlat_sums, member)
 
-	if (fd < 0)
-		return fd;
-	err = latency_set__read_running(set, fd);
-	close(fd);
-	return err;
-}
+static const struct column columns[] = {
+	COUNTER("runtime", OF(run_ns), FIELD_TIME),
+	COUNTER("switches", OF(switches), FIELD_NUMBER),
+	COUNTER("wait", OF(wait_ns), FIELD_TIME),
+	MEAN("avg", "wait", "switches", FIELD_TIME),
+	TIMED_MAXIMUM("max", struct schedlat_sums, longest, FIELD_TIME),
+	AT("max_at", "max"),
+	AT_NS("max_at_ns", "max"),
+	{},
+};
 
-/*
- * Reads totals first, then current slices: a task that is switched out in between lacks one slice
- * until the next report, but never has one twice. *ended: the totals alone.
- */
-static int read_totals(struct schedlat *s, struct latency_set *set, struct latency_set *ended,
-		       bool *anew)
-{
-	u64 interval = s->bpf->data->interval;
-	int err;
-
-	*set = *ended = (struct latency_set){};
-	if (s->totals && s->bpf->bss->counting) {
-		err = tasks__visit(s->bpf->progs.visit_totals);
-		if (err)
-			return err;
-	}
-	s->bpf->data->interval = interval + 1;
-	err = latency_set__read(ended, bpf_map__fd(s->bpf->maps.tasks), interval,
-				&s->bpf->bss->writer_generation, anew);
-	latency_set__settle(ended);
-	if (!err)
-		err = latency_set__copy(set, ended);
-	if (!err && s->running)
-		err = add_running(s, set);
-	latency_set__settle(set);
-	return err;
-}
-
-/*
- * The base of the next report. If the totals have been removed from the kernel, it is what the
- * report showed beyond them: of slices in progress, or of those that ended during the reading.
- */
-static int replace_before(struct schedlat *s, struct latency_set *now,
-			  const struct latency_set *ended, bool anew)
-{
-	struct latency_set left;
-	int err;
-
-	latency_set__free(&s->before);
-	if (!anew) {
-		s->before = *now;
-		*now = (struct latency_set){};
-		return 0;
-	}
-	err = latency_set__difference(&left, now, ended);
-	if (!err)
-		s->before = left;
-	return err;
-}
-
-static int read_interval(struct schedlat *s, struct latency_set *set, struct loss_counters *losses)
-{
-	struct latency_set now = {}, ended = {};
-	bool anew;
-	int err;
-
-	err = loss__since(losses, &s->losses_before, bpf_map__fd(s->bpf->maps.losses),
-			  s->bpf->obj);
-	if (!err)
-		err = read_totals(s, &now, &ended, &anew);
-	if (!err)
-		err = latency_set__difference(set, &now, &s->before);
-	if (!err)
-		err = replace_before(s, &now, &ended, anew);
-	latency_set__free(&now);
-	latency_set__free(&ended);
-	return err;
-}
-
-/* When the longest wait ended: time of day in text output, ns since the start for programs. */
-static int add_when(struct report_row *row, const struct schedlat *s, const struct latency *l)
-{
-	u64 real = realtime_ns() - (monotonic_ns() - l->longest_at_ns);
-	time_t seconds = real / NSEC_PER_SEC;
-	char text[32], whole[48];
-	struct tm tm;
-	struct field at = { .name = "max_at_ns", .kind = FIELD_NONE, .machine = true, .role = ROLE_AT, .of = "max" };
-	const char *when = NULL;
-	int err;
-
-	if (l->has_longest && localtime_r(&seconds, &tm)) {
-		strftime(text, sizeof(text), "%H:%M:%S", &tm);
-		snprintf(whole, sizeof(whole), "%s.%03llu", text,
-			 real % NSEC_PER_SEC / NSEC_PER_MSEC);
-		when = whole;
-		at.number = l->longest_at_ns - s->began_ns;
-		at.kind = FIELD_NUMBER;
-	}
-	err = report_row__add_text(row, "max_at", when);
-	if (err)
-		return err;
-	row->cell[row->ncells - 1].spare = true;
-	row->cell[row->ncells - 1].role = ROLE_AT;
-	row->cell[row->ncells - 1].of = "max";
-	return report_row__add_field(row, &at);
-}
-
-static int add_figures(struct report_row *row, const struct schedlat *s, const struct latency *l)
-{
-	u64 average = l->switches ? l->wait_ns / l->switches : 0;
-	const struct field figures[] = {
-		{ .name = "runtime", .number = l->run_ns, .kind = FIELD_TIME, .role = ROLE_COUNTER },
-		{ .name = "switches", .number = l->switches, .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
-		{ .name = "wait", .number = l->wait_ns, .kind = FIELD_TIME, .role = ROLE_COUNTER },
-		{ .name = "avg", .number = average, .kind = l->switches ? FIELD_TIME : FIELD_NONE,
-		  .role = ROLE_MEAN, .of = "wait", .per = "switches" },
-		{ .name = "max", .number = l->longest_ns, .role = ROLE_MAXIMUM,
-		  .kind = l->has_longest ? FIELD_TIME : FIELD_NONE },
-	};
-	int err = report_row__add_fields(row, figures, ARRAY_SIZE(figures));
-
-	return err ?: add_when(row, s, l);
-}
-
-/* For text output; programs can add up rows, and would have to skip this one. */
-static int add_total(struct report *r, const struct schedlat *s, const struct latency *total,
-		     size_t nkeys)
-{
-	struct report_row row = { .is_total = true };
-	int err = 0;
-	size_t i;
-
-	for (i = 0; i < nkeys && !err; i++)
-		err = report_row__add_text(&row, r->row[0].cell[i].name, i ? NULL : "total");
-	if (!err)
-		err = add_figures(&row, s, total);
-	return report__end_row(r, &row, err);
-}
-
-static void add_to_total(struct latency *total, const struct latency *l)
-{
-	total->run_ns += l->run_ns;
-	total->switches += l->switches;
-	total->wait_ns += l->wait_ns;
-	if (l->has_longest && (!total->has_longest || l->longest_ns > total->longest_ns)) {
-		total->has_longest = true;
-		total->longest_ns = l->longest_ns;
-		total->longest_at_ns = l->longest_at_ns;
-	}
-}
-
-static int add_cells(struct report_row *row, const struct schedlat *s, const struct latency *l, u32 by,
-		     struct task_key_names *names, size_t *nkeys)
-{
-	int err = task_key__add_fields(row, &l->key, l->name, by, names);
-
-	*nkeys = row->ncells;
-	return err ?: add_figures(row, s, l);
-}
-
-static int fill_rows(struct schedlat *s, struct measurement *m, struct report *r,
-		     struct latency_set *set)
-{
-	struct task_key_names names = { .cgroups = m->cgroups };
-	const struct key_view view = { m->cli->by, &names, 0 };
-	static const struct latency none;
-	struct report_row columns = {};
-	struct latency total = {};
-	size_t i, nkeys = 0;
-	int err = 0;
-
-	key_view__latency_set(&view, set);
-	for (i = 0; i < set->n && !err; i++) {
-		const struct latency *l = &set->latency[i];
-		struct report_row row = {};
-
-		err = add_cells(&row, s, l, m->cli->by, &names, &nkeys);
-		err = report__end_row(r, &row, err);
-		add_to_total(&total, l);
-	}
-	if (!err && !r->nrows)
-		err = report__end_columns(r, &columns, add_cells(&columns, s, &none, m->cli->by, &names, &nkeys));
-	task_key_names__free(&names);
-	r->events = total.switches;
-	report__sort_rows(r, s->order, nkeys, m->cli->top);
-	if (!err && r->nrows && m->cli->format == FORMAT_TEXT)
-		err = add_total(r, s, &total, nkeys);
-	return err;
-}
+static const struct sum_table_spec table = {
+	.layout = {
+		.key_size = sizeof(struct schedlat_key), .value_size = sizeof(struct schedlat_sums),
+		.writer_at = offsetof(struct schedlat_key, writer),
+		.nsums = offsetof(struct schedlat_sums, longest) / sizeof(u64), .nmaxima = 1, .named = true,
+		.timed = true, .measured = OF(switches),
+	},
+	.task_at = offsetof(struct schedlat_key, task), .of_cpus = true, .total = true,
+	.events = OF(switches),
+};
 
 static int report(struct measurement *m, struct report *r)
 {
 	struct schedlat *s = m->own;
-	struct latency_set set;
-	int err;
+	int err = 0;
 
-	r->value = "run time and waits for a CPU";
-	r->metric = "wait";
-	r->table = true;
 	if (s->totals) {
 		r->source = TOTALS_SOURCE;
 		r->caveat = TOTALS_CAVEAT;
 	} else {
 		waits__describe(s->source, r);
 	}
-	err = read_interval(s, &set, &r->counters);
-	if (err)
-		return err;
-	r->has_events = true;
-	err = fill_rows(s, m, r, &set);
-	latency_set__free(&set);
-	return err;
+	if (s->totals && s->bpf->bss->counting)
+		err = tasks__visit(s->bpf->progs.visit_totals);
+	return err ?: sum_table__report(m, NULL, r);
 }
 
 /*
@@ -299,7 +102,7 @@ static int configure(struct measurement *m, enum wait_source source)
 	(void)source;
 	s->bpf = bpf;
 	choose_programs(s, &m->run->host);
-	err = map__set_room_for_writers(bpf->maps.tasks, &m->run->host, m->cli->max_keys);
+	err = sum_table__prepare(m);
 	err = err ?: task_state__prepare(m->obj, s->totals ? "totals_states" : "slice_states", &m->run->host);
 	return err ?: task_state__leave_out(m->obj, s->totals ? "slice_states" : "totals_states");
 }
@@ -337,12 +140,12 @@ static int load(struct measurement *m)
  * Where the CPU matters, current slices are left out: an iterator runs on any CPU, so it cannot
  * tell the CPU of a slice.
  */
-static void prepare_running(struct schedlat *s, const struct measurement *m)
+static void prepare_running(struct schedlat *s, struct measurement *m)
 {
 	if (s->totals || m->cli->scope.cpus || m->cli->by & BY_CPU)
 		return;
-	s->running = bpf_program__attach_iter(s->bpf->progs.show_running, NULL);
-	if (!s->running)
+	m->table.running = bpf_program__attach_iter(s->bpf->progs.show_running, NULL);
+	if (!m->table.running)
 		diag_detail("no task iterator: slices count when they end");
 }
 
@@ -354,7 +157,7 @@ static int attach(struct measurement *m)
 	if (err)
 		return err;
 	prepare_running(s, m);
-	s->began_ns = monotonic_ns();
+	m->table.began_ns = monotonic_ns();
 	return 0;
 }
 
@@ -401,20 +204,10 @@ static void init(void *own)
 {
 	struct schedlat *s = own;
 
-	*s = (struct schedlat){ .source = WAIT_SOURCE_AUTO, .order = "avg" };
-}
-
-static void release(void *own)
-{
-	struct schedlat *s = own;
-
-	bpf_link__destroy(s->running);
-	latency_set__free(&s->before);
+	*s = (struct schedlat){ .source = WAIT_SOURCE_AUTO };
 }
 
 static const struct option_row rows[] = {
-	{ "sort", 0, "COL", ROW_ORDER, "Order by runtime, switches, wait, avg (default), max or key", HELP_GROUPING,
-	  FIELD(struct schedlat, order), WORDS(orders) },
 	{ "totals", 0, NULL, ROW_FLAG,
 	  "Read the kernel's totals of each task instead of looking at each switch: no cost, no longest wait", 1,
 	  FIELD(struct schedlat, totals) },
@@ -426,13 +219,14 @@ static const struct tool_spec spec = {
 	.name = "schedlat",
 	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
-			  CLI_COMMAND,
+			  CLI_COMMAND | CLI_ORDER,
 		.doc = "What each task had of the CPUs: run time, switches, and waits for a CPU.",
-		.rows = rows,
+		.rows = rows, .columns = columns, .order = "avg",
 	},
-	.own_size = sizeof(struct schedlat), .skeleton = &schedlat_skeleton,
+	.own_size = sizeof(struct schedlat), .skeleton = &schedlat_skeleton, .table = &table,
+	.value = "run time and waits for a CPU", .metric = "wait",
 	.init = init, .check = check, .load = load, .attach = attach, .arm = arm, .disarm = disarm,
-	.report = report, .free = release,
+	.report = report,
 };
 
 TOOL_MEASURING(schedlat, spec, AREA_SCHEDULER,

@@ -41,9 +41,3 @@ void key_view__counts(const struct key_view *view, struct counts *c)
 	if (key_view__merges(view))
 		counts__regroup(c, key_view__change, (void *)view);
 }
-
-void key_view__latency_set(const struct key_view *view, struct latency_set *set)
-{
-	if (key_view__merges(view))
-		latency_set__regroup(set, key_view__change, (void *)view);
-}

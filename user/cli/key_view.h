@@ -16,7 +16,6 @@
 
 #include "agg/counts.h"
 #include "agg/hist_set.h"
-#include "agg/latency_set.h"
 #include "agg/sum_set.h"
 #include "cli/task_key.h"
 
@@ -37,6 +36,5 @@ void key_view__change(void *view, void *key);
 int key_view__hist_set(const struct key_view *view, struct hist_set *set);
 void key_view__sum_set(const struct key_view *view, struct sum_set *set);
 void key_view__counts(const struct key_view *view, struct counts *c);
-void key_view__latency_set(const struct key_view *view, struct latency_set *set);
 
 #endif /* TALLY_CLI_KEY_VIEW_H */
