@@ -9,15 +9,15 @@
 #include "agg/elements.h"
 #include "agg/loss.h"
 #include "agg/sum_set.h"
-#include "cli/key_view.h"
-#include "cli/order.h"
 #include "cli/task_key.h"
 #include "host/syscalls.h"
 #include "net/tcp.h"
+#include "report/column.h"
 #include "report/diag.h"
 #include "run/map_room.h"
 #include "run/measurement.h"
 #include "run/ring.h"
+#include "run/sum_table.h"
 #include "tools.h"
 
 #include "bpf/net/tcptop.h"
@@ -42,23 +42,20 @@ struct tcptop_key {
 	struct tcp_flow flow;
 };
 
-/* Sums of one key in an interval. */
+/* The value of a key in an interval. */
 struct tcptop_sums {
-	struct tcptop_key key;
 	u64 sent, received, connections;
 	u64 name_stamp;
 	char name[SUM_NAME_LEN];
 };
 
-static const struct sum_layout layout = {
-	.key_size = sizeof(struct tcptop_key),
-	.value_size = sizeof(struct tcptop_sums) - sizeof(struct tcptop_key),
-	.writer_at = SUM_NO_WRITER, .nsums = 3, .named = true,
+struct tcptop_element {
+	struct tcptop_key key;
+	struct tcptop_sums sums;
 };
 
 struct tcptop {
 	struct tcp_ports ports;
-	const char *order;              /* name of a column; NULL: by key */
 	const struct cli *cli;
 	struct tcptop_bpf *bpf;
 	struct ring *ring;
@@ -68,14 +65,11 @@ struct tcptop {
 	size_t room;                    /* allocated elements */
 	u64 dropped;                    /* records not counted because there was no room */
 	bool settled;                   /* the counters have been read for the last time */
-	struct loss_counters losses_before;
 };
 
 /*
  * --- options -----------------------------------------------------------------------------------
  */
-
-static const char *const orders[] = { "bytes", "sent", "received", "connections" };
 
 static int check(void *context, struct cli *cli)
 {
@@ -129,7 +123,7 @@ static bool has_room(struct tcptop *t)
 	room = t->room ? 2 * t->room : 256;
 	if (room > most)
 		room = most;
-	larger = room > t->room ? realloc(t->sums.element, room * sizeof(struct tcptop_sums)) : NULL;
+	larger = room > t->room ? realloc(t->sums.element, room * sizeof(struct tcptop_element)) : NULL;
 	if (larger) {
 		t->sums.element = larger;
 		t->room = room;
@@ -139,7 +133,7 @@ static bool has_room(struct tcptop *t)
 
 static void add(struct tcptop *t, const struct tcptop_record *r, u64 sent, u64 received)
 {
-	struct tcptop_sums *e;
+	struct tcptop_element *e;
 
 	if (!sent && !received)
 		return;
@@ -147,18 +141,20 @@ static void add(struct tcptop *t, const struct tcptop_record *r, u64 sent, u64 r
 		t->dropped++;
 		return;
 	}
-	e = (struct tcptop_sums *)t->sums.element + t->sums.n++;
-	*e = (struct tcptop_sums){
+	e = (struct tcptop_element *)t->sums.element + t->sums.n++;
+	*e = (struct tcptop_element){
 		.key = { .task = r->owner.task, .flow = r->flow },
-		.sent = sent, .received = received, .connections = 1, .name_stamp = r->serial,
+		.sums = { .sent = sent, .received = received, .connections = 1, .name_stamp = r->serial },
 	};
-	memcpy(e->name, r->owner.name, sizeof(e->name));
+	memcpy(e->sums.name, r->owner.name, sizeof(e->sums.name));
 }
+
+static const struct sum_table_spec table;
 
 static void forget_sums(struct tcptop *t)
 {
 	sum_set__free(&t->sums);
-	t->sums.layout = &layout;
+	t->sums.layout = &table.layout;
 	t->room = 0;
 	t->dropped = 0;
 }
@@ -377,79 +373,58 @@ static int settle(struct tcptop *t)
  * --- the report --------------------------------------------------------------------------------
  */
 
-static int add_key(struct report_row *row, const struct tcptop_sums *e, u32 by,
-		   struct task_key_names *names)
+#define OF(member) SUM(struct tcptop_sums, member)
+
+static const struct column columns[] = {
+	COUNTER("received", OF(received), FIELD_SIZE),
+	COUNTER("sent", OF(sent), FIELD_SIZE),
+	GAUGE("connections", OF(connections), FIELD_NUMBER),
+	COUNTER("bytes", OF(received) | OF(sent), FIELD_SIZE, .machine = true),
+	{},
+};
+
+static int add_key(struct sum_table_report *t, struct report_row *row, const void *element)
 {
+	const struct tcptop_element *e = element;
 	struct task_key task = e->key.task;
-	const char *name = e->name[0] ? e->name : "-";
+	const char *name = e->sums.name[0] ? e->sums.name : "-";
+	u32 by = t->cli->by;
 	int err;
 
 	if (by & BY_COMM && !task.comm[0])
 		task.comm[0] = '-';
-	err = task_key__add_fields(row, &task, name, by, names);
+	err = task_key__add_fields(row, &task, name, by, &t->names);
 	return err ?: tcp_flow__add_parts(NULL, &e->key.flow, by, row);
 }
 
-static int add_row(struct report *r, const struct tcptop_sums *e, u32 by,
-		   struct task_key_names *names, size_t *nkeys)
-{
-	const struct field figures[] = {
-		{ .name = "received", .number = e->received, .kind = FIELD_SIZE, .role = ROLE_COUNTER },
-		{ .name = "sent", .number = e->sent, .kind = FIELD_SIZE, .role = ROLE_COUNTER },
-		{ .name = "connections", .number = e->connections, .kind = FIELD_NUMBER, .role = ROLE_GAUGE },
-		{ .name = "bytes", .number = e->received + e->sent, .kind = FIELD_SIZE,
-		  .role = ROLE_COUNTER, .machine = true },
-	};
-	struct report_row row = {};
-	int err = add_key(&row, e, by, names);
-
-	*nkeys = row.ncells;
-	report_row__end_key(&row);
-	if (!err)
-		err = report_row__add_fields(&row, figures, ARRAY_SIZE(figures));
-	return report__end_row(r, &row, err);
-}
-
-static int fill_rows(struct tcptop *t, struct measurement *m, struct report *r)
-{
-	static const struct tcptop_sums none;
-	struct task_key_names names = { .cgroups = m->cgroups };
-	const struct key_view view = { m->cli->by, &names, offsetof(struct tcptop_key, task) };
-	size_t i, nkeys = 0;
-	int err = 0;
-
-	sum_set__regroup(&t->sums, reduce_key, t);
-	key_view__sum_set(&view, &t->sums);
-	for (i = 0; i < t->sums.n && !err; i++) {
-		const struct tcptop_sums *e = sum_set__at(&t->sums, i);
-
-		r->events += e->connections;
-		err = add_row(r, e, m->cli->by, &names, &nkeys);
-	}
-	if (!err && !r->nrows)
-		err = report__keep_columns(r, add_row(r, &none, m->cli->by, &names, &nkeys));
-	task_key_names__free(&names);
-	report__sort_rows(r, t->order, nkeys, table_rows(m->cli));
-	return err;
-}
-
-static int report(struct measurement *m, struct report *r)
+static int read_interval(struct measurement *m, struct sum_set *set, struct loss_counters *losses)
 {
 	struct tcptop *t = m->own;
 	int err = t->settled ? 0 : settle(t);
 
-	r->value = "bytes of TCP";
-	r->table = true;
-	r->has_events = true;
-	r->nothing = "no connection in scope has sent or received anything";
 	if (!err)
-		err = loss__since(&r->counters, &t->losses_before, bpf_map__fd(t->bpf->maps.losses),
-				  t->bpf->obj);
-	r->counters.lost[LOSS_MAP_FULL] += t->dropped;
-	if (!err)
-		err = fill_rows(t, m, r);
+		err = loss__since(losses, &m->table.losses_before, bpf_map__fd(t->bpf->maps.losses), t->bpf->obj);
+	losses->lost[LOSS_MAP_FULL] += t->dropped;
+	sum_set__regroup(&t->sums, reduce_key, t);
+	*set = t->sums;
+	t->sums = (struct sum_set){};
 	forget_sums(t);
 	return err;
+}
+
+static const struct sum_table_spec table = {
+	.layout = {
+		.key_size = sizeof(struct tcptop_key), .value_size = sizeof(struct tcptop_sums),
+		.writer_at = SUM_NO_WRITER, .nsums = 3, .named = true,
+	},
+	.task_at = offsetof(struct tcptop_key, task), .events = OF(connections),
+	.read = read_interval, .add_key = add_key,
+};
+
+static int report(struct measurement *m, struct report *r)
+{
+	r->nothing = "no connection in scope has sent or received anything";
+	return sum_table__report(m, NULL, r);
 }
 
 /*
@@ -512,13 +487,6 @@ static void disarm(struct measurement *m)
 	t->settled = !settle(t);
 }
 
-static void init(void *own)
-{
-	struct tcptop *t = own;
-
-	*t = (struct tcptop){ .order = "bytes" };
-}
-
 static void release(void *own)
 {
 	struct tcptop *t = own;
@@ -529,9 +497,6 @@ static void release(void *own)
 }
 
 static const struct option_row rows[] = {
-	{ "sort", 0, "COL", ROW_ORDER,
-	  "Order by bytes (default), sent, received, connections or key", HELP_GROUPING,
-	  FIELD(struct tcptop, order), WORDS(orders) },
 	INCLUDE(struct tcptop, ports, tcp_port_rows),
 	{},
 };
@@ -540,17 +505,18 @@ static const struct tool_spec spec = {
 	.name = "tcptop",
 	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
-			  CLI_COMMAND,
+			  CLI_COMMAND | CLI_ORDER,
 		.doc = "Bytes that TCP has sent and received, by process and connection.",
 		.rows = rows,
 		.own_parts = &tcp_own_parts,
 		.keys = "pid, tid, comm, cgroup, container, unit, pidns, uid, local, remote, lport, rport",
-		.usual_keys = USUAL_MAX_KEYS,
+		.usual_keys = USUAL_MAX_KEYS, .columns = columns, .order = "bytes",
 	},
-	.own_size = sizeof(struct tcptop), .skeleton = &tcptop_skeleton,
+	.own_size = sizeof(struct tcptop), .skeleton = &tcptop_skeleton, .table = &table,
+	.value = "bytes of TCP",
 	.source = "the counters of each TCP socket, read at the end of each interval and of the connection",
 	.caveat = "payload, without what was sent again; of the process that holds the connection",
-	.init = init, .check = check, .open = open_skeleton, .attach = attach, .arm = arm,
+	.check = check, .open = open_skeleton, .attach = attach, .arm = arm,
 	.disarm = disarm, .report = report, .free = release,
 };
 

@@ -130,7 +130,8 @@ int sum_table__report(struct measurement *m, struct ring *names, struct report *
 
 	r->table = true;
 	r->has_events = true;
-	err = read_interval(&m->table, &set, &spec->layout, m, &r->counters);
+	err = spec->read ? spec->read(m, &set, &r->counters) :
+			   read_interval(&m->table, &set, &spec->layout, m, &r->counters);
 	if (!err && names)
 		err = ring__drain(names);
 	if (!err && spec->add_quiet)

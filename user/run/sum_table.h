@@ -47,6 +47,12 @@ struct sum_table_spec {
 	int (*add_more)(struct sum_table_report *t, struct report_row *row, const void *element);
 
 	/*
+	 * Reads the change since the last call, where it is not that of the map "sums", and its losses. NULL: it is.
+	 * Returns 0 or a negative errno; *set is freed in either case.
+	 */
+	int (*read)(struct measurement *m, struct sum_set *set, struct loss_counters *losses);
+
+	/*
 	 * May be NULL: adds elements without events to those of the interval (sum_set__insert()), for keys that have
 	 * figures from elsewhere. Returns 0 or -ENOMEM.
 	 */
