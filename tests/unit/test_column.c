@@ -21,9 +21,9 @@ static const struct column columns[] = {
 	COUNTER("misses", OF(missed), FIELD_NUMBER),
 	COUNTER("pages", OF(asked) | OF(added), FIELD_SIZE, .machine = true),
 	COUNTER("time", OF(ns), FIELD_TIME),
-	PERCENT("hit_percent", "hits", "hits+misses"),
+	PERCENT("hit_percent", "hits", "hits+misses", 2),
 	MEAN("avg", "time", "hits+misses", FIELD_TIME),
-	ADDED_BY_TOOL("rss", ROLE_GAUGE),
+	ADDED_BY_TOOL("rss", ROLE_GAUGE, .help = "with --memory"),
 	{},
 };
 
@@ -32,7 +32,7 @@ static struct report_row row_of(u64 asked, u64 missed, u64 added, u64 ns)
 	const struct sums s = { asked, missed, added, ns };
 	struct report_row row = {};
 
-	assert_int_equal(report_row__add_columns(&row, columns, &s.asked, &(struct column_interval){}), 0);
+	assert_int_equal(report_row__add_columns(&row, columns, &s.asked, &(struct column_source){}), 0);
 	return row;
 }
 
@@ -102,7 +102,7 @@ struct slowest {
 static u64 maximum(u64 interval, struct interval_maximum even, struct interval_maximum odd)
 {
 	static const struct column list[] = { MAXIMUM("max", struct slowest, slowest, FIELD_TIME), {} };
-	const struct column_interval of = { .number = interval };
+	const struct column_source of = { .interval = interval };
 	const struct slowest s = { 1, { even, odd } };
 	struct report_row row = {};
 	u64 value;
@@ -141,7 +141,7 @@ static const struct column timed[] = {
 
 static struct report_row timed_row(struct timed_maximum even, struct timed_maximum odd)
 {
-	const struct column_interval of = { .number = 3, .began_ns = 1000 };
+	const struct column_source of = { .interval = 3, .began_ns = 1000 };
 	const struct waits w = { 1, { even, odd } };
 	struct report_row row = {};
 
@@ -174,6 +174,58 @@ static void a_maximum_tells_when_it_was(void **state)
 	assert_int_equal(report_row__cell(&row, "max_at_ns")->kind, FIELD_NONE);
 	assert_null(report_row__cell(&row, "max_at")->text);
 	report_row__free(&row);
+}
+
+enum { OF_PAGES = 1, FOLLOWED = 2 };
+
+static const struct column optional[] = {
+	COUNTER("asked", OF(asked), FIELD_SIZE, .machine_when = OF_PAGES),
+	COUNTER("failed", OF(missed), FIELD_NUMBER, .rare = true),
+	COUNTER("freed", OF(added), FIELD_SIZE, .when = FOLLOWED),
+	{},
+};
+
+static struct report_row optional_row(u32 traits, u64 failed)
+{
+	const struct column_source of = { .traits = traits };
+	const struct sums s = { 1, failed, 3, 4 };
+	struct report_row row = {};
+
+	assert_int_equal(report_row__add_columns(&row, optional, &s.asked, &of), 0);
+	return row;
+}
+
+static void columns_depend_on_options(void **state)
+{
+	struct report_row row = optional_row(0, 0);
+
+	(void)state;
+	assert_null(report_row__cell(&row, "freed"));
+	assert_false(report_row__cell(&row, "asked")->machine);
+	report_row__free(&row);
+	row = optional_row(OF_PAGES | FOLLOWED, 0);
+	assert_int_equal(number(&row, "freed"), 3);
+	assert_true(report_row__cell(&row, "asked")->machine);
+	report_row__free(&row);
+}
+
+static void rare_columns_are_shown_if_any_row_has_them(void **state)
+{
+	u64 failed;
+
+	(void)state;
+	for (failed = 0; failed < 2; failed++) {
+		struct report r = {};
+		struct report_row first = optional_row(0, 0), second = optional_row(0, failed);
+
+		assert_int_equal(report__end_row(&r, &first, 0), 0);
+		assert_int_equal(report__end_row(&r, &second, 0), 0);
+		report__hide_rare(&r, optional);
+		assert_int_equal(report_row__cell(&r.row[0], "failed")->machine, !failed);
+		assert_int_equal(report_row__cell(&r.row[1], "failed")->machine, !failed);
+		assert_false(report_row__cell(&r.row[1], "asked")->machine);
+		report__free(&r);
+	}
 }
 
 static error_t sort_by(struct cli *cli, char *column)
@@ -212,7 +264,8 @@ static void help_names_them_with_the_default_first(void **state)
 
 	(void)state;
 	assert_string_equal(text,
-			    "Order by misses (default), hits, pages, time, hit_percent, avg, rss or key");
+			    "Order by misses (default), hits, pages, time, hit_percent, avg, "
+			    "rss (with --memory) or key");
 	free(text);
 	assert_ptr_equal(order__name_columns(0, "other", (void *)&cli), "other");
 }
@@ -226,6 +279,8 @@ int main(void)
 		cmocka_unit_test(several_sums_are_added),
 		cmocka_unit_test(maxima_are_of_this_interval),
 		cmocka_unit_test(a_maximum_tells_when_it_was),
+		cmocka_unit_test(columns_depend_on_options),
+		cmocka_unit_test(rare_columns_are_shown_if_any_row_has_them),
 		cmocka_unit_test(every_column_sorts),
 		cmocka_unit_test(times_of_maxima_do_not_sort),
 		cmocka_unit_test(help_names_them_with_the_default_first),

@@ -54,7 +54,7 @@ static const struct column columns[] = {
 	/* A page may be requested in one interval, and its miss counted in the next. */
 	COUNTER("hits", ASKED, FIELD_NUMBER, .minus = COUNT(CACHESTAT_MISS)),
 	COUNTER("misses", COUNT(CACHESTAT_MISS), FIELD_NUMBER),
-	PERCENT("hit_percent", "hits", "hits+misses"),
+	PERCENT("hit_percent", "hits", "hits+misses", 2),
 	/* Includes pages of a call in progress: they become misses when the call requests them. */
 	COUNTER("read_ahead", COUNT(CACHESTAT_ADDED), FIELD_NUMBER,
 		.minus = COUNT(CACHESTAT_MISS) | COUNT(CACHESTAT_UNASKED)),

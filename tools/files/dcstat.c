@@ -31,7 +31,7 @@ static const struct column columns[] = {
 	COUNTER("hits", COUNT(DCSTAT_HIT), FIELD_NUMBER),
 	COUNTER("negative", COUNT(DCSTAT_NEGATIVE), FIELD_NUMBER),
 	COUNTER("misses", COUNT(DCSTAT_MISS), FIELD_NUMBER),
-	PERCENT("hit_percent", "hits+negative", "lookups"),
+	PERCENT("hit_percent", "hits+negative", "lookups", 2),
 	{},
 };
 

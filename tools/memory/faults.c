@@ -181,7 +181,7 @@ static const struct sum_table_spec table = {
 	},
 	.task_at = offsetof(struct faults_key, task), .of_cpus = true,
 	.events = SUM(struct faults_sums, minor) | SUM(struct faults_sums, major),
-	.add_key = add_key, .add_more = add_memory, .add_quiet = add_quiet,
+	.add_key = add_key, .add_more = add_memory, .adjust = add_quiet,
 };
 
 static int read_rss(const struct measurement *m, struct rss_set *set)

@@ -9,10 +9,12 @@
 #include "cli/order.h"
 #include "host/host.h"
 #include "types/kernel_btf.h"
-#include "memory/kmem_sums.h"
+#include "memory/kmem_keys.h"
 #include "memory/outstanding.h"
+#include "report/column.h"
 #include "report/diag.h"
 #include "run/measurement.h"
+#include "run/sum_table.h"
 #include "stack/options.h"
 #include "tools.h"
 
@@ -30,18 +32,17 @@ SKELETON(kmem);
 /* Room for stacks, 35 MB; twice as many with intervals. */
 #define DEFAULT_STACKS 32768
 
+#define USUAL_ORDER "allocated"
+
 #define BY_SLAB (BY_CALLER | BY_CACHE | BY_SIZE)
 #define BY_PAGES (BY_ORDER | BY_MIGRATETYPE)
 
 struct kmem {
 	bool pages, follow, leak, with_stacks;
 	u64 max_live;
-	const char *order;              /* name of a column; NULL: by key */
-	bool ordered;                   /* --order was given */
 	struct stack_options options;
 	struct kmem_bpf *bpf;
 	struct kmem_keys keys;
-	struct kmem_table table;
 	struct loss_counters losses_before;
 	struct stacks stacks;
 	struct outstanding outstanding;
@@ -50,11 +51,6 @@ struct kmem {
 /*
  * --- options -----------------------------------------------------------------------------------
  */
-
-static const char *const orders[] = {
-	"allocated", "allocs", "requested", "wasted", "wasted_percent", "failed", "frees",
-	"freed", "other_cpu", "unseen", "bytes", "count", "oldest",
-};
 
 static int check_parts(const struct kmem *k, const struct cli *cli)
 {
@@ -100,13 +96,74 @@ static int check(void *context, struct cli *cli)
 		k->outstanding.stacks = &k->stacks;
 	if (!cli->by && !k->with_stacks)
 		cli->by = k->pages ? BY_ORDER : BY_CALLER;
-	if (!k->ordered)
-		k->order = k->leak ? "bytes" : "allocated";
+	if (k->leak && cli->order && !strcmp(cli->order, USUAL_ORDER))
+		cli->order = "bytes";
 	k->keys.by = cli->by;
-	k->table.pages = k->pages;
-	k->table.follow = k->follow;
 	return 0;
 }
+
+/*
+ * --- allocations and frees ---------------------------------------------------------------------
+ */
+
+/* Traits of a table: its sums are of pages, where nothing is wasted; frees are those of the row's objects. */
+enum { OF_PAGES = 1, FOLLOWED = 2 };
+
+#define OF(member) SUM(struct kmem_sums, member)
+
+static const struct column columns[] = {
+	COUNTER("allocs", OF(allocs), FIELD_NUMBER),
+	COUNTER("requested", OF(requested), FIELD_SIZE, .machine_when = OF_PAGES),
+	COUNTER("allocated", OF(allocated), FIELD_SIZE),
+	COUNTER("wasted", OF(allocated), FIELD_SIZE, .minus = OF(requested), .machine_when = OF_PAGES),
+	PERCENT("wasted_percent", "wasted", "allocated", 1, .machine_when = OF_PAGES),
+	COUNTER("failed", OF(failed), FIELD_NUMBER, .rare = true),
+	COUNTER("frees", OF(frees), FIELD_NUMBER),
+	COUNTER("freed", OF(freed), FIELD_SIZE, .when = FOLLOWED, .help = "with --follow"),
+	COUNTER("other_cpu", OF(elsewhere), FIELD_NUMBER, .when = FOLLOWED, .help = "with --follow"),
+	COUNTER("unseen", OF(unseen), FIELD_NUMBER, .when = FOLLOWED, .help = "with --follow"),
+	ADDED_BY_TOOL("bytes", ROLE_GAUGE, .help = "default with --leak"),
+	ADDED_BY_TOOL("count", ROLE_GAUGE, .help = "with --leak"),
+	ADDED_BY_TOOL("oldest", ROLE_GAUGE, .help = "with --leak"),
+	{},
+};
+
+/* A map element, summed over the CPUs of its key. */
+struct kmem_element {
+	struct kmem_key key;
+	struct kmem_sums sums;
+};
+
+static int add_sums_key(struct sum_table_report *t, struct report_row *row, const void *element)
+{
+	const struct kmem_element *e = element;
+	struct kmem *k = t->own;
+
+	return kmem_key__add(&k->keys, &e->key, e->sums.name, row);
+}
+
+static void as_shown(void *keys, void *key)
+{
+	kmem_key__as_shown(keys, key);
+}
+
+static int make_as_shown(void *own, struct sum_set *set)
+{
+	struct kmem *k = own;
+
+	sum_set__regroup(set, as_shown, &k->keys);
+	return 0;
+}
+
+static const struct sum_table_spec table = {
+	.layout = {
+		.key_size = sizeof(struct kmem_key), .value_size = sizeof(struct kmem_sums),
+		.writer_at = offsetof(struct kmem_key, writer),
+		.nsums = offsetof(struct kmem_sums, name_stamp) / sizeof(u64), .named = true,
+	},
+	.task_at = SUM_NO_TASK, .events = OF(allocs) | OF(failed) | OF(frees),
+	.add_key = add_sums_key, .adjust = make_as_shown,
+};
 
 /*
  * --- what is outstanding -----------------------------------------------------------------------
@@ -138,12 +195,6 @@ static int read_live(struct kmem *k)
 	return err;
 }
 
-static int read_losses(struct kmem *k, struct report *r)
-{
-	return loss__since(&r->counters, &k->losses_before, bpf_map__fd(k->bpf->maps.losses),
-			   k->bpf->obj);
-}
-
 static int report_leak(struct kmem *k, const struct cli *cli, struct report *r)
 {
 	int err;
@@ -151,14 +202,14 @@ static int report_leak(struct kmem *k, const struct cli *cli, struct report *r)
 	if (k->with_stacks)
 		err = stacks__read_losses(&k->stacks, r) ?: stacks__watch(&k->stacks);
 	else
-		err = read_losses(k, r);
+		err = loss__since(&r->counters, &k->losses_before, bpf_map__fd(k->bpf->maps.losses), k->bpf->obj);
 	if (!err)
 		err = read_live(k);
 	if (err)
 		return err;
 	if (k->with_stacks && !k->options.table)
 		return outstanding__report_stacks(&k->outstanding, r, cli->top);
-	return outstanding__report_rows(&k->outstanding, r, k->order, table_rows(cli));
+	return outstanding__report_rows(&k->outstanding, r, cli->order, table_rows(cli));
 }
 
 static int report(struct measurement *m, struct report *r)
@@ -170,11 +221,8 @@ static int report(struct measurement *m, struct report *r)
 	r->has_events = true;
 	if (!k->leak) {
 		r->value = k->pages ? "pages of the kernel" : "memory of the kernel";
-		r->table = true;
-		return read_losses(k, r) ?:
-		       kmem_table__report(&k->table, bpf_map__fd(k->bpf->maps.sums),
-					  &k->bpf->bss->writer_generation, r, k->order,
-					  table_rows(m->cli));
+		m->table.traits = (k->pages ? OF_PAGES : 0) | (k->follow ? FOLLOWED : 0);
+		return sum_table__report(m, NULL, r);
 	}
 	r->value = "allocated in the run, not freed yet";
 	k->outstanding.nothing = "nothing that was allocated in the run and in scope is outstanding";
@@ -295,7 +343,6 @@ static void kmem__free(struct kmem *k)
 {
 	outstanding__free(&k->outstanding);
 	stacks__free(&k->stacks);
-	kmem_table__free(&k->table);
 	kmem_keys__free(&k->keys);
 }
 
@@ -307,7 +354,7 @@ static void init(void *own)
 		.max_live = DEFAULT_MAX_LIVE, .options = STACK_OPTIONS,
 		.outstanding = { .key_size = sizeof(struct kmem_key), .add_key = add_key },
 	};
-	k->outstanding.context = k->table.keys = &k->keys;
+	k->outstanding.context = &k->keys;
 	k->stacks.at_tracepoints = true;
 }
 
@@ -333,10 +380,6 @@ static const struct option_row rows[] = {
 	  FIELD(struct kmem, outstanding.by_count) },
 	{ "max-live", 0, "N", ROW_COUNT, "Follow N objects at once (default 128K, in 30 MB)", 1,
 	  FIELD(struct kmem, max_live), .least = 1, .most = 1 << 26, .wanted = "a number from 1 to 64M" },
-	{ "sort", 0, "COL", ROW_ORDER,
-	  "Order by allocated (default), allocs, requested, wasted, wasted_percent, failed, frees, freed, "
-	  "other_cpu, unseen; with --leak by bytes (default), count, oldest; or by key", HELP_GROUPING,
-	  FIELD(struct kmem, order), ALSO(struct kmem, ordered), WORDS(orders) },
 	INCLUDE(struct kmem, options, stack_option_rows),
 	{},
 };
@@ -351,14 +394,14 @@ static const struct tool_spec spec = {
 	.name = "kmem",
 	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
-			  CLI_COMMAND,
+			  CLI_COMMAND | CLI_ORDER,
 		.usual_stacks = DEFAULT_STACKS,
 		.doc = "What the kernel allocates: by caller, cache, size or task; what of it is "
 		       "wasted, and what is not freed.",
 		.rows = rows,
-		.own_parts = &parts,
+		.own_parts = &parts, .columns = columns, .order = USUAL_ORDER,
 	},
-	.own_size = sizeof(struct kmem), .skeleton = &kmem_skeleton,
+	.own_size = sizeof(struct kmem), .skeleton = &kmem_skeleton, .table = &table,
 	.init = init, .check = check, .open = open_skeleton, .attach = attach, .report = report,
 	.source = "raw tracepoints of kmem", .free = release,
 };

@@ -63,10 +63,12 @@ static void put_columns(FILE *f, const struct cli *cli)
 {
 	const struct column *c;
 
-	fprintf(f, "Order by %s (default)", cli->order);
+	for (c = cli->columns; c->name; c++)
+		if (!strcmp(c->name, cli->order))
+			fprintf(f, "Order by %s (default%s%s)", c->name, c->help ? ": " : "", c->help ?: "");
 	for (c = cli->columns; c->name; c++)
 		if (sorts(c) && strcmp(c->name, cli->order))
-			fprintf(f, ", %s", c->name);
+			fprintf(f, c->help ? ", %s (%s)" : ", %s", c->name, c->help);
 	fputs(" or key", f);
 }
 

@@ -43,15 +43,15 @@ static u64 sum_of(const struct column *c, const u64 *value)
 }
 
 static int add_number(struct report_row *row, const struct column *c, const u64 *value,
-		      const struct column_interval *interval)
+		      const struct column_source *source)
 {
 	struct field f = {
 		.name = c->name, .kind = c->kind, .role = c->role, .decimals = c->decimals,
-		.machine = c->machine, .of = c->of, .per = c->per,
+		.machine = c->machine || c->machine_when & source->traits, .of = c->of, .per = c->per,
 	};
 
 	if (c->slots) {
-		const struct timed_maximum most = maximum_of(c, value, interval->number);
+		const struct timed_maximum most = maximum_of(c, value, source->interval);
 
 		f.number = most.value;
 		if (c->timed && !most.interval)
@@ -92,7 +92,7 @@ static int add_time_of_day(struct report_row *row, const struct column *c, const
 
 /* When the maximum of another column was. */
 static int add_at(struct report_row *row, const struct column *columns, const struct column *c, const u64 *value,
-		  const struct column_interval *interval)
+		  const struct column_source *source)
 {
 	const struct column *of = columns;
 	struct timed_maximum most;
@@ -100,26 +100,63 @@ static int add_at(struct report_row *row, const struct column *columns, const st
 
 	while (strcmp(of->name, c->of))
 		of++;
-	most = maximum_of(of, value, interval->number);
+	most = maximum_of(of, value, source->interval);
 	if (c->kind == FIELD_TIME)
 		return add_time_of_day(row, c, &most);
 	f.kind = most.interval ? c->kind : FIELD_NONE;
-	f.number = most.interval ? most.at_ns - interval->began_ns : 0;
+	f.number = most.interval ? most.at_ns - source->began_ns : 0;
 	return report_row__add_field(row, &f);
 }
 
 int report_row__add_columns(struct report_row *row, const struct column *columns, const u64 *value,
-			    const struct column_interval *interval)
+			    const struct column_source *source)
 {
 	const struct column *c;
 	int err = 0;
 
 	for (c = columns; c->name && !err; c++) {
+		if ((c->when & source->traits) != c->when)
+			continue;
 		if (c->role == ROLE_AT)
-			err = add_at(row, columns, c, value, interval);
+			err = add_at(row, columns, c, value, source);
 		else if (c->plus || c->slots || c->of)
-			err = add_number(row, c, value, interval);
+			err = add_number(row, c, value, source);
 	}
 	report_row__derive(row, 0);
 	return err;
+}
+
+static bool is_zero(const struct report *r, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < r->nrows; i++) {
+		const struct field *f = report_row__cell(&r->row[i], name);
+
+		if (f && f->number)
+			return false;
+	}
+	return true;
+}
+
+static void hide(struct report_row *row, const char *name)
+{
+	struct field *f = report_row__cell(row, name);
+
+	if (f)
+		f->machine = true;
+}
+
+void report__hide_rare(struct report *r, const struct column *columns)
+{
+	const struct column *c;
+	size_t i;
+
+	for (c = columns; c->name; c++) {
+		if (!c->rare || !is_zero(r, c->name))
+			continue;
+		for (i = 0; i < r->nrows; i++)
+			hide(&r->row[i], c->name);
+		hide(&r->columns, c->name);
+	}
 }

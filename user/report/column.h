@@ -34,12 +34,17 @@ struct column {
 	u32 slots;              /* where the slots of a maximum are in an element's value, in u64s; 0: it is none */
 	bool timed;             /* they are of struct timed_maximum, and the cell is empty without a value */
 	const char *of, *per;   /* as in struct field */
+	u32 when;               /* traits of a table without which it has no such column; 0: every table has */
+	u32 machine_when;       /* traits with any of which only machines get it */
+	bool rare;              /* only machines get it while it is 0 in all rows */
+	const char *help;       /* about sorting by it; or NULL */
 };
 
-/* The interval that a row is of. */
-struct column_interval {
-	u64 number;             /* of the one that ended, for maxima: events of the next one may be in the sums */
+/* The interval and the table that rows belong to. */
+struct column_source {
+	u64 interval;           /* number of the one that ended, for maxima: sums may have events of the next one */
 	u64 began_ns;           /* CLOCK_MONOTONIC: times of maxima count from here */
+	u32 traits;             /* bits of the tool's own, by its options */
 };
 
 /* The sum that is this member of an element's value. */
@@ -64,11 +69,11 @@ struct column_interval {
 /* The quotient of two columns, or of sums of columns: "hits+misses". */
 #define MEAN(title, of_columns, per_columns, unit, ...)                                                                \
 	{ .name = title, .role = ROLE_MEAN, .kind = unit, .of = of_columns, .per = per_columns, ##__VA_ARGS__ }
-#define PERCENT(title, of_columns, per_columns, ...)                                                                   \
-	{ .name = title, .role = ROLE_PERCENT, .kind = FIELD_REAL, .decimals = 2, .of = of_columns,                    \
+#define PERCENT(title, of_columns, per_columns, places, ...)                                                           \
+	{ .name = title, .role = ROLE_PERCENT, .kind = FIELD_REAL, .decimals = places, .of = of_columns,               \
 	  .per = per_columns, ##__VA_ARGS__ }
 /* A cell that the tool adds: the list is of columns to sort by. */
-#define ADDED_BY_TOOL(title, its_role) { .name = title, .role = its_role }
+#define ADDED_BY_TOOL(title, its_role, ...) { .name = title, .role = its_role, ##__VA_ARGS__ }
 
 /* The sum of those sums of an element. */
 u64 column_sum(const u64 *sums, u64 which);
@@ -78,6 +83,9 @@ u64 column_sum(const u64 *sums, u64 which);
  * or -ENOMEM.
  */
 int report_row__add_columns(struct report_row *row, const struct column *columns, const u64 *value,
-			    const struct column_interval *interval);
+			    const struct column_source *source);
+
+/* After all rows: hides columns that are rare, and 0 in all of them, from people. */
+void report__hide_rare(struct report *r, const struct column *columns);
 
 #endif /* TALLY_REPORT_COLUMN_H */

@@ -54,7 +54,7 @@ static int add_row(struct sum_table_report *t, const struct sum_table_spec *spec
 	report_row__end_key(&row);
 	if (!err)
 		err = report_row__add_columns(&row, t->cli->columns, sum_layout__sums(&spec->layout, element),
-					      &t->interval);
+					      &t->source);
 	if (!err && spec->add_more)
 		err = spec->add_more(t, &row, element);
 	return report__end_row(r, &row, err);
@@ -81,7 +81,7 @@ static int add_total(struct sum_table_report *t, const struct sum_layout *layout
 	for (i = 0; i < nkeys && !err; i++)
 		err = report_row__add_text(&row, r->row[0].cell[i].name, i ? NULL : "total");
 	if (!err)
-		err = report_row__add_columns(&row, t->cli->columns, sum_layout__sums(layout, total), &t->interval);
+		err = report_row__add_columns(&row, t->cli->columns, sum_layout__sums(layout, total), &t->source);
 	return report__end_row(r, &row, err);
 }
 
@@ -95,7 +95,7 @@ static int add_rows(struct measurement *m, struct report *r, struct sum_set *set
 	const struct sum_table_spec *spec = m->spec->table;
 	struct sum_table_report t = {
 		.own = m->own, .cli = m->cli, .names = { .cgroups = m->cgroups },
-		.interval = { interval, m->table.began_ns },
+		.source = { interval, m->table.began_ns, m->table.traits },
 	};
 	const struct key_view view = { m->cli->by, &t.names, spec->task_at };
 	void *total = calloc(1, sum_layout__size(&spec->layout));
@@ -114,6 +114,7 @@ static int add_rows(struct measurement *m, struct report *r, struct sum_set *set
 	if (!err && !r->nrows)
 		err = add_heading(&t, spec, r);
 	task_key_names__free(&t.names);
+	report__hide_rare(r, m->cli->columns);
 	report__sort_rows(r, m->cli->order, nkeys, rows_shown(spec, m->cli));
 	if (!err && spec->total && r->nrows && m->cli->format == FORMAT_TEXT)
 		err = add_total(&t, &spec->layout, r, total, nkeys);
@@ -134,8 +135,8 @@ int sum_table__report(struct measurement *m, struct ring *names, struct report *
 			   read_interval(&m->table, &set, &spec->layout, m, &r->counters);
 	if (!err && names)
 		err = ring__drain(names);
-	if (!err && spec->add_quiet)
-		err = spec->add_quiet(m->own, &set);
+	if (!err && spec->adjust)
+		err = spec->adjust(m->own, &set);
 	if (!err)
 		err = add_rows(m, r, &set, interval);
 	sum_set__free(&set);

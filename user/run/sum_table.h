@@ -26,7 +26,7 @@ struct sum_table_report {
 	void *own;                      /* m->own */
 	const struct cli *cli;
 	struct task_key_names names;    /* for task_key__add_fields() */
-	struct column_interval interval; /* its number is 0 without maxima */
+	struct column_source source;    /* interval: 0 without maxima */
 };
 
 /*
@@ -53,10 +53,10 @@ struct sum_table_spec {
 	int (*read)(struct measurement *m, struct sum_set *set, struct loss_counters *losses);
 
 	/*
-	 * May be NULL: adds elements without events to those of the interval (sum_set__insert()), for keys that have
-	 * figures from elsewhere. Returns 0 or -ENOMEM.
+	 * May be NULL: changes the elements of the interval before rows are made of them. Makes keys coarser, or adds
+	 * elements without events (sum_set__insert()), for keys that have figures from elsewhere. Returns 0 or -ENOMEM.
 	 */
-	int (*add_quiet)(void *own, struct sum_set *set);
+	int (*adjust)(void *own, struct sum_set *set);
 };
 
 /* Initialise to all zeros. */
@@ -65,6 +65,7 @@ struct sum_table {
 	struct loss_counters losses_before;
 	struct bpf_link *running;       /* set by the tool: as in struct sum_source; or NULL */
 	u64 began_ns;                   /* set by the tool, for columns of times: CLOCK_MONOTONIC */
+	u32 traits;                     /* set by the tool, for columns that depend on its options */
 };
 
 /* Sizes the map by --max-keys, before it is loaded. A tool without open() need not call it. Returns 0 or an errno. */
