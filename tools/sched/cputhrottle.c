@@ -7,19 +7,15 @@
 #include "cli/order.h"
 #include "host/cgroup.h"
 #include "host/cpu_stat.h"
+#include "report/column.h"
 #include "report/diag.h"
 #include "run/measurement.h"
 #include "tools.h"
 
 struct cputhrottle {
-	const char *order;              /* name of a column; NULL: by key */
 	bool all;                       /* also cgroups without a quota, or never throttled */
 	bool ended;                     /* the counters have been read for the last time */
 	struct cpu_stats before, now;
-};
-
-static const char *const orders[] = {
-	"throttled_time", "throttled", "periods", "throttled_percent",
 };
 
 /*
@@ -42,23 +38,29 @@ static struct cpu_stat since(const struct cputhrottle *t, const struct cpu_stat 
 	return s;
 }
 
+#define OF(member) SUM(struct cpu_stat, member)
+
+static const struct column columns[] = {
+	ADDED_BY_TOOL("cpus", ROLE_GAUGE),
+	COUNTER("periods", OF(periods), FIELD_NUMBER),
+	COUNTER("throttled", OF(throttled), FIELD_NUMBER),
+	PERCENT("throttled_percent", "throttled", "periods", 2),
+	COUNTER("throttled_time", OF(throttled_ns), FIELD_TIME),
+	{},
+};
+
 static int add_row(struct report *r, const struct cpu_stat *s)
 {
-	const struct field fields[] = {
-		{ .name = "cpus", .kind = s->quota_us && s->period_us ? FIELD_REAL : FIELD_NONE, .decimals = 2,
-		  .role = ROLE_GAUGE, .real = s->period_us ? (double)s->quota_us / s->period_us : 0 },
-		{ .name = "periods", .number = s->periods, .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
-		{ .name = "throttled", .number = s->throttled, .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
-		{ .name = "throttled_percent", .kind = s->periods ? FIELD_REAL : FIELD_NONE, .decimals = 2,
-		  .role = ROLE_PERCENT, .of = "throttled", .per = "periods",
-		  .real = s->periods ? 100.0 * s->throttled / s->periods : 0 },
-		{ .name = "throttled_time", .number = s->throttled_ns, .kind = FIELD_TIME, .role = ROLE_COUNTER },
+	const struct field cpus = {
+		.name = "cpus", .kind = s->quota_us && s->period_us ? FIELD_REAL : FIELD_NONE, .decimals = 2,
+		.role = ROLE_GAUGE, .real = s->period_us ? (double)s->quota_us / s->period_us : 0,
 	};
+	const struct column_source source = {};
 	struct report_row row = {};
-	int err = report_row__add_text(&row, "cgroup", s->path);
+	int err = report_row__add_text(&row, "cgroup", s->path) ?: report_row__add_field(&row, &cpus);
 
 	if (!err)
-		err = report_row__add_fields(&row, fields, ARRAY_SIZE(fields));
+		err = report_row__add_columns(&row, columns, (const u64 *)s, &source);
 	return report__end_row(r, &row, err);
 }
 
@@ -83,7 +85,7 @@ static int fill_rows(struct cputhrottle *t, const struct cli *cli, struct report
 	}
 	if (!err && !r->nrows)
 		err = report__keep_columns(r, add_row(r, &none));
-	report__sort_rows(r, t->order, 1, table_rows(cli));
+	report__sort_rows(r, cli->order, 1, table_rows(cli));
 	return err;
 }
 
@@ -150,13 +152,6 @@ static void disarm(struct measurement *m)
 	t->ended = !cpu_stats__read(&t->now);
 }
 
-static void init(void *own)
-{
-	struct cputhrottle *t = own;
-
-	*t = (struct cputhrottle){ .order = "throttled_time" };
-}
-
 static void release(void *own)
 {
 	struct cputhrottle *t = own;
@@ -169,22 +164,19 @@ static const struct option_row rows[] = {
 	{ "all", 0, NULL, ROW_FLAG,
 	  "All cgroups that have a quota, those that were not throttled, too", HELP_GROUPING,
 	  FIELD(struct cputhrottle, all) },
-	{ "sort", 0, "COL", ROW_ORDER,
-	  "Order by throttled_time (default), throttled, periods, throttled_percent or key", HELP_GROUPING,
-	  FIELD(struct cputhrottle, order), WORDS(orders) },
 	{},
 };
 
 static const struct tool_spec spec = {
 	.name = "cputhrottle",
 	.cli = {
-		.groups = CLI_TIME | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN | CLI_COMMAND,
+		.groups = CLI_TIME | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN | CLI_COMMAND | CLI_ORDER,
 		.doc = "Cgroups that their CPU quota holds back: in how many periods, for how long.",
-		.rows = rows,
+		.rows = rows, .columns = columns, .order = "throttled_time",
 	},
 	.own_size = sizeof(struct cputhrottle),
 	.source = "cpu.stat of each cgroup, before and after",
-	.init = init, .load = load, .attach = attach, .arm = arm, .disarm = disarm, .report = report,
+	.load = load, .attach = attach, .arm = arm, .disarm = disarm, .report = report,
 	.free = release,
 };
 
