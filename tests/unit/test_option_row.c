@@ -24,7 +24,6 @@ struct options {
 	struct scope_glob glob;
 	enum color color;
 	u32 colors;
-	const char *order;
 	int error;
 	char *own;
 	u64 own_calls;
@@ -64,7 +63,6 @@ static const struct option_row some_rows[] = {
 	{ "color", 0, "COLOR", ROW_WORD, "Color", 1, FIELD(struct options, color), WORDS(colors), .noun = "color" },
 	{ "off", 0, "COLOR", ROW_WORD, "Off", 1, FIELD(struct options, color), WORDS(colors), .optional = true },
 	{ "colors", 0, "COLOR,..", ROW_WORDS, "Colors", 1, FIELD(struct options, colors), WORDS(colors) },
-	{ "sort", 0, "COL", ROW_ORDER, "Sort", 1, FIELD(struct options, order), WORDS(colors) },
 	{ "errno", 0, "NAME", ROW_ERRNO, "Errno", 1, FIELD(struct options, error) },
 	{ "more", 0, "COLOR,..", ROW_WORDS, "More", 1, FIELD(struct options, colors), WORDS(colors), .adds = true },
 	{ "own", 0, "X", ROW_OWN, "Own", 1, .parse = parse_own, .adds = true },
@@ -199,11 +197,6 @@ static void words(void **state)
 	refuse("--colors green --colors red", "--colors is given twice");
 	accept(&o, "--more green --more red");
 	assert_int_equal(o.colors, 1 << RED | 1 << GREEN);
-	accept(&o, "--sort green");
-	assert_ptr_equal(o.order, colors[GREEN]);
-	accept(&o, "--sort key");
-	assert_null(o.order);
-	refuse("--sort blue", "--sort: no column 'blue'; there are red, green, key");
 	refuse("--color blue", "--color: no color 'blue'; there are red, green");
 	refuse("--color ", "--color: no color ''; there are red, green");
 	refuse("--off=blue", "--off: 'blue' is not one of red, green");

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "calls/snap/snap.h"
+#include "report/column.h"
 #include "report/diag.h"
 #include "tools.h"
 #include "types/tracefs.h"
@@ -32,7 +33,14 @@ static int parse_format(void *own, char *arg)
 	return EINVAL;
 }
 
-static const char *const orders[] = { SNAP_ORDER_USUAL, "threads", "longest" };
+static const struct column columns[] = {
+	ADDED_BY_TOOL(SNAP_ORDER_USUAL, ROLE_UNSAID,
+		      .help = "D, long runnable, stopped, zombies, then the most threads, "
+			      "idle ones of the kernel last"),
+	ADDED_BY_TOOL("threads", ROLE_GAUGE),
+	ADDED_BY_TOOL("longest", ROLE_GAUGE),
+	{},
+};
 
 #define USUAL_KEYS (BY_OWN(SNAP_BY_STATE) | BY_OWN(SNAP_BY_CALL) | BY_OWN(SNAP_BY_OBJECT) | BY_OWN(SNAP_BY_WCHAN))
 
@@ -53,6 +61,7 @@ static int check(void *own, struct cli *cli)
 		diag_error("--each shows every thread, and --by groups of them; give one of them");
 		return -EINVAL;
 	}
+	s->order = cli->order;
 	if (s->each && s->order && !strcmp(s->order, "longest"))
 		s->order = "time";
 	if (s->each && s->order && !strcmp(s->order, "threads")) {
@@ -112,7 +121,6 @@ static void init(void *own)
 {
 	struct snap *s = own;
 
-	s->order = SNAP_ORDER_USUAL;
 	s->options = STACK_OPTIONS;
 	s->names.signatures.tracefs = -1;
 }
@@ -136,9 +144,6 @@ static const struct option_row rows[] = {
 	{ "stacks", 'g', NULL, ROW_FLAG, "Kernel stacks of threads that are not on a CPU, as a tree", 1,
 	  FIELD(struct snap, with_stacks) },
 	{ "format", 0, "NAME", ROW_OWN, FORMAT_NAMES, HELP_OUTPUT, .parse = parse_format, WORDS(formats) },
-	{ "sort", 0, "COL", ROW_ORDER,
-	  "Order by odd (default: D, long runnable, stopped, zombies, then the most threads, idle ones of the kernel "
-	  "last), threads, longest or key", HELP_GROUPING, FIELD(struct snap, order), WORDS(orders) },
 	{},
 };
 
@@ -149,11 +154,11 @@ static const struct own_parts parts = {
 static const struct tool_spec spec = {
 	.name = "snap",
 	.cli = {
-		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN,
+		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN | CLI_ORDER,
 		.doc = "Every thread now: its state, its system call, what it waits for, and for how long. "
 		       "One picture, or one at each interval; nothing is stopped.",
 		.rows = rows,
-		.own_parts = &parts,
+		.own_parts = &parts, .columns = columns, .order = SNAP_ORDER_USUAL,
 		.keys_without_room = true,
 	},
 	.own_size = sizeof(struct snap), .skeleton = &snap_skeleton,

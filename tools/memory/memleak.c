@@ -20,6 +20,7 @@
 #include "base/confined.h"
 #include "memory/allocators.h"
 #include "memory/outstanding.h"
+#include "report/column.h"
 #include "report/diag.h"
 #include "report/units.h"
 #include "run/measurement.h"
@@ -45,7 +46,6 @@ struct probes {
 
 struct memleak {
 	const char *binary;             /* -x */
-	const char *order;              /* name of a column; NULL: by key */
 	u64 max_live;
 	struct stack_options options;
 	struct memleak_bpf *bpf;
@@ -66,7 +66,12 @@ struct memleak {
  * --- options -----------------------------------------------------------------------------------
  */
 
-static const char *const orders[] = { "bytes", "count", "oldest" };
+static const struct column columns[] = {
+	ADDED_BY_TOOL("bytes", ROLE_GAUGE),
+	ADDED_BY_TOOL("count", ROLE_GAUGE),
+	ADDED_BY_TOOL("oldest", ROLE_GAUGE),
+	{},
+};
 
 /* A table, unless a stack format is given. */
 static int check(void *context, struct cli *cli)
@@ -277,7 +282,7 @@ static int report(struct measurement *measurement, struct report *r)
 	r->counters.lost[LOSS_RECURSION] += attach__misses(&m->calls.attachments) +
 					    attach__misses(&m->returns.attachments);
 	if (m->options.table && !m->options.leaf)
-		return outstanding__report_rows(&m->outstanding, r, m->order,
+		return outstanding__report_rows(&m->outstanding, r, measurement->cli->order,
 						table_rows(measurement->cli));
 	err = outstanding__report_stacks(&m->outstanding, r,
 					 m->options.table ? 0 : measurement->cli->top);
@@ -567,7 +572,7 @@ static void init(void *own)
 	struct memleak *m = own;
 
 	*m = (struct memleak){
-		.order = "bytes", .max_live = DEFAULT_MAX_LIVE, .options = STACK_OPTIONS,
+		.max_live = DEFAULT_MAX_LIVE, .options = STACK_OPTIONS,
 		.outstanding = { .key_size = sizeof(struct task_key), .add_key = add_key },
 	};
 	m->options.of_stacks = true;
@@ -592,8 +597,6 @@ static const struct option_row rows[] = {
 	  FIELD(struct memleak, outstanding.by_count) },
 	{ "max-live", 0, "N", ROW_COUNT, "Follow N allocations at once (default 1M)", 1,
 	  FIELD(struct memleak, max_live), .least = 1, .most = 1 << 26, .wanted = "a number from 1 to 64M" },
-	{ "sort", 0, "COL", ROW_ORDER, "Order by bytes (default), count, oldest or key", HELP_GROUPING,
-	  FIELD(struct memleak, order), WORDS(orders) },
 	INCLUDE(struct memleak, options, stack_option_rows),
 	{},
 };
@@ -602,13 +605,13 @@ static const struct tool_spec spec = {
 	.name = "memleak",
 	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
-			  CLI_COMMAND,
+			  CLI_COMMAND | CLI_ORDER,
 		.usual_keys = STACKS_ON_DEMAND,
 		.doc = "Memory that processes have allocated and not freed, by stack.\n"
 		       "A table, if --format does not say otherwise.",
 		.rows = rows,
 		.own_keys = true,
-		.keys = STACK_KEYS,
+		.keys = STACK_KEYS, .columns = columns, .order = "bytes",
 	},
 	.own_size = sizeof(struct memleak), .skeleton = &memleak_skeleton, .stays_attached = true,
 	.init = init, .check = check, .open = open_skeleton, .attach = attach, .report = report,

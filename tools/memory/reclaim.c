@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/order.h"
 #include "types/kernel_btf.h"
 #include "host/task_state.h"
 #include "memory/stalls.h"
+#include "report/column.h"
 #include "report/diag.h"
 #include "run/map_room.h"
 #include "run/measurement.h"
@@ -33,7 +33,6 @@ static const char *const field_names[] = { "kind", "time", "pages", "for_comm", 
 struct reclaim {
 	bool by_line;           /* --min */
 	u64 min_ns;
-	const char *order;      /* name of a column; NULL: by key */
 	struct reclaim_bpf *bpf;
 	struct lines lines;
 	struct stalls stalls;
@@ -43,8 +42,15 @@ struct reclaim {
  * --- options -----------------------------------------------------------------------------------
  */
 
-static const char *const orders[] = {
-	"total", "count", "avg", "p99", "max", "pages", "unfinished",
+static const struct column columns[] = {
+	ADDED_BY_TOOL("count", ROLE_COUNTER),
+	ADDED_BY_TOOL("total", ROLE_COUNTER),
+	ADDED_BY_TOOL("avg", ROLE_MEAN),
+	ADDED_BY_TOOL("p99", ROLE_GAUGE),
+	ADDED_BY_TOOL("max", ROLE_MAXIMUM),
+	ADDED_BY_TOOL("pages", ROLE_COUNTER),
+	ADDED_BY_TOOL("unfinished", ROLE_GAUGE),
+	{},
 };
 
 /* The kinds are too different to be added up, so each row has its kind. */
@@ -118,7 +124,7 @@ static int report(struct measurement *m, struct report *r)
 	if (c->by_line)
 		lines__none_so_long(&c->lines, r, "stall", c->min_ns);
 	return c->by_line ? lines__report(&c->lines, r) :
-			    stalls__report(&c->stalls, m, r, c->order);
+			    stalls__report(&c->stalls, m, r, m->cli->order);
 }
 
 /*
@@ -236,13 +242,6 @@ static int attach(struct measurement *m)
 	return err ?: measurement__attach_programs(m);
 }
 
-static void init(void *own)
-{
-	struct reclaim *c = own;
-
-	*c = (struct reclaim){ .order = "total" };
-}
-
 static void release(void *own)
 {
 	struct reclaim *c = own;
@@ -254,9 +253,6 @@ static void release(void *own)
 static const struct option_row rows[] = {
 	{ "min", 0, "TIME", ROW_TIME, "A line for each stall of at least so long, and for each victim", 1,
 	  FIELD(struct reclaim, min_ns), ALSO(struct reclaim, by_line) },
-	{ "sort", 0, "COL", ROW_ORDER,
-	  "Order by total (default), count, avg, p99, max, pages, unfinished or key", HELP_GROUPING,
-	  FIELD(struct reclaim, order), WORDS(orders) },
 	{},
 };
 
@@ -264,15 +260,15 @@ static const struct tool_spec spec = {
 	.name = "reclaim",
 	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
-			  CLI_COMMAND | CLI_TIMES | CLI_LINES,
+			  CLI_COMMAND | CLI_TIMES | CLI_LINES | CLI_ORDER,
 		.usual_keys = USUAL_KEYS,
 		.doc = "What tasks do for want of free memory: direct reclaim, compaction, kswapd, "
 		       "victims of the OOM killer.",
 		.rows = rows,
-		.own_parts = &reclaim_own_parts,
+		.own_parts = &reclaim_own_parts, .columns = columns, .order = "total",
 	},
 	.own_size = sizeof(struct reclaim), .skeleton = &reclaim_skeleton,
-	.init = init, .check = check, .open = open_skeleton, .attach = attach, .report = report,
+	.check = check, .open = open_skeleton, .attach = attach, .report = report,
 	.source = source, .free = release,
 };
 

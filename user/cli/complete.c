@@ -90,16 +90,11 @@ void complete_key(struct completion *c)
 	completion__add(c, "key", "");
 }
 
-static void (*adder_of(const struct option_row *row))(struct completion *c)
-{
-	return row->kind == ROW_ORDER ? complete_key : row->complete;
-}
-
 static struct option_values values_of(const struct option_row *row)
 {
 	return (struct option_values){
 		.word = row->words, .n = row->nwords,
-		.add = adder_of(row),
+		.add = row->complete,
 		.separators = row->kind == ROW_WORDS ? "," : row->separators,
 	};
 }

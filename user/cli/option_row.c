@@ -39,8 +39,6 @@ static bool fits(const struct option_row *row)
 		return row->size == sizeof(u64) || row->size == sizeof(u32);
 	case ROW_TEXT:
 		return row->size == sizeof(char *);
-	case ROW_ORDER:
-		return row->size == sizeof(char *) && row->words;
 	case ROW_GLOB:
 		return row->size == sizeof(struct scope_glob);
 	case ROW_ERRNO:
@@ -213,9 +211,7 @@ static error_t bad_word(const struct option_row *row, const char *option, const 
 	for (i = 0; i < row->nwords && n < sizeof(list); i++)
 		if (row->words[i])
 			n += snprintf(list + n, sizeof(list) - n, "%s%s", n ? ", " : "", row->words[i]);
-	if (row->kind == ROW_ORDER)
-		diag_error("%s: no column '%.*s'; there are %s, key", option, (int)len, value, list);
-	else if (row->noun)
+	if (row->noun)
 		diag_error("%s: no %s '%.*s'; there are %s", option, row->noun, (int)len, value, list);
 	else
 		diag_error("%s: '%.*s' is not one of %s", option, (int)len, value, list);
@@ -241,19 +237,6 @@ static error_t parse_word(const struct option_row *row, const char *option, cons
 	if (i == row->nwords)
 		return bad_word(row, option, value, strlen(value));
 	*field = i;
-	return 0;
-}
-
-static error_t parse_order(const struct option_row *row, const char *option, const char *value, const char **field)
-{
-	size_t i = find_word(row, value, strlen(value));
-
-	*field = NULL;
-	if (!strcmp(value, "key"))
-		return 0;
-	if (i == row->nwords)
-		return bad_word(row, option, value, strlen(value));
-	*field = row->words[i];
 	return 0;
 }
 
@@ -297,8 +280,6 @@ static error_t set(const struct option_row *row, const char *option, char *value
 		return parse_errno(option, value, field);
 	case ROW_WORD:
 		return parse_word(row, option, value, field);
-	case ROW_ORDER:
-		return parse_order(row, option, value, field);
 	case ROW_WORDS:
 		return parse_words(row, option, value, field);
 	case ROW_OWN:

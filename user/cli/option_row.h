@@ -34,7 +34,6 @@ enum row_kind {
 	ROW_ERRNO,              /* int: of a name like ENOENT, or a number */
 	ROW_WORD,               /* int or enum: the index of one of words */
 	ROW_WORDS,              /* u32: a bit for each of words in a list */
-	ROW_ORDER,              /* const char *: one of words, a column to sort by, or NULL for "key" */
 	ROW_OWN,                /* parse() */
 };
 
@@ -54,7 +53,7 @@ struct option_row {
 	u64 unit_ns;            /* ROW_TIME; 0: milliseconds, the unit of nearly all */
 	u64 least, most;        /* 0: no limit */
 	const char *wanted;     /* for "'x' is not a number of frames"; NULL: said by kind and limits */
-	const char *const *words;       /* of ROW_WORD, ROW_WORDS, ROW_ORDER; NULL entries have no word */
+	const char *const *words;       /* of ROW_WORD, ROW_WORDS; NULL entries have no word */
 	size_t nwords;
 	const char *noun;       /* "no source 'x'; there are ..."; NULL: "'x' is not one of ..." */
 	/* ROW_OWN: reports errors. row_struct: what offset is in. text: NULL if left out. Returns 0 or an error. */
