@@ -11,6 +11,7 @@
 #define SCOPE_CURRENT
 #include "compat.bpf.h"
 #include "answered.bpf.h"
+#include "element.bpf.h"
 #include "hist.bpf.h"
 #include "loss.bpf.h"
 #include "preempt.bpf.h"
@@ -133,19 +134,12 @@ static __always_inline int count_keyed(struct task_struct *t, u32 call, u32 erro
 {
 	struct syscount_key key = { .writer = this_writer() };
 	struct syscount_count *c, fresh = {};
-	long err;
 
 	key.outcome = outcome_of(call, error);
 	task_key_of(&key.task, t);
-	c = bpf_map_lookup_elem(&keyed_counts, &key);
-	if (!c) {
-		err = bpf_map_update_elem(&keyed_counts, &key, &fresh, BPF_NOEXIST);
-		c = bpf_map_lookup_elem(&keyed_counts, &key);
-		if (!c) {
-			count_failed_update(err);
-			return 0;
-		}
-	}
+	c = element_of(&keyed_counts, &key, &fresh);
+	if (!c)
+		return 0;
 	c->count++;
 	task_key_name_by_ticks(c->name, &c->name_stamp, t);
 	return 0;

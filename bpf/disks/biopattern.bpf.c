@@ -6,6 +6,7 @@
 #define REQUEST_AT_ISSUE
 #include "compat.bpf.h"
 #include "biopattern.h"
+#include "element.bpf.h"
 #include "request.bpf.h"
 
 #define SECTOR_SHIFT 9
@@ -51,16 +52,8 @@ static __always_inline bool follows(const struct request_state *st)
 static __always_inline struct biopattern_sums *sums_of(const struct request_state *st)
 {
 	struct biopattern_key key = { .disk = st->disk, .op = st->op };
-	struct biopattern_sums *s = bpf_map_lookup_elem(&patterns, &key);
-	long err;
 
-	if (s)
-		return s;
-	err = bpf_map_update_elem(&patterns, &key, &no_sums, BPF_NOEXIST);
-	s = bpf_map_lookup_elem(&patterns, &key);
-	if (!s)
-		count_failed_update(err);
-	return s;
+	return element_of(&patterns, &key, &no_sums);
 }
 
 /* Several CPUs issue to one disk: adds are atomic. */

@@ -10,6 +10,7 @@
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
+#include "element.bpf.h"
 #include "event.bpf.h"
 #include "loss.bpf.h"
 #include "preempt.bpf.h"
@@ -43,18 +44,11 @@ static __noinline int count_keyed(u32 slot, struct task_struct *t)
 {
 	struct counting_key key = { .slot = slot, .writer = this_writer() };
 	struct counting_count *c, fresh = {};
-	long err;
 
 	task_key_of(&key.task, t);
-	c = bpf_map_lookup_elem(&keyed_counts, &key);
-	if (!c) {
-		err = bpf_map_update_elem(&keyed_counts, &key, &fresh, BPF_NOEXIST);
-		c = bpf_map_lookup_elem(&keyed_counts, &key);
-		if (!c) {
-			count_failed_update(err);
-			return 0;
-		}
-	}
+	c = element_of(&keyed_counts, &key, &fresh);
+	if (!c)
+		return 0;
 	__sync_fetch_and_add(&c->count, 1);
 	if (task_key_has_name())        /* otherwise the time is not needed */
 		task_key_name(c->name, &c->name_stamp, t, bpf_ktime_get_ns());
@@ -244,20 +238,11 @@ const struct counting_charge no_charge = {};
 static __always_inline struct counting_charge *charge_of(struct task_struct *t)
 {
 	struct counting_key key = { .writer = this_writer() };
-	struct counting_charge *c;
-	long err;
 
 	if (!armed || (!count_idle && !scope_tid(t)) || !in_scope(t))
 		return NULL;
 	task_key_of(&key.task, t);
-	c = bpf_map_lookup_elem(&charges, &key);
-	if (c)
-		return c;
-	err = bpf_map_update_elem(&charges, &key, &no_charge, BPF_NOEXIST);
-	c = bpf_map_lookup_elem(&charges, &key);
-	if (!c)
-		count_failed_update(err);
-	return c;
+	return element_of(&charges, &key, &no_charge);
 }
 
 /* Charges the counters' increase since the last call on this CPU to t. */

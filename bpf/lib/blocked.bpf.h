@@ -23,6 +23,7 @@
 
 #include "compat.bpf.h"
 #include "blocked.h"
+#include "element.bpf.h"
 #include "loss.bpf.h"
 #include "scope.bpf.h"
 #include "stack.bpf.h"
@@ -143,19 +144,11 @@ static __always_inline void key_of(struct blocked_key *key, struct task_struct *
 static __always_inline void add(struct blocked_key *key, const struct blocked_sum *gain, u32 flaw)
 {
 	struct blocked_sum *sum;
-	long err;
 
 	key->generation = stack_generation_now();
-	sum = bpf_map_lookup_elem(&counts, key);
-
-	if (!sum) {
-		err = bpf_map_update_elem(&counts, key, &no_time, BPF_NOEXIST);
-		sum = bpf_map_lookup_elem(&counts, key);
-		if (!sum) {
-			count_failed_update(err);
-			return;
-		}
-	}
+	sum = element_of(&counts, key, &no_time);
+	if (!sum)
+		return;
 	stack_count_flaw(flaw);
 	__sync_fetch_and_add(&sum->ns, gain->ns);
 	__sync_fetch_and_add(&sum->count, 1);

@@ -14,6 +14,7 @@
 #define TALLY_HIST_BPF_H
 
 #include "compat.bpf.h"
+#include "element.bpf.h"
 #include "hist.h"
 #include "loss.bpf.h"
 #include "wide.bpf.h"
@@ -70,23 +71,12 @@ static __always_inline struct hist_segment *hist_add_key(void *map, struct hist_
 {
 	u32 i = hist_index(value);
 	struct hist_segment *h;
-	long err;
 
 	slot->writer = this_writer();
 	slot->segment = i >> HIST_SEGMENT_BITS;
-	h = bpf_map_lookup_elem(map, slot);
-	if (!h) {
-		err = bpf_map_update_elem(map, slot, &hist_empty_segment, BPF_NOEXIST);
-		if (err) {
-			count_failed_update(err);
-			return NULL;
-		}
-		h = bpf_map_lookup_elem(map, slot);
-		if (!h) {
-			count_lost(LOSS_NO_MEMORY);
-			return NULL;
-		}
-	}
+	h = element_of(map, slot, &hist_empty_segment);
+	if (!h)
+		return NULL;
 	hist_totals_add(&h->totals, value);
 	h->bucket[i & (HIST_SEGMENT_BUCKETS - 1)]++;
 	return h;

@@ -4,7 +4,7 @@
 #define TALLY_SUMS_BPF_H
 
 #include "compat.bpf.h"
-#include "loss.bpf.h"
+#include "element.bpf.h"
 
 /*
  * Defines the map "sums", whose room the loader sets, and the element of a key, at first all zeros:
@@ -24,25 +24,12 @@
                                                                                                                        \
 	static __always_inline value_type *sums_get(const key_type *key, bool *is_new)                                 \
 	{                                                                                                              \
-		value_type *s = bpf_map_lookup_elem(&sums, key);                                                       \
-		long err;                                                                                              \
-                                                                                                                       \
-		*is_new = false;                                                                                       \
-		if (s)                                                                                                 \
-			return s;                                                                                      \
-		err = bpf_map_update_elem(&sums, key, &no_sums, BPF_NOEXIST);                                          \
-		s = bpf_map_lookup_elem(&sums, key);                                                                   \
-		*is_new = !err;                                                                                        \
-		if (!s)                                                                                                \
-			count_failed_update(err);                                                                      \
-		return s;                                                                                              \
+		return element_get(&sums, key, &no_sums, is_new);                                                      \
 	}                                                                                                              \
                                                                                                                        \
 	static __always_inline value_type *sums_of(const key_type *key)                                                \
 	{                                                                                                              \
-		bool is_new;                                                                                           \
-                                                                                                                       \
-		return sums_get(key, &is_new);                                                                         \
+		return element_of(&sums, key, &no_sums);                                                               \
 	}
 
 #endif /* TALLY_SUMS_BPF_H */

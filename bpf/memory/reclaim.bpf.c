@@ -8,6 +8,7 @@
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
+#include "element.bpf.h"
 #include "hist.bpf.h"
 #include "loss.bpf.h"
 #include "preempt.bpf.h"
@@ -45,18 +46,10 @@ static __always_inline void add_pages(const struct reclaim_key *of, u64 n)
 		.task = of->task, .parts = of->parts, .writer = this_writer(),
 	};
 	u64 *sum, zero = 0;
-	long err;
 
-	sum = bpf_map_lookup_elem(&pages, &key);
-	if (!sum) {
-		err = bpf_map_update_elem(&pages, &key, &zero, BPF_NOEXIST);
-		sum = bpf_map_lookup_elem(&pages, &key);
-		if (!sum) {
-			count_failed_update(err);
-			return;
-		}
-	}
-	*sum += n;
+	sum = element_of(&pages, &key, &zero);
+	if (sum)
+		*sum += n;
 }
 
 /* t: NULL means the current task. */

@@ -16,6 +16,7 @@
  */
 #include "alone.bpf.h"
 #include "compat.bpf.h"
+#include "element.bpf.h"
 #include "hist.bpf.h"
 #include "netlat.h"
 #include "preempt.bpf.h"
@@ -242,16 +243,9 @@ int on_dequeue(struct pt_regs *regs)
 
 static __always_inline struct netlat_poll_sums *polls_of(const struct netlat_poll_key *key)
 {
-	struct netlat_poll_sums zero = {}, *s = bpf_map_lookup_elem(&polls, key);
-	long err;
+	struct netlat_poll_sums zero = {};
 
-	if (s)
-		return s;
-	err = bpf_map_update_elem(&polls, key, &zero, BPF_NOEXIST);
-	s = bpf_map_lookup_elem(&polls, key);
-	if (!s)
-		count_failed_update(err);
-	return s;
+	return element_of(&polls, key, &zero);
 }
 
 SEC("tp_btf/napi_poll")

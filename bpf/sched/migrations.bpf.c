@@ -10,6 +10,7 @@
  * run are missed moves.
  */
 #include "compat.bpf.h"
+#include "element.bpf.h"
 #include "loss.bpf.h"
 #include "migrations.h"
 #include "preempt.bpf.h"
@@ -86,16 +87,9 @@ static __always_inline void count_stack(void *ctx, struct task_struct *t)
 
 static __always_inline struct migrations_count *count_of(struct migrations_key *key)
 {
-	struct migrations_count *c = bpf_map_lookup_elem(&migrations, key), fresh = {};
-	long err;
+	struct migrations_count fresh = {};
 
-	if (c)
-		return c;
-	err = bpf_map_update_elem(&migrations, key, &fresh, BPF_NOEXIST);
-	c = bpf_map_lookup_elem(&migrations, key);
-	if (!c)
-		count_failed_update(err);
-	return c;
+	return element_of(&migrations, key, &fresh);
 }
 
 SEC("tp_btf/sched_migrate_task")
