@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/array.h"
+#include "base/small_file.h"
 #include "host/cgroup.h"
 
 #define TEXT_MAX 4096
@@ -46,18 +46,10 @@ void cpu_stat__parse(struct cpu_stat *s, const char *text)
 static bool read_text(char text[TEXT_MAX], const char *folder, const char *name)
 {
 	char path[PATH_MAX];
-	ssize_t n;
-	int fd;
 
 	if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path))
 		return false;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	n = read(fd, text, TEXT_MAX - 1);
-	close(fd);
-	text[n > 0 ? n : 0] = 0;
-	return n > 0;
+	return small_file__read(AT_FDCWD, path, text, TEXT_MAX);
 }
 
 /* v2: "20000 100000" or "max 100000". v1: one file each, -1 for no quota. */

@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/small_file.h"
 #include "host/cgroup.h"
 #include "host/cpu_stat.h"
 #include "machine/vitals/vital.h"
@@ -49,26 +50,12 @@ struct walk {
 	u32 groups;
 };
 
-/* A small file of a cgroup. False: there is none, or it is empty. */
-static bool read_small(int dir, const char *name, char *text, size_t room)
-{
-	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
-	ssize_t n;
-
-	if (fd < 0)
-		return false;
-	n = read(fd, text, room - 1);
-	close(fd);
-	text[n > 0 ? n : 0] = 0;
-	return n > 0;
-}
-
 static bool read_number(int dir, const char *name, const char *key, u64 *value)
 {
 	const struct vital_figure f = { .key = key };
 	char text[4096];
 
-	return read_small(dir, name, text, sizeof(text)) &&
+	return small_file__read(dir, name, text, sizeof(text)) &&
 	       vital_text__number(text, VITAL_LINES, &f, VITAL_NUMBER, value);
 }
 
@@ -91,7 +78,7 @@ static int add_throttling(const struct walk *w, int dir, u64 id)
 	char text[4096];
 
 	if ((w->hierarchy != SCOPE_CGROUP_V2 && w->hierarchy != SCOPE_CGROUP_CPU) ||
-	    !read_small(dir, "cpu.stat", text, sizeof(text)) || !strstr(text, "nr_periods "))
+	    !small_file__read(dir, "cpu.stat", text, sizeof(text)) || !strstr(text, "nr_periods "))
 		return 0;
 	cpu_stat__parse(&stat, text);
 	one.value = stat.throttled_ns;

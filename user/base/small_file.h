@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Small files of the kernel: in /proc, /sys and cgroups. */
+#ifndef TALLY_BASE_SMALL_FILE_H
+#define TALLY_BASE_SMALL_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Reads as much as fits, and ends it with a 0. dir: as in openat(2). Returns false if there is none, or it is empty. */
+bool small_file__read(int dir, const char *path, char *text, size_t room);
+
+#endif /* TALLY_BASE_SMALL_FILE_H */
