@@ -219,12 +219,6 @@ static int load(struct measurement *m)
 	return 0;
 }
 
-static int attach(struct measurement *m)
-{
-	(void)m;
-	return 0;
-}
-
 static int arm(struct measurement *m)
 {
 	struct vitals *v = m->own;
@@ -274,7 +268,7 @@ static const struct tool_spec spec = {
 	},
 	.own_size = sizeof(struct vitals),
 	.source = "files in /proc, /sys and cgroups, /dev/kmsg, statfs of local file systems, before and after",
-	.init = init, .load = load, .attach = attach, .arm = arm, .disarm = disarm, .report = report,
+	.init = init, .load = load, .arm = arm, .disarm = disarm, .report = report,
 	.free = release,
 };
 

@@ -130,12 +130,6 @@ static int load(struct measurement *m)
 	return err;
 }
 
-static int attach(struct measurement *m)
-{
-	(void)m;
-	return 0;
-}
-
 static int arm(struct measurement *m)
 {
 	struct cputhrottle *t = m->own;
@@ -176,7 +170,7 @@ static const struct tool_spec spec = {
 	},
 	.own_size = sizeof(struct cputhrottle),
 	.source = "cpu.stat of each cgroup, before and after",
-	.load = load, .attach = attach, .arm = arm, .disarm = disarm, .report = report,
+	.load = load, .arm = arm, .disarm = disarm, .report = report,
 	.free = release,
 };
 

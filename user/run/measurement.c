@@ -296,8 +296,12 @@ int measurement__load(struct measurement *m)
 
 int measurement__begin(struct measurement *m)
 {
-	int err = m->spec->attach ? m->spec->attach(m) : measurement__attach(m);
+	int err = 0;
 
+	if (m->spec->attach)
+		err = m->spec->attach(m);
+	else if (m->skeleton)
+		err = measurement__attach(m);
 	if (!err && m->obj)
 		m->armed_ns = object_variable(m->obj, ".bss", "began_ns");
 	return err && !m->has_said ? measurement__complain(m, "attach", err) : err;

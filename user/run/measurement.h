@@ -25,7 +25,7 @@
  *   load()      replaces open() for tools with several objects or ways to load: opens, and loads
  *               unless m->cli->explain. Reports errors
  *   explain()   for -n; NULL: measurement__explain() of m->obj and m->source
- *   attach()    attaches what was loaded; NULL: measurement__attach()
+ *   attach()    attaches what was loaded; NULL: measurement__attach(), and nothing without a skeleton
  *   arm()       opens the gate; NULL: *m->armed = 1. Must be short: all measurements of a run are armed at
  *               once. The object's began_ns, if it has one, is set just before
  *   disarm()    after *m->armed = 0: stops whatever ignores the gate (counters, timers). A run of several
