@@ -23,6 +23,7 @@
 #include "cli/prescan.h"
 #include "cli/tools.h"
 #include "event/attach_template.h"
+#include "event/complete.h"
 #include "host/features.h"
 #include "run/run.h"
 #include "manual.h"
@@ -356,7 +357,7 @@ static int run_main(int argc, char **argv)
 	const struct tool *tool = find_tool(called);
 	const struct peer *pair;        /* `kmem stat` is perf's, kmem alone is ours */
 
-	cli_tools = (struct cli_tools){ tools_with_option, complete_measuring_tools };
+	cli_tools = (struct cli_tools){ tools_with_option, complete_measuring_tools, complete_events };
 	argp_program_version = "tally " TALLY_VERSION;
 	argp_err_exit_status = EXIT_USAGE;
 	fill_standard_descriptors();

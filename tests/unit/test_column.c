@@ -228,11 +228,9 @@ static void rare_columns_are_shown_if_any_row_has_them(void **state)
 	}
 }
 
-static error_t sort_by(struct cli *cli, char *column)
+static int sort_by(struct cli *cli, char *column)
 {
-	struct argp_state state = { .input = cli };
-
-	return order__parse_option(order_options[0].key, column, &state);
+	return order_rows[0].parse(cli, column);
 }
 
 static void every_column_sorts(void **state)
@@ -260,14 +258,13 @@ static void times_of_maxima_do_not_sort(void **state)
 static void help_names_them_with_the_default_first(void **state)
 {
 	const struct cli cli = { .columns = columns, .order = "misses" };
-	char *text = order__name_columns(order_options[0].key, order_options[0].doc, (void *)&cli);
+	char *text = order_rows[0].describe(&cli);
 
 	(void)state;
 	assert_string_equal(text,
 			    "Order by misses (default), hits, pages, time, hit_percent, avg, "
 			    "rss (with --memory) or key");
 	free(text);
-	assert_ptr_equal(order__name_columns(0, "other", (void *)&cli), "other");
 }
 
 int main(void)

@@ -7,18 +7,6 @@
 #include "cli/complete.h"
 #include "cli/options.h"
 
-static const struct argp_option options[] = {
-	{ "kind", 'k', "KIND,..", 0, "Kinds", 1 },
-	{ "sort", 's', "COL", 0, "In that order", 1 },
-	{ "off", 'o', "WHAT", OPTION_ARG_OPTIONAL, "Off", 1 },
-	{ "quiet", 'q', NULL, 0, "Less", 1 },
-	{ "calm", 'c', NULL, OPTION_ALIAS, NULL, 1 },
-	{ "secret", 'x', NULL, OPTION_HIDDEN, "Not told", 1 },
-	{ "input", 'i', "FILE", 0, "From there", 1 },
-	{ NULL, 'L', NULL, 0, "Long", 1 },
-	{},
-};
-
 static const char *const kinds[] = { "one", "two", NULL, "three" };
 static const char *const offs[] = { "all", "some" };
 
@@ -34,10 +22,6 @@ static void add_odd(struct completion *c)
 	completion__add(c, "", "");
 }
 
-OPTION_VALUES(kind, .options = options, .key = 'k', .word = kinds, .n = ARRAY_SIZE(kinds), .add = add_odd,
-	      .separators = ",");
-OPTION_VALUES(off, .options = options, .key = 'o', .word = offs, .n = ARRAY_SIZE(offs));
-
 static void add_arguments(struct completion *c)
 {
 	char text[64];
@@ -46,11 +30,9 @@ static void add_arguments(struct completion *c)
 	completion__add(c, text, "");
 }
 
-static const struct argp argp = { .options = options };
-static const struct cli_spec spec = { .groups = CLI_COMMAND, .arguments = add_arguments, .own = &argp };
-static const struct cli_spec runs_nothing = { .own = &argp };
+static const struct cli_spec spec = { .groups = CLI_COMMAND, .arguments = add_arguments };
+static const struct cli_spec runs_nothing = {};
 
-/* The same as rows. */
 struct fields {
 	bool quiet, calm, secret, letter;
 	int off;
@@ -77,28 +59,20 @@ static const struct option_row option_rows[] = {
 	{},
 };
 
-static void check_table(const struct cli_spec *s, const struct argp *table, const char *line, const char *expected)
+static void check_of(const struct cli_spec *s, const char *line, const char *expected)
 {
 	char text[256], *argv[32] = { "tool", COMPLETE_OPTION }, *rest = text, *answer;
-	struct cli cli = {};
+	struct option_rows rows;
 	int argc = 2;
 
 	snprintf(text, sizeof(text), "%s", line);
 	while ((argv[argc] = strsep(&rest, " ")))
 		argc++;
-	answer = complete__answer(s, table, &cli, argc, argv);
+	option_rows__fill(&rows, option_rows, NULL);
+	answer = complete__answer(s, &rows.argp, argc, argv);
 	assert_non_null(answer);
 	assert_string_equal(answer, expected);
 	free(answer);
-}
-
-static void check_of(const struct cli_spec *s, const char *line, const char *expected)
-{
-	struct option_rows rows;
-
-	option_rows__fill(&rows, option_rows, NULL);
-	check_table(s, &argp, line, expected);
-	check_table(s, &rows.argp, line, expected);
 }
 
 static void check(const char *line, const char *expected)

@@ -259,6 +259,38 @@ static void table_of_argp(void **state)
 	assert_null(t.row[i]);
 }
 
+static void same_values(void **state)
+{
+	const struct option_row *time = &some_rows[4], *size = &some_rows[7], *text = &some_rows[8];
+
+	(void)state;
+	assert_true(option_row__same(time, "5", "5us"));
+	assert_true(option_row__same(time, "1s", "1000ms"));
+	assert_false(option_row__same(time, "5", "5ms"));
+	assert_true(option_row__same(size, "4K", "4096"));
+	assert_false(option_row__same(size, "4K", "4M"));
+	assert_false(option_row__same(size, "none", "no"));
+	assert_false(option_row__same(text, "1s", "1000ms"));
+	assert_true(option_row__same(text, "a", "a"));
+}
+
+static void rows_of_others_come_first(void **state)
+{
+	static const struct option_row others[] = {
+		{ "text", 0, "TEXT", ROW_TEXT, "Other", 1, FIELD(struct options, text) },
+		{ "else", 0, NULL, ROW_FLAG, "Else", 1, FIELD(struct options, quiet) },
+		{},
+	};
+	struct option_rows rows, own;
+
+	(void)state;
+	option_rows__fill(&own, some_rows, NULL);
+	option_rows__fill(&rows, NULL, NULL);
+	option_rows__add(&rows, others, &own);
+	assert_int_equal(rows.n, 1);
+	assert_ptr_equal(rows.row[0], &others[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -270,6 +302,8 @@ int main(void)
 		cmocka_unit_test(own_parsers),
 		cmocka_unit_test(values_given_twice),
 		cmocka_unit_test(table_of_argp),
+		cmocka_unit_test(same_values),
+		cmocka_unit_test(rows_of_others_come_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,10 +9,6 @@
 #include "cli/options.h"
 #include "report/escape.h"
 
-/* Weak: a unit test may link no table with values. */
-extern const struct option_values *const __start_tally_values[] __attribute__((weak));
-extern const struct option_values *const __stop_tally_values[] __attribute__((weak));
-
 bool complete__is_asked(int argc, char **argv)
 {
 	return argc > 1 && !strcmp(argv[1], COMPLETE_OPTION);
@@ -67,36 +63,9 @@ void completion__leave(struct completion *c, const char *what)
  * --- values ------------------------------------------------------------------------------------
  */
 
-static bool has(const struct argp_option *table, const struct argp_option *option)
-{
-	for (; table->name || table->key || table->doc; table++)
-		if (table == option)
-			return true;
-	return false;
-}
-
-static const struct option_values *find_values(const struct argp_option *option)
-{
-	const struct option_values *const *v;
-
-	for (v = __start_tally_values; v < __stop_tally_values; v++)
-		if ((*v)->key == option->key && has((*v)->options, option))
-			return *v;
-	return NULL;
-}
-
 void complete_key(struct completion *c)
 {
 	completion__add(c, "key", "");
-}
-
-static struct option_values values_of(const struct option_row *row)
-{
-	return (struct option_values){
-		.word = row->words, .n = row->nwords,
-		.add = row->complete,
-		.separators = row->kind == ROW_WORDS ? "," : row->separators,
-	};
 }
 
 /* Values that the shell completes, by the name of the value in the table. */
@@ -111,25 +80,23 @@ static void leave_values(struct completion *c, const char *called)
 /* Adds values of option k; typed: where the value begins in c->current. */
 static void add_values(struct completion *c, const struct option_table *t, int k, const char *typed)
 {
-	const struct argp_option *option = t->option[k];
-	const struct option_values of_row = t->row[k] ? values_of(t->row[k]) : (struct option_values){};
-	const struct option_values *v = of_row.n || of_row.add ? &of_row : find_values(option);
+	const struct option_row *row = t->row[k];
 	const char *p;
 	size_t i;
 
 	c->typed = c->listed = typed;
-	if (!v) {
-		leave_values(c, option->arg ?: "");
+	if (!row || !(row->nwords || row->complete)) {
+		leave_values(c, t->option[k]->arg ?: "");
 		return;
 	}
-	c->separators = v->separators ?: "";
+	c->separators = (row->kind == ROW_WORDS ? "," : row->separators) ?: "";
 	while ((p = strpbrk(c->typed, c->separators)))
 		c->typed = p + 1;
-	for (i = 0; i < v->n; i++)
-		if (v->word[i])
-			completion__add(c, v->word[i], "");
-	if (v->add)
-		v->add(c);
+	for (i = 0; i < row->nwords; i++)
+		if (row->words[i])
+			completion__add(c, row->words[i], "");
+	if (row->complete)
+		row->complete(c);
 }
 
 /*
@@ -153,28 +120,22 @@ static bool is_repeated(const struct option_table *t, size_t i)
 	return false;
 }
 
-/* The input of the parser of argp. */
-static void *input_of(const struct argp *argp, const struct cli_spec *spec, struct cli *cli)
-{
-	return option_rows__of(argp) ?: argp == spec->own ? spec->own_input : cli;
-}
-
 /* With the description of --help. Some tables fill in what the tool takes. */
-static void add_option(struct completion *c, const struct option_table *t, size_t i, const char *word, struct cli *cli)
+static void add_option(struct completion *c, const struct option_table *t, size_t i, const char *word)
 {
 	const struct argp *argp = t->argp[i];
 	const char *doc = t->doc[i] ?: "";
 	char *text = (char *)doc;
 
 	if (argp->help_filter)
-		text = argp->help_filter(t->option[i]->key, doc, input_of(argp, c->spec, cli));
+		text = argp->help_filter(t->option[i]->key, doc, option_rows__of(argp));
 	completion__add(c, word, text ?: "");
 	if (text != doc)
 		free(text);
 }
 
 /* Adds long names, letters of options without one, and any letter that is typed in full. */
-static void add_options(struct completion *c, const struct option_table *t, struct cli *cli)
+static void add_options(struct completion *c, const struct option_table *t)
 {
 	char letter[] = "-x", name[OPTION_NAME_SPACE];
 	bool is_letter = c->typed[0] && c->typed[1] && c->typed[1] != '-';
@@ -185,10 +146,10 @@ static void add_options(struct completion *c, const struct option_table *t, stru
 			continue;
 		letter[1] = t->letter[i];
 		if (letter[1] && (is_letter || !t->name[i][0]))
-			add_option(c, t, i, letter, cli);
+			add_option(c, t, i, letter);
 		snprintf(name, sizeof(name), "--%s", t->name[i]);
 		if (t->name[i][0])
-			add_option(c, t, i, name, cli);
+			add_option(c, t, i, name);
 	}
 }
 
@@ -227,7 +188,7 @@ static int find_value(const struct option_table *t, const char *word, const char
 	return -1;
 }
 
-static void complete_current(struct completion *c, const struct option_table *t, int waiting, struct cli *cli)
+static void complete_current(struct completion *c, const struct option_table *t, int waiting)
 {
 	const char *value;
 	int k;
@@ -240,13 +201,13 @@ static void complete_current(struct completion *c, const struct option_table *t,
 	if (value && k >= 0)
 		add_values(c, t, k, value);
 	else if (c->current[0] == '-')
-		add_options(c, t, cli);
+		add_options(c, t);
 	else if (c->spec->arguments)
 		c->spec->arguments(c);
 }
 
 /* Walks the words before the current one, by the rules of getopt_long(3). */
-static void complete_line(struct completion *c, const struct argp *root, struct cli *cli, int argc, char **argv)
+static void complete_line(struct completion *c, const struct argp *root, int argc, char **argv)
 {
 	struct option_table t;
 	const char *value;
@@ -272,10 +233,10 @@ static void complete_line(struct completion *c, const struct argp *root, struct 
 		if (value)
 			waiting = -1;
 	}
-	complete_current(c, &t, waiting, cli);
+	complete_current(c, &t, waiting);
 }
 
-char *complete__answer(const struct cli_spec *spec, const struct argp *root, struct cli *cli, int argc, char **argv)
+char *complete__answer(const struct cli_spec *spec, const struct argp *root, int argc, char **argv)
 {
 	const char *current = argc > 2 ? argv[argc - 1] : "";
 	struct completion c = {
@@ -287,7 +248,7 @@ char *complete__answer(const struct cli_spec *spec, const struct argp *root, str
 	c.out = open_memstream(&text, &n);
 	if (!c.out)
 		return NULL;
-	complete_line(&c, root, cli, argc, argv);
+	complete_line(&c, root, argc, argv);
 	if (fclose(c.out)) {
 		free(text);
 		return NULL;

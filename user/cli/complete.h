@@ -10,9 +10,8 @@
  * after "--"). If CURRENT is
  * --OPTION=..., files and users begin after its "=".
  *
- * Options and descriptions come from the tables that argp parses with, and values from rows (cli/option_row.h);
- * OPTION_VALUES() below a table typed for argp declares those of an option. An option takes a file or a user if the
- * table names its value FILE, BINARY, PATH or USER.
+ * Options, descriptions and values come from rows (cli/option_row.h). An option takes a file or a user if its row names
+ * the value FILE, BINARY, PATH or USER.
  *
  * Any user chooses names of processes and cgroups: a word that escape() would change is not offered.
  */
@@ -24,7 +23,6 @@
 
 #include "base/types.h"
 
-struct cli;
 struct cli_spec;
 
 #define COMPLETE_OPTION "--complete"
@@ -46,29 +44,11 @@ void completion__add(struct completion *c, const char *word, const char *help);
 /* Leaves the answer to the shell: "files", "users" or "command". */
 void completion__leave(struct completion *c, const char *what);
 
-/* The values of one option. The linker collects all of them. */
-struct option_values {
-	const struct argp_option *options;      /* the table of the option */
-	int key;
-	const char *const *word;        /* n constant words; NULL entries are skipped */
-	size_t n;
-	void (*add)(struct completion *c);      /* adds further words, or NULL */
-	const char *separators;         /* between values; NULL: the option takes one value */
-};
-
-#define OPTION_VALUES(id, ...)                                                                     \
-	static const struct option_values values_##id = { __VA_ARGS__ };                           \
-	static const struct option_values *const values_pointer_##id                               \
-		__attribute__((section("tally_values"), used)) = &values_##id
-
 /* Whether the command line begins with --complete. */
 bool complete__is_asked(int argc, char **argv);
 
-/*
- * The answer, allocated; NULL: out of memory. root: all options of the tool. cli: the input of the option groups'
- * parsers.
- */
-char *complete__answer(const struct cli_spec *spec, const struct argp *root, struct cli *cli, int argc, char **argv);
+/* The answer, allocated; NULL: out of memory. root: all options of the tool. */
+char *complete__answer(const struct cli_spec *spec, const struct argp *root, int argc, char **argv);
 
 void complete_key(struct completion *c);         /* "key", an order of --sort */
 

@@ -264,7 +264,7 @@ static bool begins_command(const struct translation *t, const char *word)
 
 	if (!(spec->groups & CLI_COMMAND) || t->narguments)
 		return false;
-	if (spec->takes ? !t->has_events : spec->args_doc || (spec->own && spec->own->args_doc))
+	if (spec->takes ? !t->has_events : spec->args_doc != NULL)
 		return false;
 	return is_program(word);
 }

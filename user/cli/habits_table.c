@@ -7,6 +7,7 @@
 #define BLOCKED "offcputime offwaketime wakeuptime"
 #define DISKS "biolatency biosnoop biopattern bitesize"
 #define LINES "execsnoop exitsnoop opensnoop connsnoop tcplife trace signals"
+#define ONLY_LINES "execsnoop exitsnoop opensnoop connsnoop tcplife signals biosnoop fileslower runqslower filelife"
 
 /* libbpf-tools' -c CGROUP */
 #define LIBBPF_CGROUP "biolatency biosnoop cpudist execsnoop hardirqs opensnoop runqlat softirqs syscount"
@@ -160,8 +161,8 @@ const struct habit habits[] = {
 	{ "signals", "-g", SAY("as in: probe 'signal:signal_generate sig pid' -g") },
 	{ "connsnoop", "-g", SAY("as in: probe 'syscalls:sys_enter_connect fd' -g") },
 	{ "runqslower", "-g", SAY("as in: timehist -g --worst 20") },
-	{ "execsnoop exitsnoop opensnoop connsnoop tcplife signals biosnoop fileslower runqslower filelife", "--listen",
-	  SAY("as in stat -e or probe --by, which count events; --format openmetrics -o FILE has the number of lines") },
+	{ ONLY_LINES, "--listen",
+	  SAY("as in stat -e or probe --by, which count events; --format openmetrics -o FILE counts the lines") },
 	{ "trace", "--trace-path", WITH_VALUE("--path") },
 	{ "trace", "-E", WITH_VALUE("--env") },
 	{ "trace", "-q", NOTHING },

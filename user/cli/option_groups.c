@@ -12,39 +12,9 @@
 #include "base/numbers.h"
 #include "cli/order.h"
 #include "cli/task_key.h"
+#include "cli/tools.h"
 #include "host/process.h"
 #include "report/diag.h"
-
-/* Keys of options without a letter. */
-enum {
-	KEY_COMM = 0x100,
-	KEY_PIDNS,
-	KEY_BY,
-	KEY_MAX_KEYS,
-	KEY_TOP,
-	KEY_SORT,
-	KEY_JSON,
-	KEY_CSV,
-	KEY_FORMAT,
-	KEY_STRICT,
-	KEY_READY_FD,
-	KEY_FILTER,
-	KEY_TEMPLATE,
-	KEY_RING_SIZE,
-	KEY_HEAT,
-	KEY_TABLE,
-	KEY_HIST,
-	KEY_LIVE,
-	KEY_OVERHEAD,
-	KEY_BUDGET,
-	KEY_LISTEN,
-	KEY_FOLLOW,
-	KEY_NO_FOLLOW,
-	KEY_REPORTS,
-	KEY_DELAY,
-	KEY_APPEND,
-	KEY_ENV,
-};
 
 /* The kernel's limit on pids, PID_MAX_LIMIT on 64-bit machines. */
 #define PID_LIMIT (4U << 20)
@@ -129,200 +99,109 @@ static error_t parse_pids(struct scope_options *o, const char *value)
 	return err;
 }
 
-/*
- * Refuses a second, different time or number, which would silently replace the first. was: 0 before
- * the first.
- */
-static error_t once(const char *option, const char *value, u64 was, u64 is)
+static int add_pids(void *own, char *text)
 {
-	if (!was || was == is)
-		return 0;
-	diag_error("%s is given twice, now as '%s': it takes one", option, value);
-	return EINVAL;
+	return parse_pids(&((struct cli *)own)->scope, text);
 }
 
-/* All conditions must hold, and no task matches two users or two names: refuse a second one. */
-static int parse_once(const char *option, char *value, const char **where)
+static int add_tids(void *own, char *text)
 {
-	if (*where) {
-		diag_error("%s is given twice, '%s' and '%s': it takes one", option, *where, value);
-		return EINVAL;
-	}
-	*where = value;
+	struct scope_options *o = &((struct cli *)own)->scope;
+
+	return parse_ids("-t", text, &o->tids, &o->ntids);
+}
+
+static int parse_follow(void *own, const struct option_row *row, char *text)
+{
+	struct cli *cli = own;
+
+	(void)text;
+	cli->scope.follow = row->tag;
+	cli->scope.command_alone = !row->tag;
+	cli->asked_follow = true;
 	return 0;
 }
 
-static error_t parse_scope(int key, char *arg, struct argp_state *state)
+static int parse_pidns(void *own, char *text)
 {
-	struct scope_options *o = &((struct cli *)state->input)->scope;
-	u64 n;
+	struct scope_options *o = &((struct cli *)own)->scope;
+	u64 n = 0;
 
-	switch (key) {
-	case 'p':
-		return parse_pids(o, arg);
-	case 't':
-		return parse_ids("-t", arg, &o->tids, &o->ntids);
-	case 'u':
-		return parse_once("-u", arg, &o->user);
-	case 'G':
-		return parse_once("-G", arg, &o->cgroup);
-	case 'C':
-		return parse_once("-C", arg, &o->cpus);
-	case 'a':
-		o->all = true;
-		return 0;
-	case KEY_COMM:
-		return parse_once("--comm", arg, &o->comm);
-	case KEY_FOLLOW:
-	case KEY_NO_FOLLOW:
-		o->follow = key == KEY_FOLLOW;
-		o->command_alone = key == KEY_NO_FOLLOW;
-		((struct cli *)state->input)->asked_follow = true;
-		return 0;
-	case KEY_PIDNS:
-		o->pidns = true;
-		if (arg && parse_u64_between(arg, 1, PID_LIMIT, &n))
-			return bad_value("--pidns", arg, "a process number");
-		if (once("--pidns", arg ?: "", o->pidns_of, arg ? n : 0))
-			return EINVAL;
-		o->pidns_of = arg ? n : 0;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
+	if (text && parse_u64_between(text, 1, PID_LIMIT, &n))
+		return bad_value("--pidns", text, "a process number");
+	if (o->pidns && o->pidns_of != n) {
+		diag_error("--pidns is given twice, now as '%s': it takes one", text ?: "");
+		return EINVAL;
 	}
+	o->pidns = true;
+	o->pidns_of = n;
+	return 0;
 }
 
-static const struct argp_option scope_options[] = {
-	{NULL, 0, NULL, 0,
-	 "Scope (all conditions must hold; about the task the event is about):", HELP_SCOPE},
-	{"pid", 'p', "PID,..", 0, "These processes, by number or by name", HELP_SCOPE},
-	{"follow-forks", KEY_FOLLOW, NULL, 0,
-	 "With -p: the children these processes make during the run, too, and theirs (the default of "
-	 "stat and trace)", HELP_SCOPE},
-	{"no-follow-forks", KEY_NO_FOLLOW, NULL, 0,
-	 "The processes of -p, or that of the command, without their children", HELP_SCOPE},
-	{"tid", 't', "TID,..", 0, "These threads", HELP_SCOPE},
-	{"uid", 'u', "USER", 0, "Tasks of this user (name or number)", HELP_SCOPE},
-	{"cgroup", 'G', "CGROUP", 0, "Tasks in this cgroup or below it", HELP_SCOPE},
-	{"cpu", 'C', "CPUS", 0, "Events on these CPUs, e.g. 0,2-5", HELP_SCOPE},
-	{"comm", KEY_COMM, "GLOB", 0, "Tasks with such a name, e.g. 'nginx*'", HELP_SCOPE},
-	{"pidns", KEY_PIDNS, "PID", OPTION_ARG_OPTIONAL,
-	 "Tasks in the pid namespace of PID (default: the tool's own)", HELP_SCOPE},
-	{"all", 'a', NULL, 0, "Everything (the default without a scope or a command)", HELP_SCOPE},
+static const struct option_row scope_rows[] = {
+	HEADING("Scope (all conditions must hold; about the task the event is about):", HELP_SCOPE),
+	{ "pid", 'p', "PID,..", ROW_OWN, "These processes, by number or by name", HELP_SCOPE, .parse = add_pids,
+	  .adds = true, .complete = complete_processes, .separators = "," },
+	{ "follow-forks", 0, NULL, ROW_OWN,
+	  "With -p: the children these processes make during the run, too, and theirs (the default of stat and trace)",
+	  HELP_SCOPE, .parse_row = parse_follow, .tag = true },
+	{ "no-follow-forks", 0, NULL, ROW_OWN,
+	  "The processes of -p, or that of the command, without their children", HELP_SCOPE,
+	  .parse_row = parse_follow, .tag = false },
+	{ "tid", 't', "TID,..", ROW_OWN, "These threads", HELP_SCOPE, .parse = add_tids, .adds = true },
+	{ "uid", 'u', "USER", ROW_TEXT, "Tasks of this user (name or number)", HELP_SCOPE,
+	  FIELD(struct cli, scope.user) },
+	{ "cgroup", 'G', "CGROUP", ROW_TEXT, "Tasks in this cgroup or below it", HELP_SCOPE,
+	  FIELD(struct cli, scope.cgroup), .complete = complete_cgroups },
+	{ "cpu", 'C', "CPUS", ROW_TEXT, "Events on these CPUs, e.g. 0,2-5", HELP_SCOPE, FIELD(struct cli, scope.cpus) },
+	{ "comm", 0, "GLOB", ROW_TEXT, "Tasks with such a name, e.g. 'nginx*'", HELP_SCOPE,
+	  FIELD(struct cli, scope.comm), .complete = complete_task_names },
+	{ "pidns", 0, "PID", ROW_OWN, "Tasks in the pid namespace of PID (default: the tool's own)", HELP_SCOPE,
+	  .parse = parse_pidns, .optional = true, .adds = true, .complete = complete_pids },
+	{ "all", 'a', NULL, ROW_FLAG, "Everything (the default without a scope or a command)", HELP_SCOPE,
+	  FIELD(struct cli, scope.all) },
 	{},
 };
 
-OPTION_VALUES(pid, .options = scope_options, .key = 'p', .add = complete_processes, .separators = ",");
-OPTION_VALUES(cgroup, .options = scope_options, .key = 'G', .add = complete_cgroups);
-OPTION_VALUES(comm, .options = scope_options, .key = KEY_COMM, .add = complete_task_names);
-OPTION_VALUES(pidns, .options = scope_options, .key = KEY_PIDNS, .add = complete_pids);
-
-static error_t parse_time(int key, char *arg, struct argp_state *state)
-{
-	struct cli *cli = state->input;
-	u64 n;
-
-	switch (key) {
-	case 'I':
-		if (parse_duration(arg, NSEC_PER_MSEC, &n) || n < NSEC_PER_MSEC || n > LONGEST_NS)
-			return bad_value("-I", arg, "a time in milliseconds, at least 1");
-		if (once("-I", arg, cli->interval_ns, n))
-			return EINVAL;
-		cli->interval_ns = n;
-		return 0;
-	case 'd':
-		if (parse_duration(arg, NSEC_PER_SEC, &n) || !n || n > LONGEST_NS)
-			return bad_value("-d", arg, "a time in seconds, like 10 or 2.5 or 5m");
-		if (once("-d", arg, cli->duration_ns, n))
-			return EINVAL;
-		cli->duration_ns = n;
-		return 0;
-	case KEY_REPORTS:
-		if (parse_u64_between(arg, 1, UINT32_MAX, &n))
-			return bad_value("--reports", arg, "a count of reports");
-		if (once("--reports", arg, cli->count, n))
-			return EINVAL;
-		cli->count = n;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp_option time_options[] = {
-	{ NULL, 0, NULL, 0, "Time:", HELP_TIME },
-	{ "duration", 'd', "SECONDS", 0, "Stop after this time in all", HELP_TIME },
-	{ "interval", 'I', "MS", 0, "A report each MS milliseconds", HELP_TIME },
-	{ "reports", KEY_REPORTS, "N", 0, "Stop after N reports", HELP_TIME },
+static const struct option_row time_rows[] = {
+	HEADING("Time:", HELP_TIME),
+	{ "duration", 'd', "SECONDS", ROW_TIME, "Stop after this time in all", HELP_TIME,
+	  FIELD(struct cli, duration_ns), .unit_ns = NSEC_PER_SEC, .least = 1, .most = LONGEST_NS,
+	  .wanted = "a time in seconds, like 10 or 2.5 or 5m" },
+	{ "interval", 'I', "MS", ROW_TIME, "A report each MS milliseconds", HELP_TIME, FIELD(struct cli, interval_ns),
+	  .least = NSEC_PER_MSEC, .most = LONGEST_NS, .wanted = "a time in milliseconds, at least 1" },
+	{ "reports", 0, "N", ROW_COUNT, "Stop after N reports", HELP_TIME, FIELD(struct cli, count),
+	  .least = 1, .most = UINT32_MAX, .wanted = "a count of reports" },
 	{},
 };
 
-static error_t parse_keys(int key, char *arg, struct argp_state *state)
+static int parse_by(void *own, char *text)
 {
-	struct cli *cli = state->input;
+	struct cli *cli = own;
 	char bad[64];
-	u64 n;
 	u32 by;
 
-	switch (key) {
-	case KEY_BY:
-		if (cli->own_keys) {
-			if (cli->by_text)
-				diag_error("--by is given twice; name all keys in one, as in --by "
-					   "comm,cpu");
-			return cli->by_text ? EINVAL : !(cli->by_text = arg);
-		}
-		if (task_key__parse(arg, cli->own_parts, &by, bad, sizeof(bad))) {
-			diag_error("--by: no key '%s'; there are %s%s%s", bad, task_key_parts(),
-				   cli->own_parts ? ", " : "",
-				   cli->own_parts ? cli->own_parts->text : "");
-			return EINVAL;
-		}
-		cli->by |= by;
-		return 0;
-	case 'P':
-		cli->by |= BY_PID;
-		return 0;
-	case 'L':
-		cli->by |= BY_TID;
-		return 0;
-	case KEY_MAX_KEYS:
-		if (parse_u64_between(arg, 1, 100000000, &n))
-			return bad_value("--max-keys", arg, "a number of keys");
-		cli->max_keys = cli->asked_keys = n;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
+	if (cli->own_keys) {
+		if (cli->by_text)
+			diag_error("--by is given twice; name all keys in one, as in --by comm,cpu");
+		return cli->by_text ? EINVAL : !(cli->by_text = text);
 	}
+	if (task_key__parse(text, cli->own_parts, &by, bad, sizeof(bad))) {
+		diag_error("--by: no key '%s'; there are %s%s%s", bad, task_key_parts(),
+			   cli->own_parts ? ", " : "", cli->own_parts ? cli->own_parts->text : "");
+		return EINVAL;
+	}
+	cli->by |= by;
+	return 0;
 }
 
-static const struct argp_option key_options[] = {
-	{ NULL, 0, NULL, 0, "Grouping:", HELP_GROUPING },
-	{ "by", KEY_BY, "KEY,..", 0, "One result per " TASK_KEY_PARTS, HELP_GROUPING },
-	{ NULL, 'P', NULL, 0, "By process, like --by pid", HELP_GROUPING },
-	{ NULL, 'L', NULL, 0, "By thread, like --by tid", HELP_GROUPING },
-	{ "max-keys", KEY_MAX_KEYS, "N", 0, "Make room for about N keys (default 10240)", HELP_GROUPING },
-	{},
-};
-
-/* For tools whose keys are not tasks: -P and -L are accepted only to report that. */
-static const struct argp_option taskless_key_options[] = {
-	{ NULL, 0, NULL, 0, "Grouping:", HELP_GROUPING },
-	{ "by", KEY_BY, "KEY,..", 0, "One result per " TASK_KEY_PARTS, HELP_GROUPING },
-	{ NULL, 'P', NULL, OPTION_HIDDEN, NULL, HELP_GROUPING },
-	{ NULL, 'L', NULL, OPTION_HIDDEN, NULL, HELP_GROUPING },
-	{ "max-keys", KEY_MAX_KEYS, "N", 0, "Make room for about N keys (default 10240)", HELP_GROUPING },
-	{},
-};
-
-/* For tools that keep no keys in the kernel, and so need no room for them. */
-static const struct argp_option roomless_key_options[] = {
-	{ NULL, 0, NULL, 0, "Grouping:", HELP_GROUPING },
-	{ "by", KEY_BY, "KEY,..", 0, "One result per " TASK_KEY_PARTS, HELP_GROUPING },
-	{ NULL, 'P', NULL, 0, "By process, like --by pid", HELP_GROUPING },
-	{ NULL, 'L', NULL, 0, "By thread, like --by tid", HELP_GROUPING },
-	{},
-};
+/* -P, -L */
+static int add_key(void *own, const struct option_row *row, char *text)
+{
+	(void)text;
+	((struct cli *)own)->by |= row->tag;
+	return 0;
+}
 
 /* Adds each name of a list like "pid, comm, or any expression"; entries with blanks are no names. */
 static void add_names_of(struct completion *c, const char *text)
@@ -350,72 +229,85 @@ static void complete_keys(struct completion *c)
 		completion__add(c, own->name[i], "");
 }
 
-OPTION_VALUES(by, .options = key_options, .key = KEY_BY, .add = complete_keys, .separators = ",");
-OPTION_VALUES(taskless_by, .options = taskless_key_options, .key = KEY_BY, .add = complete_keys, .separators = ",");
-OPTION_VALUES(roomless_by, .options = roomless_key_options, .key = KEY_BY, .add = complete_keys, .separators = ",");
-
-static char *name_room(const struct cli *cli, const char *text)
+static char *describe_room(const void *own)
 {
+	const struct cli *cli = own;
 	u32 keys = cli->usual_keys ?: CLI_DEFAULT_MAX_KEYS;
-	char *more;
+	char *text;
 	int n = cli->usual_stacks ?
-			asprintf(&more, "Make room for about N keys (default %u; %u stacks)", keys, cli->usual_stacks) :
-			asprintf(&more, "Make room for about N keys (default %u)", keys);
+			asprintf(&text, "Make room for about N keys (default %u; %u stacks)", keys, cli->usual_stacks) :
+			asprintf(&text, "Make room for about N keys (default %u)", keys);
 
-	return n < 0 ? (char *)text : more;
+	return n < 0 ? NULL : text;
 }
 
-/* argp help filter: a result other than text is freed by argp. */
-static char *name_own_parts(int key, const char *text, void *input)
+static char *describe_keys(const void *own)
 {
-	const struct cli *cli = input;
-	char *more;
+	const struct cli *cli = own;
+	char *text;
+	int n;
 
-	if (key == KEY_MAX_KEYS && cli)
-		return name_room(cli, text);
-	if (key != KEY_BY || !cli || !(cli->keys || cli->own_parts))
-		return (char *)text;
-	if ((cli->keys ? asprintf(&more, "One result per %s", cli->keys) :
-			 asprintf(&more, "%s; of this tool: %s", text, cli->own_parts->text)) < 0)
-		return (char *)text;
-	return more;
+	if (cli->keys)
+		n = asprintf(&text, "One result per %s", cli->keys);
+	else
+		n = asprintf(&text, "One result per %s%s%s", TASK_KEY_PARTS, cli->own_parts ? "; of this tool: " : "",
+			     cli->own_parts ? cli->own_parts->text : "");
+	return n < 0 ? NULL : text;
 }
 
-static error_t parse_top(int key, char *arg, struct argp_state *state)
-{
-	struct cli *cli = state->input;
-	u64 before = cli->top;
+#define BY_ROW                                                                                                         \
+	{ "by", 0, "KEY,..", ROW_OWN, "One result per " TASK_KEY_PARTS, HELP_GROUPING, .parse = parse_by,              \
+	  .adds = true, .describe = describe_keys, .complete = complete_keys, .separators = "," }
+#define ROOM_ROW                                                                                                       \
+	{ "max-keys", 0, "N", ROW_COUNT, "Make room for about N keys", HELP_GROUPING, FIELD(struct cli, asked_keys),   \
+	  .least = 1, .most = 100000000, .wanted = "a number of keys", .describe = describe_room }
+#define KEY_ROW(letter, text, part, ...)                                                                               \
+	{ NULL, letter, NULL, ROW_OWN, text, HELP_GROUPING, .parse_row = add_key, .tag = part, ##__VA_ARGS__ }
 
-	if (key != KEY_TOP)
-		return ARGP_ERR_UNKNOWN;
-	if (parse_u64_between(arg, 1, UINT32_MAX, &cli->top))
-		return bad_value("--top", arg, "a number from 1 on");
-	return once("--top", arg, before, cli->top);
-}
-
-static const struct argp_option top_options[] = {
-	{ "top", KEY_TOP, "N", 0, "Show the first N results only", HELP_GROUPING },
+static const struct option_row key_rows[] = {
+	HEADING("Grouping:", HELP_GROUPING),
+	BY_ROW,
+	KEY_ROW('P', "By process, like --by pid", BY_PID),
+	KEY_ROW('L', "By thread, like --by tid", BY_TID),
+	ROOM_ROW,
 	{},
 };
 
-static error_t parse_sort(int key, char *arg, struct argp_state *state)
-{
-	struct cli *cli = state->input;
+/* For tools whose keys are not tasks: -P and -L are accepted only to report that. */
+static const struct option_row taskless_key_rows[] = {
+	HEADING("Grouping:", HELP_GROUPING),
+	BY_ROW,
+	KEY_ROW('P', "By process", BY_PID, .hidden = true),
+	KEY_ROW('L', "By thread", BY_TID, .hidden = true),
+	ROOM_ROW,
+	{},
+};
 
-	if (key != KEY_SORT)
-		return ARGP_ERR_UNKNOWN;
-	cli->sort = report_sort_column(arg);
+/* For tools that keep no keys in the kernel, and so need no room for them. */
+static const struct option_row roomless_key_rows[] = {
+	HEADING("Grouping:", HELP_GROUPING),
+	BY_ROW,
+	KEY_ROW('P', "By process, like --by pid", BY_PID),
+	KEY_ROW('L', "By thread, like --by tid", BY_TID),
+	{},
+};
+
+static const struct option_row top_rows[] = {
+	{ "top", 0, "N", ROW_COUNT, "Show the first N results only", HELP_GROUPING, FIELD(struct cli, top),
+	  .least = 1, .most = UINT32_MAX, .wanted = "a number from 1 on" },
+	{},
+};
+
+static int parse_sort(void *own, char *text)
+{
+	struct cli *cli = own;
+
+	cli->sort = report_sort_column(text);
 	if (cli->sort >= 0)
 		return 0;
-	diag_error("--sort: no column '%s'; there are %s", arg, report_sort_columns());
+	diag_error("--sort: no column '%s'; there are %s", text, report_sort_columns());
 	return EINVAL;
 }
-
-static const struct argp_option sort_options[] = {
-	{ "sort", KEY_SORT, "COL", 0,
-	  "Order by key, count, sum (total), min, avg, max, p50, p90, p99 or p999", HELP_GROUPING },
-	{},
-};
 
 static void complete_columns(struct completion *c)
 {
@@ -426,115 +318,92 @@ static void complete_columns(struct completion *c)
 		completion__add(c, name, "");
 }
 
-OPTION_VALUES(sort, .options = sort_options, .key = KEY_SORT, .add = complete_columns);
-
-static error_t parse_heat(int key, char *arg, struct argp_state *state)
-{
-	struct cli *cli = state->input;
-
-	(void)arg;
-	if (key != KEY_HEAT)
-		return ARGP_ERR_UNKNOWN;
-	cli->heat = true;
-	return 0;
-}
-
-static const struct argp_option heat_options[] = {
-	{ "heat", KEY_HEAT, NULL, 0,
-	  "A heat map: values over time; an SVG file with -o NAME.svg or --format svg", HELP_GROUPING },
+static const struct option_row sort_rows[] = {
+	{ "sort", 0, "COL", ROW_OWN, "Order by key, count, sum (total), min, avg, max, p50, p90, p99 or p999",
+	  HELP_GROUPING, .parse = parse_sort, .complete = complete_columns },
 	{},
 };
 
-static error_t parse_form(int key, char *arg, struct argp_state *state)
-{
-	struct cli *cli = state->input;
-	enum cli_form form;
+static const struct option_row heat_rows[] = {
+	{ "heat", 0, NULL, ROW_FLAG, "A heat map: values over time; an SVG file with -o NAME.svg or --format svg",
+	  HELP_GROUPING, FIELD(struct cli, heat) },
+	{},
+};
 
-	(void)arg;
-	if (key != KEY_TABLE && key != KEY_HIST)
-		return ARGP_ERR_UNKNOWN;
-	form = key == KEY_TABLE ? FORM_TABLE : FORM_HISTOGRAMS;
-	if (cli->form && cli->form != form) {
+static int parse_form(void *own, const struct option_row *row, char *text)
+{
+	struct cli *cli = own;
+
+	(void)text;
+	if (cli->form && cli->form != row->tag) {
 		diag_error("--table and --hist are two ways to show the same; give one of them");
 		return EINVAL;
 	}
-	cli->form = form;
+	cli->form = row->tag;
 	return 0;
 }
 
-static error_t parse_live(int key, char *arg, struct argp_state *state)
+static const struct option_row form_table_rows[] = {
+	{ "table", 0, NULL, ROW_OWN, "Distributions as a table, a row for each key", HELP_GROUPING,
+	  .parse_row = parse_form, .tag = FORM_TABLE },
+	{},
+};
+
+static const struct option_row hist_rows[] = {
+	{ "hist", 0, NULL, ROW_OWN, "Distributions as histograms, one for each key", HELP_GROUPING,
+	  .parse_row = parse_form, .tag = FORM_HISTOGRAMS },
+	{},
+};
+
+static const struct option_row live_rows[] = {
+	{ "live", 0, NULL, ROW_FLAG, "On the whole terminal, drawn anew each interval; h shows the keys", HELP_OUTPUT,
+	  FIELD(struct cli, live) },
+	{},
+};
+
+static int add_event(void *own, char *text)
 {
-	struct cli *cli = state->input;
+	struct cli *cli = own;
 
-	(void)arg;
-	if (key != KEY_LIVE)
-		return ARGP_ERR_UNKNOWN;
-	cli->live = true;
-	return 0;
-}
-
-static const struct argp_option live_options[] = {
-	{ "live", KEY_LIVE, NULL, 0, "On the whole terminal, drawn anew each interval; h shows the keys", HELP_OUTPUT },
-	{},
-};
-
-static const struct argp_option table_options[] = {
-	{ "table", KEY_TABLE, NULL, 0, "Distributions as a table, a row for each key", HELP_GROUPING },
-	{},
-};
-
-static const struct argp_option hist_options[] = {
-	{ "hist", KEY_HIST, NULL, 0, "Distributions as histograms, one for each key", HELP_GROUPING },
-	{},
-};
-
-static error_t add_event(struct cli *cli, const char *text)
-{
 	return -ARRAY_APPEND(cli->events, cli->nevents, text);
 }
 
-static error_t add_filter(struct cli *cli, char *text)
+static int add_filter(void *own, char *text)
 {
+	struct cli *cli = own;
 	size_t from;
 
 	if (ARRAY_ROOM(cli->filters, cli->nfilters))
 		return ENOMEM;
-	if (!cli->filter_each || !cli->nfilters) {
-		cli->filters[cli->nfilters++] = (struct cli_filter){ text, cli->nevents };
-		return parse_once("--filter", text, &cli->filter);
+	from = cli->nfilters ? cli->filters[cli->nfilters - 1].end : 0;
+	if (cli->nfilters && !cli->filter_each) {
+		diag_error("--filter is given twice, '%s' and '%s': it takes one", cli->filter, text);
+		return EINVAL;
 	}
-	from = cli->filters[cli->nfilters - 1].end;
-	if (!from || cli->nevents == from) {
+	if (cli->nfilters && (!from || cli->nevents == from)) {
 		diag_error("--filter '%s': there is no -e between it and the one before", text);
 		diag_hint("with several, each is for the -e in front of it; && makes one of two");
 		return EINVAL;
 	}
+	cli->filter = cli->filter ?: text;
 	cli->filters[cli->nfilters++] = (struct cli_filter){ text, cli->nevents };
 	return 0;
 }
 
-static error_t parse_events(int key, char *arg, struct argp_state *state)
+static void complete_events(struct completion *c)
 {
-	struct cli *cli = state->input;
-
-	switch (key) {
-	case 'e':
-		return add_event(cli, arg);
-	case 'x':
-		return parse_once("-x", arg, &cli->binary);
-	case KEY_FILTER:
-		return add_filter(cli, arg);
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	if (cli_tools.complete_events)
+		cli_tools.complete_events(c);
 }
 
-const struct argp_option event_options[] = {
-	{NULL, 0, NULL, 0, "Events (`list` shows them):", HELP_EVENTS},
-	{"event", 'e', "EVENT,..", 0, "These events, as perf names them; may be given again", HELP_EVENTS},
-	{"binary", 'x', "FILE", 0, "Functions and USDT probes are those of this program or library",
-	 HELP_EVENTS},
-	{"filter", KEY_FILTER, "EXPR", 0, "Only events whose fields are so, e.g. 'count < 10'", HELP_EVENTS},
+static const struct option_row event_rows[] = {
+	HEADING("Events (`list` shows them):", HELP_EVENTS),
+	{ "event", 'e', "EVENT,..", ROW_OWN, "These events, as perf names them; may be given again", HELP_EVENTS,
+	  .parse = add_event, .adds = true, .complete = complete_events, .separators = ",{" },
+	{ "binary", 'x', "FILE", ROW_TEXT, "Functions and USDT probes are those of this program or library",
+	  HELP_EVENTS, FIELD(struct cli, binary) },
+	{ "filter", 0, "EXPR", ROW_OWN, "Only events whose fields are so, e.g. 'count < 10'", HELP_EVENTS,
+	  .parse = add_filter, .adds = true },
 	{},
 };
 
@@ -567,63 +436,37 @@ static const char *list_formats(const char *formats, u32 groups, char room[FORMA
 	return room;
 }
 
-static error_t bad_format(const struct cli *cli, const char *name)
+static int parse_csv(void *own, char *text)
 {
+	struct cli *cli = own;
+
+	if (text && (strlen(text) != 1 || strchr("\"\r\n", *text)))
+		return bad_value("--csv", text, "one character to stand between fields");
+	cli__set_format(cli, FORMAT_CSV);
+	cli->separator = text ? *text : ',';
+	return 0;
+}
+
+static int parse_json(void *own, char *text)
+{
+	(void)text;
+	cli__set_format(own, FORMAT_JSON);
+	return 0;
+}
+
+static int parse_format(void *own, char *text)
+{
+	const struct cli *cli = own;
+	int format = report_format(text);
 	char room[FORMATS_SPACE];
 
-	diag_error("--format: '%s' is not one of %s", name, list_formats(cli->formats, cli->groups, room));
-	return EINVAL;
-}
-
-static error_t parse_output(int key, char *arg, struct argp_state *state)
-{
-	struct cli *cli = state->input;
-	int format;
-
-	switch (key) {
-	case KEY_JSON:
-		cli__set_format(cli, FORMAT_JSON);
-		return 0;
-	case KEY_CSV:
-		if (arg && (strlen(arg) != 1 || strchr("\"\r\n", *arg)))
-			return bad_value("--csv", arg, "one character to stand between fields");
-		cli__set_format(cli, FORMAT_CSV);
-		cli->separator = arg ? *arg : ',';
-		return 0;
-	case KEY_FORMAT:
-		format = report_format(arg);
-		if (format < 0)
-			return bad_format(cli, arg);
-		cli__set_format(cli, format);
-		return 0;
-	case 'o':
-		return parse_once("-o", arg, &cli->output);
-	case KEY_APPEND:
-		cli->append = true;
-		return 0;
-	case 'T':
-		cli->timestamps = true;
-		return 0;
-	case 'v':
-		cli->verbose = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
+	if (format < 0) {
+		diag_error("--format: '%s' is not one of %s", text, list_formats(cli->formats, cli->groups, room));
+		return EINVAL;
 	}
+	cli__set_format(own, format);
+	return 0;
 }
-
-static const struct argp_option output_options[] = {
-	{NULL, 0, NULL, 0, "Output:", HELP_OUTPUT},
-	{"json", KEY_JSON, NULL, 0, "JSON, one object per line", HELP_OUTPUT},
-	{"csv", KEY_CSV, "SEP", OPTION_ARG_OPTIONAL, "Comma-separated values, or SEP between them",
-	 HELP_OUTPUT},
-	{"format", KEY_FORMAT, "NAME", 0, "text, json or another", HELP_OUTPUT},
-	{"output", 'o', "FILE", 0, "Write to FILE, made anew, mode 0600", HELP_OUTPUT},
-	{"append", KEY_APPEND, NULL, 0, "Write to the end of the file of -o instead", HELP_OUTPUT},
-	{"timestamps", 'T', NULL, 0, "Begin each report with its time", HELP_OUTPUT},
-	{"verbose", 'v', NULL, 0, "Say more on standard error, libbpf's messages included", HELP_OUTPUT},
-	{},
-};
 
 static void complete_formats(struct completion *c)
 {
@@ -632,58 +475,44 @@ static void complete_formats(struct completion *c)
 	add_names_of(c, list_formats(c->spec->formats, c->spec->groups, room));
 }
 
-/* argp help filter, like name_own_parts(). */
-static char *name_formats(int key, const char *text, void *input)
+static char *describe_formats(const void *own)
 {
-	const struct cli *cli = input;
-	char room[FORMATS_SPACE], *more;
+	const struct cli *cli = own;
+	char room[FORMATS_SPACE];
 
-	if (key != KEY_FORMAT || !cli)
-		return (char *)text;
-	more = strdup(list_formats(cli->formats, cli->groups, room));
-	return more ?: (char *)text;
+	return strdup(list_formats(cli->formats, cli->groups, room));
 }
 
-OPTION_VALUES(format, .options = output_options, .key = KEY_FORMAT, .add = complete_formats);
-
-static error_t parse_lines(int key, char *arg, struct argp_state *state)
-{
-	struct cli *cli = state->input;
-
-	switch (key) {
-	case KEY_TEMPLATE:
-		cli->only_lines = true;
-		return parse_once("--template", arg, &cli->template_text);
-	case KEY_RING_SIZE:
-		if (parse_u64_between(arg, 4096, 1U << 30, &cli->ring_bytes))
-			return bad_value("--ring-size", arg, "a size from 4K to 1G");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp_option lines_options[] = {
-	{ "template", KEY_TEMPLATE, "TEXT", 0,
-	  "How a line looks: '{time} {comm} {pid}', with names as in --json", HELP_OUTPUT },
-	{ "ring-size", KEY_RING_SIZE, "SIZE", 0,
-	  "Memory for lines on their way: 16M where some are lost (ring_full)", HELP_OUTPUT },
+static const struct option_row output_rows[] = {
+	HEADING("Output:", HELP_OUTPUT),
+	{ "json", 0, NULL, ROW_OWN, "JSON, one object per line", HELP_OUTPUT, .parse = parse_json },
+	{ "csv", 0, "SEP", ROW_OWN, "Comma-separated values, or SEP between them", HELP_OUTPUT, .parse = parse_csv,
+	  .optional = true },
+	{ "format", 0, "NAME", ROW_OWN, "text, json or another", HELP_OUTPUT, .parse = parse_format,
+	  .describe = describe_formats, .complete = complete_formats },
+	{ "output", 'o', "FILE", ROW_TEXT, "Write to FILE, made anew, mode 0600", HELP_OUTPUT,
+	  FIELD(struct cli, output) },
+	{ "append", 0, NULL, ROW_FLAG, "Write to the end of the file of -o instead", HELP_OUTPUT,
+	  FIELD(struct cli, append) },
+	{ "timestamps", 'T', NULL, ROW_FLAG, "Begin each report with its time", HELP_OUTPUT,
+	  FIELD(struct cli, timestamps) },
+	{ "verbose", 'v', NULL, ROW_FLAG, "Say more on standard error, libbpf's messages included", HELP_OUTPUT,
+	  FIELD(struct cli, verbose) },
 	{},
 };
 
-static error_t parse_times(int key, char *arg, struct argp_state *state)
-{
-	struct cli *cli = state->input;
+static const struct option_row lines_rows[] = {
+	{ "template", 0, "TEXT", ROW_TEXT, "How a line looks: '{time} {comm} {pid}', with names as in --json",
+	  HELP_OUTPUT, FIELD(struct cli, template_text), ALSO(struct cli, only_lines) },
+	{ "ring-size", 0, "SIZE", ROW_SIZE, "Memory for lines on their way: 16M where some are lost (ring_full)",
+	  HELP_OUTPUT, FIELD(struct cli, ring_bytes), .least = 4096, .most = 1U << 30,
+	  .wanted = "a size from 4K to 1G" },
+	{},
+};
 
-	(void)arg;
-	if (key != 'm')
-		return ARGP_ERR_UNKNOWN;
-	cli->milliseconds = true;
-	return 0;
-}
-
-static const struct argp_option times_options[] = {
-	{ "milliseconds", 'm', NULL, 0, "Show all times in milliseconds", HELP_OUTPUT },
+static const struct option_row times_rows[] = {
+	{ "milliseconds", 'm', NULL, ROW_FLAG, "Show all times in milliseconds", HELP_OUTPUT,
+	  FIELD(struct cli, milliseconds) },
 	{},
 };
 
@@ -700,135 +529,98 @@ static int parse_percent(const char *text, double *percent)
 	return *end || !(*percent > 0 && *percent <= 100) ? -EINVAL : 0;
 }
 
-static error_t parse_measure(int key, char *arg, struct argp_state *state)
+static int parse_ready_fd(void *own, char *text)
 {
-	struct cli *cli = state->input;
 	u64 n;
 
-	switch (key) {
-	case 'n':
-		cli->explain = true;
-		return 0;
-	case KEY_STRICT:
-		cli->strict = true;
-		return 0;
-	case KEY_READY_FD:
-		if (parse_u64_between(arg, 1, 1 << 20, &n) || fcntl(n, F_GETFD) < 0)
-			return bad_value("--ready-fd", arg, "an open file descriptor");
-		cli->ready_fd = n;
-		return 0;
-	case KEY_BUDGET:
-		if (parse_percent(arg, &cli->budget))
-			return bad_value("--budget", arg,
-					 "a share of the machine in percent, like 0.5");
-		cli->overhead = true;
-		return 0;
-	case KEY_DELAY:
-		if (parse_duration(arg, NSEC_PER_MSEC, &n) || !n || n > LONGEST_NS)
-			return bad_value("--delay", arg, "a time in milliseconds");
-		if (once("--delay", arg, cli->delay_ns, n))
-			return EINVAL;
-		cli->delay_ns = n;
-		return 0;
-	case KEY_OVERHEAD:
-		cli->overhead = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	if (parse_u64_between(text, 1, 1 << 20, &n) || fcntl(n, F_GETFD) < 0)
+		return bad_value("--ready-fd", text, "an open file descriptor");
+	((struct cli *)own)->ready_fd = n;
+	return 0;
 }
 
-static const struct argp_option measure_options[] = {
-	{NULL, 0, NULL, 0, "Run:", HELP_RUN},
-	{"explain", 'n', NULL, 0, "Say what would be done, and do nothing", HELP_RUN},
-	{"strict", KEY_STRICT, NULL, 0, "Exit with 3 if anything was lost or inexact", HELP_RUN},
-	{"ready-fd", KEY_READY_FD, "N", 0, "Write a line to descriptor N when measuring begins", HELP_RUN},
-	{"delay", KEY_DELAY, "MS", 0,
-	 "Begin to measure MS milliseconds after the command has begun, or from now", HELP_RUN},
-	{"overhead", KEY_OVERHEAD, NULL, 0, "Say what the measurement itself cost, by program", HELP_RUN},
-	{"budget", KEY_BUDGET, "PERCENT", 0,
-	 "Stop measuring when the programs take more of the machine's CPU time than this", HELP_RUN},
+static int parse_budget(void *own, char *text)
+{
+	struct cli *cli = own;
+
+	if (parse_percent(text, &cli->budget))
+		return bad_value("--budget", text, "a share of the machine in percent, like 0.5");
+	return 0;
+}
+
+static const struct option_row measure_rows[] = {
+	HEADING("Run:", HELP_RUN),
+	{ "explain", 'n', NULL, ROW_FLAG, "Say what would be done, and do nothing", HELP_RUN,
+	  FIELD(struct cli, explain) },
+	{ "strict", 0, NULL, ROW_FLAG, "Exit with 3 if anything was lost or inexact", HELP_RUN,
+	  FIELD(struct cli, strict) },
+	{ "ready-fd", 0, "N", ROW_OWN, "Write a line to descriptor N when measuring begins", HELP_RUN,
+	  .parse = parse_ready_fd },
+	{ "delay", 0, "MS", ROW_TIME, "Begin to measure MS milliseconds after the command has begun, or from now",
+	  HELP_RUN, FIELD(struct cli, delay_ns), .least = 1, .most = LONGEST_NS, .wanted = "a time in milliseconds" },
+	{ "overhead", 0, NULL, ROW_FLAG, "Say what the measurement itself cost, by program", HELP_RUN,
+	  FIELD(struct cli, overhead) },
+	{ "budget", 0, "PERCENT", ROW_OWN,
+	  "Stop measuring when the programs take more of the machine's CPU time than this", HELP_RUN,
+	  .parse = parse_budget, ALSO(struct cli, overhead) },
 	{},
 };
 
-static error_t parse_listen(int key, char *arg, struct argp_state *state)
+static int add_address(void *own, char *text)
 {
-	struct cli *cli = state->input;
-
-	if (key != KEY_LISTEN)
-		return ARGP_ERR_UNKNOWN;
-	if (listen_addresses__parse(&cli->listen, arg))
-		return bad_value("--listen", arg, "a port, or ADDRESS:PORT in numbers, like 9435, "
+	if (listen_addresses__parse(&((struct cli *)own)->listen, text))
+		return bad_value("--listen", text, "a port, or ADDRESS:PORT in numbers, like 9435, "
 				 "192.0.2.1:9435, [::]:9435");
 	return 0;
 }
 
-static const struct argp_option listen_options[] = {
-	{"listen", KEY_LISTEN, "[ADDRESS:]PORT", 0,
-	 "Serve OpenMetrics text over HTTP, at /metrics; of this host alone without ADDRESS", HELP_RUN},
+static const struct option_row listen_rows[] = {
+	{ "listen", 0, "[ADDRESS:]PORT", ROW_OWN,
+	  "Serve OpenMetrics text over HTTP, at /metrics; of this host alone without ADDRESS", HELP_RUN,
+	  .parse = add_address, .adds = true },
 	{},
 };
 
-static error_t parse_command(int key, char *arg, struct argp_state *state)
+static int add_variable(void *own, char *text)
 {
-	struct cli *cli = state->input;
+	struct cli *cli = own;
 
-	if (key != KEY_ENV)
-		return ARGP_ERR_UNKNOWN;
-	if (!*arg || *arg == '=')
-		return bad_value("--env", arg, "NAME=VALUE, or NAME");
-	return -ARRAY_APPEND(cli->env, cli->nenv, arg);
+	if (!*text || *text == '=')
+		return bad_value("--env", text, "NAME=VALUE, or NAME");
+	return -ARRAY_APPEND(cli->env, cli->nenv, text);
 }
 
-static const struct argp_option command_options[] = {
-	{"env", KEY_ENV, "NAME[=VALUE]", 0,
-	 "In the environment of the command; NAME alone is removed from it", HELP_RUN},
+static const struct option_row command_rows[] = {
+	{ "env", 0, "NAME[=VALUE]", ROW_OWN, "In the environment of the command; NAME alone is removed from it",
+	  HELP_RUN, .parse = add_variable, .adds = true },
 	{},
 };
 
 static const struct {
 	u32 group;
-	struct argp argp;
-} option_groups[OPTION_GROUPS] = {
-	{ CLI_SCOPE, { .options = scope_options, .parser = parse_scope } },
-	{ CLI_TIME, { .options = time_options, .parser = parse_time } },
-	{ CLI_KEYS,
-	  { .options = key_options, .parser = parse_keys, .help_filter = name_own_parts } },
-	{ CLI_SORT, { .options = sort_options, .parser = parse_sort } },
-	{ CLI_ORDER, { .options = order_options, .parser = order__parse_option, .help_filter = order__name_columns } },
-	{ CLI_HEAT, { .options = heat_options, .parser = parse_heat } },
-	{ CLI_TABLE, { .options = table_options, .parser = parse_form } },
-	{ CLI_HIST, { .options = hist_options, .parser = parse_form } },
-	{ CLI_LIVE, { .options = live_options, .parser = parse_live } },
-	{ CLI_OUTPUT,
-	  { .options = output_options, .parser = parse_output, .help_filter = name_formats } },
-	{ CLI_TIMES, { .options = times_options, .parser = parse_times } },
-	{ CLI_MEASURE, { .options = measure_options, .parser = parse_measure } },
-	{ CLI_LISTEN, { .options = listen_options, .parser = parse_listen } },
-	{ CLI_COMMAND, { .options = command_options, .parser = parse_command } },
-	{ CLI_TOP, { .options = top_options, .parser = parse_top } },
-	{ CLI_EVENTS, { .options = event_options, .parser = parse_events } },
-	{ CLI_LINES, { .options = lines_options, .parser = parse_lines } },
+	const struct option_row *rows;
+} option_groups[] = {
+	{ CLI_SCOPE, scope_rows }, { CLI_TIME, time_rows }, { CLI_KEYS, key_rows }, { CLI_SORT, sort_rows },
+	{ CLI_ORDER, order_rows }, { CLI_HEAT, heat_rows }, { CLI_TABLE, form_table_rows }, { CLI_HIST, hist_rows },
+	{ CLI_LIVE, live_rows }, { CLI_OUTPUT, output_rows }, { CLI_TIMES, times_rows },
+	{ CLI_MEASURE, measure_rows }, { CLI_LISTEN, listen_rows }, { CLI_COMMAND, command_rows },
+	{ CLI_TOP, top_rows }, { CLI_EVENTS, event_rows }, { CLI_LINES, lines_rows },
 };
 
-void option_groups__put(const struct cli_spec *spec, struct argp_child child[OPTION_GROUPS])
+static const struct option_row *rows_of(const struct cli_spec *spec, size_t i)
 {
-	static const struct argp taskless_keys = {
-		.options = taskless_key_options, .parser = parse_keys, .help_filter = name_own_parts,
-	};
-	static const struct argp roomless_keys = {
-		.options = roomless_key_options, .parser = parse_keys, .help_filter = name_own_parts,
-	};
+	if (option_groups[i].group != CLI_KEYS)
+		return option_groups[i].rows;
+	return spec->keys_of_no_task ? taskless_key_rows : spec->keys_without_room ? roomless_key_rows : key_rows;
+}
+
+void option_groups__fill(struct option_rows *rows, const struct cli_spec *spec, const struct option_rows *own,
+			 struct cli *cli)
+{
 	size_t i;
 
-	for (i = 0; i < OPTION_GROUPS; i++) {
-		if (!(spec->groups & option_groups[i].group))
-			continue;
-		child->argp = &option_groups[i].argp;
-		if (spec->keys_of_no_task && option_groups[i].group == CLI_KEYS)
-			child->argp = &taskless_keys;
-		if (spec->keys_without_room && option_groups[i].group == CLI_KEYS)
-			child->argp = &roomless_keys;
-		child++;
-	}
+	option_rows__fill(rows, NULL, cli);
+	for (i = 0; i < ARRAY_SIZE(option_groups); i++)
+		if (spec->groups & option_groups[i].group)
+			option_rows__add(rows, rows_of(spec, i), own);
 }

@@ -66,13 +66,26 @@ static struct argp_option option_of(const struct option_row *row, size_t i)
 	};
 }
 
-static void add_rows(struct option_rows *rows, const struct option_row *row, size_t base)
+static bool has_name(const struct option_rows *rows, const char *name)
+{
+	size_t i;
+
+	for (i = 0; name && i < rows->n; i++)
+		if (rows->row[i]->name && !strcmp(rows->row[i]->name, name))
+			return true;
+	return false;
+}
+
+static void add_rows(struct option_rows *rows, const struct option_row *row, size_t base,
+		     const struct option_rows *instead)
 {
 	for (; !is_end(row); row++) {
 		if (row->kind == ROW_INCLUDE) {
-			add_rows(rows, row->rows, base + row->offset);
+			add_rows(rows, row->rows, base + row->offset, instead);
 			continue;
 		}
+		if (instead && has_name(instead, row->name))
+			continue;
 		if (rows->n == OPTION_ROWS_MOST || !fits(row))
 			abort();
 		rows->row[rows->n] = row;
@@ -98,17 +111,19 @@ static int row_of_key(const struct option_rows *rows, int key)
 }
 
 /* argp frees what is not text. */
-static char *name_unit(int key, const char *text, void *input)
+static char *describe(int key, const char *text, void *input)
 {
 	const struct option_rows *rows = input;
-	int i = rows ? row_of_key(rows, key) : -1;
-	char *more;
+	int i = rows && key ? row_of_key(rows, key) : -1;
+	const struct option_row *row = i < 0 ? NULL : rows->row[i];
+	char *more = NULL;
 
-	if (i < 0 || rows->row[i]->kind != ROW_TIME || strcmp(rows->row[i]->arg, "TIME"))
-		return (char *)text;
-	if (asprintf(&more, "%s; %s without a unit", text, unit_name(rows->row[i])) < 0)
-		return (char *)text;
-	return more;
+	if (row && row->describe && rows->own)
+		more = row->describe((char *)rows->own + rows->base[i]);
+	else if (row && row->kind == ROW_TIME && !strcmp(row->arg, "TIME") &&
+		 asprintf(&more, "%s; %s without a unit", text, unit_name(row)) < 0)
+		more = NULL;
+	return more ?: (char *)text;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state);
@@ -116,9 +131,14 @@ static error_t parse(int key, char *arg, struct argp_state *state);
 void option_rows__fill(struct option_rows *rows, const struct option_row *from, void *own)
 {
 	*rows = (struct option_rows){ .own = own };
+	rows->argp = (struct argp){ .options = rows->option, .parser = parse, .help_filter = describe };
 	if (from)
-		add_rows(rows, from, 0);
-	rows->argp = (struct argp){ .options = rows->option, .parser = parse, .help_filter = name_unit };
+		add_rows(rows, from, 0, NULL);
+}
+
+void option_rows__add(struct option_rows *rows, const struct option_row *from, const struct option_rows *instead)
+{
+	add_rows(rows, from, 0, instead);
 }
 
 struct option_rows *option_rows__of(const struct argp *argp)
@@ -141,6 +161,22 @@ bool option_row__takes_one(const struct option_row *row)
 /*
  * --- values ------------------------------------------------------------------------------------
  */
+
+static int number_of(const struct option_row *row, const char *text, u64 *n)
+{
+	return row->kind == ROW_TIME ? parse_duration(text, row->unit_ns ?: NSEC_PER_MSEC, n) :
+				       parse_u64_between(text, 0, UINT64_MAX, n);
+}
+
+bool option_row__same(const struct option_row *row, const char *one, const char *other)
+{
+	bool counts = row->kind == ROW_TIME || row->kind == ROW_COUNT || row->kind == ROW_SIZE;
+	u64 a, b;
+
+	if (!strcmp(one, other))
+		return true;
+	return counts && !number_of(row, one, &a) && !number_of(row, other, &b) && a == b;
+}
 
 static error_t bad(const char *option, const char *value, const char *wanted)
 {

@@ -61,6 +61,8 @@ struct option_row {
 	/* The same, of several rows, which differ by tag. */
 	int (*parse_row)(void *row_struct, const struct option_row *row, char *text);
 	u32 tag;
+	/* The text of --help, allocated, if it depends on the tool; NULL: help. */
+	char *(*describe)(const void *row_struct);
 	/* Candidates, beyond words; separators: of a list. */
 	void (*complete)(struct completion *c);
 	const char *separators;
@@ -76,8 +78,8 @@ struct option_row {
 #define INCLUDE(type, member, their)                                                               \
 	{ .kind = ROW_INCLUDE, .offset = offsetof(type, member), .rows = (their) }
 
-/* Most rows of a tool, with those it includes. */
-#define OPTION_ROWS_MOST 40
+/* Most rows of a tool, with those it includes, or of all groups. */
+#define OPTION_ROWS_MOST 64
 
 /* The rows of a tool as a parser of argp, which is its own input. */
 struct option_rows {
@@ -92,6 +94,9 @@ struct option_rows {
 /* own: what the rows set; may be NULL if nothing is parsed. */
 void option_rows__fill(struct option_rows *rows, const struct option_row *from, void *own);
 
+/* Adds rows but those that instead has by the same name. */
+void option_rows__add(struct option_rows *rows, const struct option_row *from, const struct option_rows *instead);
+
 /* The rows whose parser argp is, or NULL. */
 struct option_rows *option_rows__of(const struct argp *argp);
 
@@ -100,5 +105,8 @@ const struct option_row *option_row__of(const struct argp *argp, const struct ar
 
 /* Whether a second, different value would silently replace the first. */
 bool option_row__takes_one(const struct option_row *row);
+
+/* Whether two texts are the same value of the row: 1s and 1000ms of a time. */
+bool option_row__same(const struct option_row *row, const char *one, const char *other);
 
 #endif /* TALLY_CLI_OPTION_ROW_H */

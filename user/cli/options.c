@@ -71,12 +71,7 @@ struct parse_input {
 /* Whether positional arguments are the tool's own. */
 static bool has_arguments(const struct cli_spec *spec)
 {
-	return spec->args_doc || (spec->own && spec->own->args_doc);
-}
-
-static void *input_of(const struct parse_input *in, const struct argp *argp)
-{
-	return option_rows__of(argp) ?: argp == in->spec->own ? in->spec->own_input : in->cli;
+	return spec->args_doc;
 }
 
 static error_t parse_argument(struct parse_input *in, struct argp_state *state, char *arg)
@@ -102,7 +97,7 @@ static error_t parse_root(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		for (i = 0; in->children[i].argp; i++)
-			state->child_inputs[i] = input_of(in, in->children[i].argp);
+			state->child_inputs[i] = option_rows__of(in->children[i].argp);
 		return 0;
 	case ARGP_KEY_ARG:
 		return parse_argument(in, state, arg);
@@ -298,88 +293,26 @@ static char *joined(int argc, char **argv)
 	return text;
 }
 
-/* The options of all groups together, with the terminators, are fewer. */
-#define KEPT_MOST 96
-
 /* All options of a tool: its own, those of the groups, and the terminator. */
 struct whole_argp {
-	struct argp_child children[2 + OPTION_GROUPS + 1];
+	struct argp_child children[3];
 	struct argp root;
-	struct option_rows rows;
-	size_t nown;            /* children that are the tool's own */
-	/* Copies of groups without the options that the tool replaces: whole_argp__leave_out_replaced(). */
-	struct argp rest[OPTION_GROUPS];
-	struct argp_option kept[KEPT_MOST];
-	size_t nkept;
+	struct option_rows own, groups;
 };
 
-static bool is_end(const struct argp_option *o)
+static void whole_argp__fill(struct whole_argp *whole, const struct cli_spec *spec, struct cli *cli)
 {
-	return !o->name && !o->key && !o->doc;
-}
-
-static bool is_replaced(const struct option_table *own, const struct argp_option *o)
-{
-	size_t i;
-
-	for (i = 0; o->name && i < own->n; i++)
-		if (!strcmp(own->name[i], o->name))
-			return true;
-	return false;
-}
-
-static void leave_out(struct whole_argp *whole, size_t child, const struct option_table *own)
-{
-	const struct argp *group = whole->children[child].argp;
-	const struct argp_option *o = group->options;
-	struct argp *rest = &whole->rest[child - whole->nown];
-
-	while (!is_end(o) && !is_replaced(own, o))
-		o++;
-	if (is_end(o))
-		return;
-	*rest = *group;
-	rest->options = &whole->kept[whole->nkept];
-	for (o = group->options; !is_end(o); o++)
-		if (!is_replaced(own, o))
-			whole->kept[whole->nkept++] = *o;
-	whole->kept[whole->nkept++] = (struct argp_option){};
-	whole->children[child].argp = rest;
-}
-
-/* For --help, which would list both. Completion knows values by the tables themselves, and parsers take the first. */
-static void whole_argp__leave_out_replaced(struct whole_argp *whole, const struct cli_spec *spec)
-{
-	struct option_table table = {};
-	size_t i;
-
-	option_table__collect(&table, &whole->rows.argp);
-	if (spec->own)
-		option_table__collect(&table, spec->own);
-	if (!table.n)
-		return;
-	for (i = whole->nown; whole->children[i].argp; i++)
-		leave_out(whole, i, &table);
-}
-
-static void whole_argp__fill(struct whole_argp *whole, const struct cli_spec *spec)
-{
-	size_t n = 0;
-
 	*whole = (struct whole_argp){ .root = { .parser = parse_root, .doc = spec->doc } };
 	whole->root.children = whole->children;
 	if (spec->groups & CLI_TIME && !has_arguments(spec))
 		whole->root.args_doc = spec->groups & CLI_COMMAND
 					       ? "[INTERVAL [COUNT]]\n-- COMMAND [ARG...]"
 					       : "[INTERVAL [COUNT]]";
-	option_rows__fill(&whole->rows, spec->rows, spec->own_input);
-	whole->rows.argp.args_doc = spec->args_doc;
-	if (spec->rows || spec->args_doc)
-		whole->children[n++].argp = &whole->rows.argp;
-	if (spec->own)
-		whole->children[n++].argp = spec->own;
-	whole->nown = n;
-	option_groups__put(spec, &whole->children[n]);
+	option_rows__fill(&whole->own, spec->rows, spec->own_input);
+	whole->own.argp.args_doc = spec->args_doc;
+	option_groups__fill(&whole->groups, spec, &whole->own, cli);
+	whole->children[0].argp = &whole->own.argp;
+	whole->children[1].argp = &whole->groups.argp;
 }
 
 bool cli__has_option(const struct cli_spec *spec, const char *name, size_t len)
@@ -388,7 +321,7 @@ bool cli__has_option(const struct cli_spec *spec, const char *name, size_t len)
 	struct whole_argp whole;
 	int first, other, i;
 
-	whole_argp__fill(&whole, spec);
+	whole_argp__fill(&whole, spec, NULL);
 	option_table__fill(&table, &whole.root);
 	i = option_table__name(&table, name, len, &first, &other);
 	return i >= 0 && option_table__is_whole(&table, i, len);
@@ -398,14 +331,14 @@ const char *cli__other_tool(const struct cli_spec *spec, int argc, char **argv)
 {
 	struct whole_argp whole;
 
-	whole_argp__fill(&whole, spec);
+	whole_argp__fill(&whole, spec, NULL);
 	return habits__other_tool(&whole.root, argc, argv);
 }
 
 /* Prints the answer and exits, as argp does for --help. */
 static void answer_shell(struct cli *cli, const struct cli_spec *spec, const struct argp *root, int argc, char **argv)
 {
-	char *text = complete__answer(spec, root, cli, argc, argv);
+	char *text = complete__answer(spec, root, argc, argv);
 	struct writer w = {};
 	int err = text ? cli__open_writer(cli, &w) : -ENOMEM;
 
@@ -423,7 +356,7 @@ int cli__parse(struct cli *cli, const struct cli_spec *spec, int argc, char **ar
 	struct parse_input input = { cli, spec, whole.children, 0 };
 	int err, end;
 
-	whole_argp__fill(&whole, spec);
+	whole_argp__fill(&whole, spec, cli);
 	*cli = (struct cli){
 		.max_keys = CLI_DEFAULT_MAX_KEYS, .sort = -1, .ready_fd = -1, .separator = ',',
 		.command_line = joined(argc, argv), .own_keys = spec->own_keys,
@@ -445,9 +378,10 @@ int cli__parse(struct cli *cli, const struct cli_spec *spec, int argc, char **ar
 		err = cli_prescan(&whole.root, argc, argv, &end);
 	if (!err)
 		err = take_command(cli, spec, argc, argv, end);
-	whole_argp__leave_out_replaced(&whole, spec);
 	if (!err && argp_parse(&whole.root, end, argv, 0, NULL, &input))
 		err = -EINVAL;
+	if (cli->asked_keys)
+		cli->max_keys = cli->asked_keys;
 	if (!err)
 		settle_format(cli, spec);
 	if (!err)

@@ -152,15 +152,14 @@ struct cli {
 struct cli_spec {
 	u32 groups;             /* enum cli_groups, ORed */
 	const char *doc;        /* description for --help, in argp's format */
-	const struct argp *own; /* the tool's own options, or NULL; with args_doc it also takes the
-				 * positional arguments. They replace those of the groups with the same name */
-	const struct option_row *rows;  /* the same as rows (cli/option_row.h) of own_input, or NULL */
+	/* The tool's own options (cli/option_row.h), which set own_input, or NULL. They replace those of groups. */
+	const struct option_row *rows;
 	const char *args_doc;   /* the tool's own positional arguments, for --help; NULL: it has none */
 	/* Takes a positional argument; NULL: takes() does, or there are none. Reports errors, which it returns. */
 	int (*argument)(void *own_input, char *arg);
 	/* Checks, behind all words, what the words say together; or NULL. */
 	int (*end)(void *own_input);
-	void *own_input;        /* state->input of own's parser */
+	void *own_input;        /* what rows set */
 	bool own_keys;          /* the tool parses --by: cli->by_text */
 	bool filter_each;       /* each --filter applies to the -e before it */
 	/* Keys of --by beyond the parts of task keys (cli/task_key.h), or NULL. */

@@ -34,7 +34,6 @@ error_t order__parse(const char **order, const char *const *column, size_t n, co
  * --- columns as data ---------------------------------------------------------------------------
  */
 
-#define KEY_ORDER 0x100
 #define MOST_COLUMNS 64
 
 /* The time of a maximum belongs to it. */
@@ -43,19 +42,17 @@ static bool sorts(const struct column *c)
 	return c->role != ROLE_AT;
 }
 
-error_t order__parse_option(int key, char *arg, struct argp_state *state)
+static int parse_order(void *own, char *text)
 {
 	const char *names[MOST_COLUMNS];
 	const struct column *c;
-	struct cli *cli = state->input;
+	struct cli *cli = own;
 	size_t n = 0;
 
-	if (key != KEY_ORDER)
-		return ARGP_ERR_UNKNOWN;
 	for (c = cli->columns; c->name && n < MOST_COLUMNS; c++)
 		if (sorts(c))
 			names[n++] = c->name;
-	return order__parse(&cli->order, names, n, arg);
+	return order__parse(&cli->order, names, n, text);
 }
 
 /* "Order by bytes (default), reads, writes or key" */
@@ -72,23 +69,19 @@ static void put_columns(FILE *f, const struct cli *cli)
 	fputs(" or key", f);
 }
 
-char *order__name_columns(int key, const char *text, void *input)
+static char *describe_columns(const void *own)
 {
-	const struct cli *cli = input;
-	char *more = NULL;
+	char *text = NULL;
 	size_t size;
-	FILE *f;
+	FILE *f = open_memstream(&text, &size);
 
-	if (key != KEY_ORDER || !cli)
-		return (char *)text;
-	f = open_memstream(&more, &size);
 	if (!f)
-		return (char *)text;
-	put_columns(f, cli);
+		return NULL;
+	put_columns(f, own);
 	if (!fclose(f))
-		return more;
-	free(more);
-	return (char *)text;
+		return text;
+	free(text);
+	return NULL;
 }
 
 static void complete_columns(struct completion *c)
@@ -101,12 +94,11 @@ static void complete_columns(struct completion *c)
 	complete_key(c);
 }
 
-const struct argp_option order_options[] = {
-	{ "sort", KEY_ORDER, "COL", 0, "Order by a column, or key", HELP_GROUPING },
+const struct option_row order_rows[] = {
+	{ "sort", 0, "COL", ROW_OWN, "Order by a column, or key", HELP_GROUPING, .parse = parse_order,
+	  .describe = describe_columns, .complete = complete_columns },
 	{},
 };
-
-OPTION_VALUES(table_order, .options = order_options, .key = KEY_ORDER, .add = complete_columns);
 
 size_t table_rows(const struct cli *cli)
 {

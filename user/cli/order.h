@@ -16,9 +16,7 @@
 error_t order__parse(const char **order, const char *const *column, size_t n, const char *arg);
 
 /* CLI_ORDER, for tools that declare their columns (cli_spec.columns): sets cli->order. */
-extern const struct argp_option order_options[];
-error_t order__parse_option(int key, char *arg, struct argp_state *state);
-char *order__name_columns(int key, const char *text, void *input); /* argp help filter */
+extern const struct option_row order_rows[];
 
 /*
  * Rows to show; 0: all. --top if given, else 20 for text output, whose first rows are the largest;

@@ -52,33 +52,18 @@ static void unknown_long(const struct option_table *t, const char *name, size_t 
 		diag_hint("--help lists the options");
 }
 
-/* Options of all tools, and --sort of tables, whose last value would silently win. Others check this themselves. */
-static const char *const once_only[] = { "format", "max-keys", "ring-size", "sort" };
-
-static bool takes_once(const struct option_table *t, int k)
-{
-	size_t i;
-
-	if (t->row[k])
-		return option_row__takes_one(t->row[k]);
-	for (i = 0; i < ARRAY_SIZE(once_only); i++)
-		if (!strcmp(once_only[i], t->name[k]))
-			return true;
-	return false;
-}
-
 /* Repeating the same value is allowed. */
 static int note_value(const struct option_table *t, struct values *values, int k, const char *value)
 {
 	const char *before = values->of[k];
 
 	values->of[k] = value;
-	if (!before || !strcmp(before, value) || !takes_once(t, k))
+	if (!before || !t->row[k] || !option_row__takes_one(t->row[k]) || option_row__same(t->row[k], before, value))
 		return 0;
-	if (t->name[k][0])
-		diag_error("--%s is given twice, '%s' and '%s': it takes one", t->name[k], before, value);
-	else
+	if (t->letter[k])
 		diag_error("-%c is given twice, '%s' and '%s': it takes one", t->letter[k], before, value);
+	else
+		diag_error("--%s is given twice, '%s' and '%s': it takes one", t->name[k], before, value);
 	return -EINVAL;
 }
 

@@ -14,6 +14,7 @@ struct cli_tools {
 	/* Whether any tool has this long option; writes a few of those tools' names into tools, unless NULL. */
 	bool (*with_option)(const char *name, size_t len, char tools[TOOLS_WITH_OPTION]);
 	void (*complete)(struct completion *c); /* adds the tools that measure */
+	void (*complete_events)(struct completion *c);
 };
 
 /* Set once by main(), before options are parsed. */

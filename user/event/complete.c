@@ -38,5 +38,3 @@ void complete_counters(struct completion *c)
 {
 	add_events(c, false);
 }
-
-OPTION_VALUES(event, .options = event_options, .key = 'e', .add = complete_events, .separators = EVENT_SEPARATORS);

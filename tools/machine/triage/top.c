@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What top, vmstat, iostat, df and ss show first, from the readings of vitals. */
+/* The figures that top, vmstat, iostat, df and ss show first, from the readings of vitals. */
 #include "machine/triage/top.h"
 
 #include "base/array.h"
