@@ -67,6 +67,7 @@ bool mapping__parse(struct mapping_line *m, char *line)
 	    m->start >= m->end || strnlen(line, 5) < 5 || line[4] != ' ')
 		return false;
 	m->executable = line[2] == 'x';
+	m->shared = line[3] == 's';
 	line += 5;
 	if (!take_number(&line, 16, ' ', &m->offset) || !take_number(&line, 16, ':', &major) ||
 	    !take_number(&line, 16, ' ', &minor))

@@ -13,6 +13,7 @@ struct mapping_line {
 	u64 device;             /* its number in the kernel, which stat(2) need not show: major << 32 | minor */
 	u64 generation;         /* of the inode if from a record; else 0 */
 	bool executable;
+	bool shared;            /* with others that have mapped the file */
 	bool deleted;           /* its file was deleted, now or when it was mapped */
 	const char *name;       /* as the process sees it; "[heap]"; "": anonymous. Valid during the visit */
 };
