@@ -615,6 +615,9 @@ struct task_struct {
 	char comm[16];
 	struct task_struct *group_leader;
 	struct task_struct *real_parent;
+	struct task_struct *parent;
+	struct completion *vfork_done;
+	int *clear_child_tid;
 	struct mm_struct *mm;
 	u64 self_exec_id;
 	struct uprobe_task *utask; /* optional: CONFIG_UPROBES */

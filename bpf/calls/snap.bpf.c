@@ -21,6 +21,9 @@
 /* Records have the frames of kernel stacks. */
 const volatile bool with_stacks = false;
 
+/* Records have what says who waits for whom, and threads out of scope have records, too. */
+const volatile bool with_waits = false;
+
 /* The arguments of each call that are descriptors, plus 1. Set by the loader. */
 const volatile u8 descriptors[TRACE_SLOTS][TRACE_FDS] = {};
 
@@ -189,6 +192,36 @@ static __always_inline void add_descriptors(struct task_struct *t)
 	}
 }
 
+/* --- who it belongs to ------------------------------------------------------------------------ */
+
+/* The number of a task in the namespace at that level; 0: it is not in one. */
+static __always_inline u32 number_at(struct task_struct *t, u32 level)
+{
+	struct pid *pid = BPF_CORE_READ(t, thread_pid);
+	struct upid upid = {};
+
+	if (!pid || BPF_CORE_READ(pid, level) < level || bpf_core_read(&upid, sizeof(upid), &pid->numbers[level]))
+		return 0;
+	return upid.nr;
+}
+
+static __noinline int relate(struct task_struct *t)
+{
+	struct task_struct *reader = (struct task_struct *)bpf_get_current_task();
+	struct snap_relations *r = &room.thread.relations;
+
+	r->switches = BPF_CORE_READ(t, nvcsw) + BPF_CORE_READ(t, nivcsw);
+	r->memory = (u64)BPF_CORE_READ(t, mm);
+	r->clear_tid = (u64)BPF_CORE_READ(t, clear_child_tid);
+	r->parent = BPF_CORE_READ(t, real_parent, tgid);
+	r->tracer = BPF_CORE_READ(t, ptrace) ? BPF_CORE_READ(t, parent, tgid) : 0;
+	r->own_tid = number_at(t, BPF_CORE_READ(t, thread_pid, level));
+	r->seen_pid = number_at(BPF_CORE_READ(t, group_leader), BPF_CORE_READ(reader, thread_pid, level));
+	if (!(BPF_CORE_READ(t, flags) & PF_KTHREAD) && BPF_CORE_READ(t, vfork_done))
+		room.thread.flags |= SNAP_VFORKED;
+	return 0;
+}
+
 /* --- the pass --------------------------------------------------------------------------------- */
 
 static __always_inline void stack_of_task(struct snap_thread *s, struct task_struct *t)
@@ -259,6 +292,11 @@ static __always_inline void look_at(struct snap_thread *s, struct task_struct *t
 	in_state_since(s, t);
 }
 
+static __always_inline bool is_in_scope(struct task_struct *t)
+{
+	return scope_for_life(t) && (!scope.has_cpus || scope_has_cpu(task_cpu(t))) && scope_has_task_now(t);
+}
+
 SEC("iter/task")
 int snap(struct bpf_iter__task *ctx)
 {
@@ -266,9 +304,14 @@ int snap(struct bpf_iter__task *ctx)
 	u64 size;
 
 	compare_clocks();
-	if (!t || !scope_for_life(t) || (scope.has_cpus && !scope_has_cpu(task_cpu(t))) || !scope_has_task_now(t))
+	if (!t)
+		return 0;
+	room.thread.flags = is_in_scope(t) ? 0 : SNAP_OUT_OF_SCOPE;
+	if (room.thread.flags && !with_waits)
 		return 0;
 	room.thread.at_ns = bpf_ktime_get_ns();
+	if (with_waits)
+		relate(t);
 	identify(&room.thread.task, t);
 	look_at(&room.thread, t);
 	size = room.thread.used;

@@ -22,6 +22,21 @@ enum snap_place {
 	SNAP_ENDED,             /* exited, and not waited for yet */
 };
 
+enum snap_flag {
+	SNAP_OUT_OF_SCOPE = 1,  /* written for what waits for it */
+	SNAP_VFORKED = 2,       /* its parent waits until it has called exec or exit */
+};
+
+/* Read for --waits; zeros without it. */
+struct snap_relations {
+	__u64 switches;         /* how often it has left a CPU: the same number later means that it has not run */
+	__u64 memory;           /* equal for tasks that share it; 0: none */
+	__u64 clear_tid;        /* where the kernel clears its tid and wakes a futex when it ends; 0: nowhere */
+	__u32 parent, tracer;   /* pids in the initial pid namespace; tracer 0: none */
+	__u32 own_tid;          /* in its own pid namespace */
+	__u32 seen_pid;         /* of its process, in that of the loader: /proc/PID */
+};
+
 struct snap_thread {
 	__u64 at_ns;            /* when it was looked at, CLOCK_MONOTONIC */
 	/*
@@ -39,7 +54,8 @@ struct snap_thread {
 	__u8 place;             /* enum snap_place */
 	__u16 used;             /* of data */
 	__u16 frames;           /* data begins with them: kernel addresses, innermost first; only if they are wanted */
-	__u16 pad;
+	__u16 flags;            /* enum snap_flag, ORed */
+	struct snap_relations relations;
 	/* Behind them: chunks (struct trace_chunk) with the files of the call's descriptors. */
 };
 

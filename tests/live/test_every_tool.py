@@ -38,7 +38,7 @@ OPTIONS = {
     "probe": (("--by", "comm", "--filter", "prev_pid > 1", "--sum", "prev_prio"), ("--stream", "-g")),
     "profile": (("--call-graph", "dwarf"), ("-K", "--by", "comm,sym"), ("-U",), ("--wall",), ("-e", "cs"),
                 ("-e", "cpu-clock", "-e", "page-faults")),
-    "snap": (("-g",), ("--each",)),
+    "snap": (("-g",), ("--each",), ("--waits",), ("--waits", "--each")),
     "stackcount": (("--call-graph", "dwarf"), ("-K",), ("-U", "--sum", "prev_prio")),
     "stat": (("-e", "sched:sched_switch,page-faults", "--by", "comm"),),
     "syscount": (("-L",), ("--by", "pid")),

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "calls/snap/snap.h"
+#include "calls/snap/waits.h"
 #include "report/column.h"
 #include "report/diag.h"
 #include "tools.h"
@@ -62,13 +63,17 @@ static int check(void *own, struct cli *cli)
 		return -EINVAL;
 	}
 	s->order = cli->order;
+	if (s->with_waits && (s->with_stacks || cli->by || (s->order && strcmp(s->order, SNAP_ORDER_USUAL)))) {
+		diag_error("--waits has an order of its own: it cannot be given together with -g, --by or --sort");
+		return -EINVAL;
+	}
 	if (s->each && s->order && !strcmp(s->order, "longest"))
 		s->order = "time";
 	if (s->each && s->order && !strcmp(s->order, "threads")) {
 		diag_error("--sort threads: with --each every row is one thread");
 		return -EINVAL;
 	}
-	if (!cli->by && !s->with_stacks)
+	if (!cli->by && !s->with_stacks && !s->with_waits)
 		cli->by = USUAL_KEYS;
 	if (!cli->interval_ns && !cli->duration_ns)
 		cli->duration_ns = 1;
@@ -86,6 +91,7 @@ static int open_skeleton(struct measurement *m)
 
 	s->bpf = m->bpf;
 	s->bpf->rodata->with_stacks = s->with_stacks;
+	s->bpf->rodata->with_waits = s->with_waits;
 	s->names.signatures.tracefs = tracefs__open();
 	snap_pass__describe((u8(*)[TRACE_FDS])s->bpf->rodata->descriptors, &s->names.signatures);
 	return 0;
@@ -103,6 +109,19 @@ static int attach(struct measurement *m)
 	return s->link ? 0 : -errno;
 }
 
+static int report_waits(struct snap *s, struct measurement *m, struct report *r)
+{
+	struct snap_pass again = {};
+	struct snap_waits waits;
+	int err = snap_waits__collect(&waits, s, &again, bpf_link__fd(s->link), (s64 *)&s->bpf->bss->snap_clock_ahead);
+
+	if (!err)
+		err = snap_waits__report(&waits, m, r);
+	snap_waits__free(&waits);
+	snap_pass__free(&again);
+	return err;
+}
+
 static int report(struct measurement *m, struct report *r)
 {
 	struct snap *s = m->own;
@@ -114,6 +133,8 @@ static int report(struct measurement *m, struct report *r)
 	r->nothing = "no thread is in scope";
 	if (err)
 		return err;
+	if (s->with_waits)
+		return report_waits(s, m, r);
 	return s->with_stacks ? snap_stacks__report(s, m, r) : snap_rows__report(s, m, r);
 }
 
@@ -143,6 +164,8 @@ static const struct option_row rows[] = {
 	  FIELD(struct snap, each) },
 	{ "stacks", 'g', NULL, ROW_FLAG, "Kernel stacks of threads that are not on a CPU, as a tree", 1,
 	  FIELD(struct snap, with_stacks) },
+	{ "waits", 0, NULL, ROW_FLAG, "Each thread below the one that it waits for; deadlocks first", 1,
+	  FIELD(struct snap, with_waits) },
 	{ "format", 0, "NAME", ROW_OWN, FORMAT_NAMES, HELP_OUTPUT, .parse = parse_format, WORDS(formats) },
 	{},
 };

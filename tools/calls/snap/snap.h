@@ -64,6 +64,10 @@ int snap_names__part(struct snap_names *names, const struct snap_thread *t, enum
 /* The arguments of the call, likewise. */
 int snap_names__arguments(struct snap_names *names, const struct snap_thread *t, char **text);
 
+/* A thread's call in the form that is decoded, without what pointers point to. Returns its size. */
+size_t snap_thread__record(struct trace_record *r, const struct snap_thread *t);
+bool snap_thread__is_call(const struct snap_thread *t, const char *name);
+
 /* Threads that need attention come first: the smaller, the more. */
 u32 snap_thread__rank(const struct snap_thread *t, u64 ns);
 
@@ -71,7 +75,7 @@ u32 snap_thread__rank(const struct snap_thread *t, u64 ns);
 
 struct snap {
 	/* Options. */
-	bool each, with_stacks;
+	bool each, with_stacks, with_waits;
 	const char *order;      /* a column; NULL: by key */
 	struct stack_options options;
 	/* The rest is set by the hooks. */
@@ -80,7 +84,7 @@ struct snap {
 	struct snap_names names;
 	struct snap_pass pass;
 	struct stacks stacks;   /* of it, the names, from the begin on */
-	char without[96];       /* how many threads have no stack */
+	char without[160];      /* how many threads have no stack, or what is known of waits */
 };
 
 /* The default of --sort: the odd ones, then the most threads. */

@@ -20,7 +20,7 @@ const char *const snap_part_names[SNAP_PARTS] = {
 #define LONG_RUNNABLE_NS (10 * NSEC_PER_MSEC)
 
 /* A thread's call in the form that is decoded. Without what pointers point to. */
-static size_t record_of(struct trace_record *r, const struct snap_thread *t)
+size_t snap_thread__record(struct trace_record *r, const struct snap_thread *t)
 {
 	memset(r, 0, offsetof(struct trace_record, data));
 	memcpy(r->value, t->value, sizeof(t->value));
@@ -79,7 +79,7 @@ static int call_text(struct snap_names *names, const struct snap_thread *t, char
 int snap_names__arguments(struct snap_names *names, const struct snap_thread *t, char **text)
 {
 	struct trace_record r;
-	size_t size = record_of(&r, t), n;
+	size_t size = snap_thread__record(&r, t), n;
 	FILE *f;
 
 	*text = NULL;
@@ -123,7 +123,7 @@ static int file_text(const struct trace_chunk *c, char **text)
 	return 0;
 }
 
-static bool is_call(const struct snap_thread *t, const char *name)
+bool snap_thread__is_call(const struct snap_thread *t, const char *name)
 {
 	const char *is = syscall_name(t->slot / SYSCALL_NUMBERS, t->slot % SYSCALL_NUMBERS);
 
@@ -133,7 +133,7 @@ static bool is_call(const struct snap_thread *t, const char *name)
 static int object_text(const struct snap_thread *t, char **text)
 {
 	struct trace_record r;
-	size_t size = record_of(&r, t), at = 0;
+	size_t size = snap_thread__record(&r, t), at = 0;
 	const struct trace_chunk *c = t->place == SNAP_IN_CALL ? trace_chunk__next(&r, size, &at) : NULL;
 	int n = 0;
 
@@ -141,9 +141,9 @@ static int object_text(const struct snap_thread *t, char **text)
 		return file_text(c, text);
 	if (t->place != SNAP_IN_CALL)
 		return 0;
-	if (is_call(t, "futex") || is_call(t, "futex_wait"))
+	if (snap_thread__is_call(t, "futex") || snap_thread__is_call(t, "futex_wait"))
 		n = asprintf(text, "%#llx", t->value[0]);
-	else if (is_call(t, "wait4") && (int)t->value[0] > 0)
+	else if (snap_thread__is_call(t, "wait4") && (int)t->value[0] > 0)
 		n = asprintf(text, "pid %d", (int)t->value[0]);
 	return n < 0 ? -ENOMEM : 0;
 }
