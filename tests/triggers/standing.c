@@ -76,14 +76,14 @@ static void make_descriptors(void)
 /* A child that computes, stops or exits. */
 static void make_child(long i)
 {
-	pid_t pid;
+	pid_t pid, parent = getpid();
 
 	places[i].since = trigger__now(CLOCK_MONOTONIC_RAW);
 	pid = fork();
 	if (pid < 0)
 		error(1, errno, "fork");
 	if (!pid) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		trigger__end_with(parent);
 		if (i == STOPPED)
 			raise(SIGSTOP);
 		while (i == SPIN)

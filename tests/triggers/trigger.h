@@ -44,6 +44,13 @@ static inline void trigger__name(void)
 		error(1, errno, "PR_SET_NAME");
 }
 
+/* In a child: ends with its parent, which may have ended already. */
+static inline void trigger__end_with(pid_t parent)
+{
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
+		_exit(1);
+}
+
 /* argv[i] as a number; ends the program if it is missing. */
 static inline long trigger__number(int argc, char **argv, int i)
 {
