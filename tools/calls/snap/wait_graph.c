@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Threads that cannot go on, cycles, and how many wait for each thread. */
+#include "base/clock.h"
 #include "calls/snap/waits.h"
 
 /*
@@ -33,21 +34,43 @@ static bool stays_stuck(const struct snap_waits *w, const struct wait_thread *t)
 	return true;
 }
 
-/* Begins with all that only others can wake, and takes away who has somebody outside of them. */
+/* Whether the time is up. Then no thread is called stuck. Asks the clock at one call in 256. */
+static bool takes_too_long(struct snap_waits *w, u32 *calls, u64 end)
+{
+	u32 i;
+
+	if (++*calls % 256 || clock_ns(CLOCK_THREAD_CPUTIME_ID) < end)
+		return false;
+	for (i = 0; i < w->n; i++)
+		w->thread[i].stuck = false;
+	w->too_many = true;
+	return true;
+}
+
+/*
+ * Begins with all that only others can wake, and takes away who has somebody outside of them. In turn from either end:
+ * mutexes are most often taken in the order of threads, or against it.
+ */
 static void find_stuck(struct snap_waits *w)
 {
-	bool changed = true;
-	u32 i;
+	u64 end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + WAITS_GRAPH_NS;
+	bool changed = true, up = false;
+	struct wait_thread *t;
+	u32 i, calls = 0;
 
 	for (i = 0; i < w->n; i++)
 		w->thread[i].stuck = w->thread[i].complete && w->thread[i].n;
 	while (changed) {
 		changed = false;
+		up = !up;
 		for (i = 0; i < w->n; i++) {
-			if (!w->thread[i].stuck || stays_stuck(w, &w->thread[i]))
+			t = &w->thread[up ? i : w->n - 1 - i];
+			if (!t->stuck || stays_stuck(w, t))
 				continue;
-			w->thread[i].stuck = false;
+			t->stuck = false;
 			changed = true;
+			if (takes_too_long(w, &calls, end))
+				return;
 		}
 	}
 }

@@ -12,8 +12,9 @@
 #include "calls/snap/snap.h"
 
 /* Bounds of one picture; the report says if they were not enough. */
-#define WAITS_MOST_READS 50000		 /* of memory, for owners of futexes */
-#define WAITS_MAPS_NS (2 * NSEC_PER_SEC) /* CPU time for lists of mappings, all together */
+#define WAITS_MOST_READS 50000		  /* of memory, for owners of futexes */
+#define WAITS_MAPS_NS (2 * NSEC_PER_SEC)  /* CPU time for lists of mappings, all together */
+#define WAITS_GRAPH_NS (2 * NSEC_PER_SEC) /* CPU time to find who is stuck */
 #define WAITS_MOST_DESCRIPTORS 500000
 #define WAITS_MOST_TARGETS 200000
 
