@@ -301,7 +301,7 @@ int seed_calls(struct bpf_iter__task *ctx)
 		began_ns = bpf_ktime_get_ns();
 	if (!makes_calls(t) || t->on_cpu || !scope_for_life(t))
 		return 0;
-	number = syscall_of(task_user_regs(t));
+	number = task_syscall_number(t);
 	call = number < CALL_BEYOND ? number : CALL_BEYOND;
 	if (task_syscall_abi(t) == SYSCALL_COMPAT)
 		call |= SYSCALL_NUMBERS;

@@ -81,9 +81,22 @@ static __always_inline struct pt_regs *current_user_regs(void)
 	return regs_on_stack(BPF_CORE_READ((struct task_struct *)bpf_get_current_task(), stack));
 }
 
-/* The number of the current task's native system call, and one of its first four arguments. */
+/*
+ * The number of the system call that a task is in. bpf_task_pt_regs() returns a typed pointer: a plain load in place of
+ * a call of bpf_probe_read_kernel().
+ */
+static __always_inline u32 task_syscall_number(struct task_struct *t)
+{
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
+		return syscall_number((struct pt_regs *)bpf_task_pt_regs(t));
+	return syscall_of(regs_on_stack(t->stack));
+}
+
+/* The same of the current task, and one of its first four arguments. */
 static __always_inline u32 current_syscall_number(void)
 {
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
+		return syscall_number((struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf()));
 	return syscall_of(current_user_regs());
 }
 

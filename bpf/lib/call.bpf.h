@@ -57,11 +57,12 @@ static __always_inline bool call_of(struct call *c, struct pt_regs *regs)
 /* The same elsewhere than at sys_enter and sys_exit: the call that the current task is in, with its arguments. */
 static __always_inline bool call_now(struct call *c)
 {
-	struct pt_regs *regs = current_user_regs();
+	struct pt_regs *regs;
 	int i;
 
-	if (!call_numbered(c, (u32)syscall_of(regs)))
+	if (!call_numbered(c, current_syscall_number()))
 		return false;
+	regs = current_user_regs();
 #pragma unroll
 	for (i = 0; i < 4; i++)
 		c->arg[i] = c->compat ? compat_syscall_argument(regs, i) : syscall_argument(regs, i);
@@ -71,7 +72,7 @@ static __always_inline bool call_now(struct call *c)
 /* Is a task that is not on a CPU in a call that is traced, by its number in either table? */
 static __always_inline bool call_may_be_of(struct task_struct *t)
 {
-	u64 nr = (u32)syscall_of(task_user_regs(t));
+	u64 nr = task_syscall_number(t);
 
 	barrier_var(nr);
 	return nr < SYSCALL_NUMBERS && (calls[SYSCALL_NATIVE][nr] | calls[SYSCALL_COMPAT][nr]);

@@ -426,8 +426,8 @@ static __always_inline bool continues(const struct futex_call *c, struct task_st
 /* The current task, t, goes to sleep. Most are in other calls: the number decides first. */
 static __always_inline void begin_sleep(void *ctx, struct task_struct *t)
 {
-	struct pt_regs *regs = current_user_regs();
-	u32 number = syscall_of(regs);
+	u32 number = current_syscall_number();
+	struct pt_regs *regs;
 	struct futex_call *c;
 	u64 arg[6] = {};
 	int i;
@@ -444,6 +444,7 @@ static __always_inline void begin_sleep(void *ctx, struct task_struct *t)
 	}
 	if (!in_scope_for_life(t))
 		return;
+	regs = current_user_regs();
 #pragma unroll
 	for (i = 0; i < 4; i++)
 		arg[i] = syscall_argument(regs, i);
@@ -455,7 +456,7 @@ static __always_inline void begin_sleep(void *ctx, struct task_struct *t)
 /* Is a task that is not on a CPU in such a call, or in one that continues it? */
 static __always_inline bool is_in_futex(struct task_struct *t)
 {
-	u32 number = syscall_of(task_user_regs(t));
+	u32 number = task_syscall_number(t);
 
 	return is_futex(number) || number == nr_restart;
 }
@@ -527,7 +528,7 @@ int seed_sleeping(struct bpf_iter__task *ctx)
 
 	if (!t || t->flags & (PF_KTHREAD | PF_EXITING) || !(task_run_state(t) & TASK_INTERRUPTIBLE))
 		return 0;
-	if (!is_futex((u32)syscall_of(task_user_regs(t))) || task_syscall_abi(t) != SYSCALL_NATIVE)
+	if (!is_futex(task_syscall_number(t)) || task_syscall_abi(t) != SYSCALL_NATIVE)
 		return 0;
 	if (!scope_for_life(t))
 		return 0;
