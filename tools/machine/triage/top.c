@@ -49,7 +49,7 @@ const size_t triage_figure_count = ARRAY_SIZE(triage_figures);
 
 const struct triage_line triage_top_lines[] = {
 	{ "cpu", "load {load}; user {user}, system {system}, irq {irq}, steal {steal}, idle {idle}" },
-	{ "programs", "{programs*3}" },
+	{ "programs", "{programs*3} of the machine" },
 	{ "memory", "{memory} of {memory.limit} used, swap {swap}, dirty {dirty.value}" },
 	{ "pressure",
 	  "some: cpu {cpu-some}, memory {memory-some}, io {io-some}; full: memory {memory-full}, io {io-full}" },
