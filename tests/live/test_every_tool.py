@@ -184,7 +184,7 @@ def test_the_first_report_fits_80_columns(name):
         return
     assert styled.count(f"\x1b[1m{name}: ") == 1, styled
     _, _, report = text.partition(f"{name}: ")
-    assert re.match(r"[^:]* during [\d.]+ m?s, \d+ CPUs ", " ".join(report.split())), text
+    assert re.match(r"[^:]* (during|read in) [\d.]+ [mu]?s, \d+ CPUs ", " ".join(report.split())), text
     seen = re.findall(r"^events ([\d,]+)", report, re.M)
     assert seen or name in ("stat", "timechart", "vitals"), text
     assert seen != ["0"] or re.search(r"^(no|not|nothing|none|all) .*(\n {4}.*)*\w$", report, re.M | re.I), text

@@ -30,7 +30,7 @@ def terminal(ends):
 
 
 def is_report(screen):
-    return any(" during " in line for line in screen)
+    return any(" during " in line or ", read in " in line for line in screen)
 
 
 def heading(screen, column="count"):

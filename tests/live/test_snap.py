@@ -294,6 +294,19 @@ def test_stacks_of_groups(standing, snap, run):
     assert sum(int(line.split()[-1]) for line in folded.splitlines()) in (len(SLEEPERS) + 2, len(SLEEPERS) + 3), folded
 
 
+def test_the_heading_says_how_many_were_read(run, standing, directory):
+    """The time is that of the pass, which counts as a part of the run."""
+    began = time.monotonic()
+    text = run(*standing.scope, tool="snap").text
+    took = time.monotonic() - began
+    n, time_of_it, unit = re.match(r"snap: (\d+) threads, read in (\S+) (ns|us|ms|s),", text).groups()
+    assert int(n) == len(SLEEPERS) + 4, text
+    assert 0 < float(time_of_it) * {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1}[unit] < took, text
+    assert run("-t", standing.tid["read"], tool="snap").text.startswith("snap: 1 thread, read in "), text
+    flame = run(*standing.scope, "-g", "--format", "flame", tool="snap").text
+    assert re.search(r" threads, read in \S+ [num]?s, lost 0", flame), flame[:2000]
+
+
 def test_what_does_not_fit(run):
     for args, words in ((("--each", "--by", "pid"), "--each"), (("--each", "--sort", "threads"), "one thread"),
                         (("--each", "-g"), "one of them"), (("-g", "--live"), "--live"),

@@ -129,6 +129,7 @@ static int report(struct measurement *m, struct report *r)
 
 	r->value = "threads";
 	r->standing = true;
+	r->read_ns = s->pass.took_ns;
 	r->has_events = true;
 	r->nothing = "no thread is in scope";
 	if (err)

@@ -188,6 +188,7 @@ static void read_figures_of_events(struct report_stacks *s, const json_t *list)
 void load__figures(struct report *r, struct report_overhead *cost, const json_t *o)
 {
 	r->measured_ns = load__number(o, "measured_ns");
+	r->read_ns = load__number(o, "read_ns");
 	r->hidden = load__number(o, "hidden");
 	r->throttled = load__number(o, "throttled");
 	r->left_out = load__number(o, "left_out");

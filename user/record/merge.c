@@ -479,6 +479,7 @@ static int take_head(struct merge *m, const struct report *r)
 	to->unit = r->unit;
 	to->table = r->table;
 	to->standing = r->standing;
+	to->read_ns = r->read_ns;
 	to->kernel = r->kernel;
 	to->cpus = r->cpus;
 	to->has_events = r->has_events;

@@ -453,6 +453,7 @@ static json_t *figures_of(const struct report *r)
 	json_t *o = json_object();
 
 	put_count(o, "measured_ns", r->measured_ns);
+	put_count(o, "read_ns", r->read_ns);
 	put_count(o, "hidden", r->hidden);
 	put_count(o, "throttled", r->throttled);
 	put_count(o, "left_out", r->left_out);

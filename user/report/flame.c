@@ -321,12 +321,12 @@ static void put_total(const struct picture *p)
 static void put_summary(const struct picture *p)
 {
 	const struct report *r = p->report;
-	char duration[UNITS_SPACE], number[UNITS_SPACE];
+	char when[REPORT_NOTE_SPACE], number[UNITS_SPACE];
 	FILE *f = p->file;
 
 	fprintf(f, "%s, ", p->value);
 	put_total(p);
-	fprintf(f, " during %s, ", format_value(duration, r->duration_ns, UNIT_NS, false));
+	fprintf(f, "%s, ", report__when(r, when));
 	text_put_lost(f, &r->counters);
 	put_incomplete(f, p->stacks, 0);
 	if (p->tiny)

@@ -567,6 +567,15 @@ int report_stack_format(const char *name)
 	return format == FORMAT_SVG ? FORMAT_FLAME : format;
 }
 
+const char *report__when(const struct report *r, char room[REPORT_NOTE_SPACE])
+{
+	char time[UNITS_SPACE];
+
+	snprintf(room, REPORT_NOTE_SPACE, "%s %s", r->read_ns ? ", read in" : " during",
+		 format_value(time, r->read_ns ?: r->duration_ns, UNIT_NS, false));
+	return room;
+}
+
 const char *report__note(const struct report *r, char room[REPORT_NOTE_SPACE])
 {
 	char part[UNITS_SPACE], whole[UNITS_SPACE];

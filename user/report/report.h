@@ -214,6 +214,7 @@ struct report {
 	bool table;             /* the rows are the measurement; text prints their titles */
 	const char *no_table;   /* option that shows histograms in place of the rows, or NULL: nothing to say of it */
 	bool standing;          /* state at the end of the interval: no row adds up over intervals */
+	u64 read_ns;            /* of a picture: how long it took to read the events, which value names, plural */
 	const char *command;    /* the tool's command line, or NULL */
 	const char *kernel;     /* uname -r */
 	int cpus;
@@ -322,6 +323,9 @@ void report__free(struct report *r);
 /* The caveat, or what the figures are estimated from; NULL: neither. May be written to room. */
 #define REPORT_NOTE_SPACE (64 + 2 * UNITS_SPACE)
 const char *report__note(const struct report *r, char room[REPORT_NOTE_SPACE]);
+
+/* What follows the value in a heading: " during 3.00 s", or ", read in 1.20 ms". */
+const char *report__when(const struct report *r, char room[REPORT_NOTE_SPACE]);
 void report_stacks__free(struct report_stacks *s);
 void report_group__free(struct report_group *g);
 void report_row__free(struct report_row *row);

@@ -273,9 +273,21 @@ static void put_histogram(struct writer *w, const struct report *r, const struct
 	text_put_figures(w, r, h);
 }
 
+/* "wait for a CPU during 3.00 s", "1,412 threads, read in 1.20 ms" */
+static void put_value(const struct report *r, FILE *f)
+{
+	const char *value = r->value ?: "events";
+	char number[UNITS_SPACE], when[REPORT_NOTE_SPACE];
+	size_t n = strlen(value);
+
+	if (r->read_ns)
+		fprintf(f, "%s ", format_count(number, r->events));
+	fprintf(f, "%.*s%s", (int)(r->read_ns && r->events == 1 ? n - 1 : n), value, report__when(r, when));
+}
+
 static void put_first_line(struct writer *w, const struct report *r, FILE *f)
 {
-	char duration[UNITS_SPACE], when[32], *kernel;
+	char when[32], *kernel;
 	time_t seconds = r->start_ns / NSEC_PER_SEC;
 	struct tm tm;
 
@@ -283,8 +295,8 @@ static void put_first_line(struct writer *w, const struct report *r, FILE *f)
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
 		fprintf(f, "%s.%03llu  ", when, r->start_ns % NSEC_PER_SEC / NSEC_PER_MSEC);
 	}
-	fprintf(f, "%s: %s during %s", r->tool, r->value ?: "events",
-		format_value(duration, r->duration_ns, UNIT_NS, false));
+	fprintf(f, "%s: ", r->tool);
+	put_value(r, f);
 	if (!w->header && r->cpus)
 		fprintf(f, ", %d CPUs", r->cpus);
 	kernel = !w->header && !w->brief && r->kernel ? escape_string(r->kernel) : NULL;

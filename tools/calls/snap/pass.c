@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "calls/snap/snap.h"
 
 /* The kernel fills no more at once: eight pages. */
@@ -53,6 +54,7 @@ static int read_all(struct snap_pass *p, int fd)
 
 int snap_pass__run(struct snap_pass *p, int link_fd, volatile s64 *clock_ahead)
 {
+	u64 began_ns = monotonic_ns();
 	int fd = bpf_iter_create(link_fd), err;
 
 	if (fd < 0)
@@ -62,6 +64,7 @@ int snap_pass__run(struct snap_pass *p, int link_fd, volatile s64 *clock_ahead)
 	err = read_all(p, fd);
 	close(fd);
 	p->clock_ahead = *clock_ahead;
+	p->took_ns = monotonic_ns() - began_ns;
 	return err;
 }
 

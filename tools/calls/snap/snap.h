@@ -35,6 +35,7 @@ extern const char *const snap_part_names[SNAP_PARTS];
 struct snap_pass {
 	char *data;
 	size_t size, room;
+	u64 took_ns;
 	s64 clock_ahead;        /* bpf/calls/snap.bpf.c */
 };
 
