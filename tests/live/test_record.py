@@ -373,6 +373,22 @@ def test_stacks_keep_their_names(run, trigger, tmp_path):
     assert all(picture.code == 0 and "</svg>" in picture.text for picture in pictures), pictures
 
 
+@once
+def test_pictures_do_not_add_up(run, trigger, tmp_path):
+    """A thread that is in every picture is one thread."""
+    path, sleepers = tmp_path / "recording", 5
+    load = trigger("sleepers", sleepers, 1, 1000, -1)
+    with Recorder(path, "snap --by state", "snap -g", "-p", load.pid, "0.05") as recorder:
+        recorder.await_intervals(3)
+        recorder.tool.stop()
+    rows, = show(run, path, "snap --by state")
+    assert sum(row["threads"] for row in rows["rows"]) == rows["events"] == sleepers + 1, rows
+    stacks, = show(run, path, "snap -g")
+    assert sum(stack["value"] for stack in stacks["stacks"]) == stacks["events"] == sleepers + 1, stacks
+    text = run(str(path), "snap --by state", tool="show").text
+    assert text.startswith(f"snap: {sleepers + 1} threads, read in "), text
+
+
 @pytest.mark.exclusive
 @once
 def test_the_incident_that_is_over(run, tmp_path):

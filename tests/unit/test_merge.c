@@ -163,13 +163,57 @@ static void test_what_stands_is_the_last(void **state)
 
 	(void)state;
 	first.standing = second.standing = true;
+	first.events = 7;
+	first.hidden = 2;
+	first.counters.filtered = 5;
 	add_waits(&first, 7, "sh", 10, 1000, 300, 400);
 	add_waits(&first, 8, "sh", 10, 1000, 300, 400);
 	add(m, &first);
 	add_waits(&second, 8, "sh", 20, 1000, 300, 400);
+	second.events = 3;
+	second.counters.filtered = 5;
 	add(m, &second);
 	assert_int_equal(merge__report(m)->nrows, 1);
 	assert_int_equal(cell(&merge__report(m)->row[0], "count")->number, 20);
+	assert_int_equal(merge__report(m)->events, 3);
+	assert_int_equal(merge__report(m)->hidden, 0);
+	assert_int_equal(merge__report(m)->counters.filtered, 10);
+	merge__free(m);
+}
+
+static void add_stack(struct report *r, const struct report_frame *frames, u64 value)
+{
+	struct report_stacks *s = calloc(1, sizeof(*s));
+
+	assert_non_null(s);
+	*s = (struct report_stacks){ .frame = frames, .nframes = 1, .n = 1, .nkeys = 1, .total = value };
+	s->key = calloc(1, sizeof(*s->key));
+	s->stack = calloc(1, sizeof(*s->stack));
+	assert_true(s->key && s->stack);
+	s->stack->frame = calloc(1, sizeof(*s->stack->frame));
+	s->stack->place = calloc(1, sizeof(*s->stack->place));
+	s->stack->nframes = 1;
+	s->stack->value = value;
+	r->stacks = s;
+}
+
+static void test_stacks_that_stand(void **state)
+{
+	static const struct report_frame frames[] = { { .name = "do_wait" } };
+	struct merge *m = merge__new();
+	struct report r[] = { interval(1), interval(2), interval(3) };
+	const u64 values[] = { 12, 5, 7 };
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(r); i++) {
+		r[i].standing = true;
+		add_stack(&r[i], frames, values[i]);
+		add(m, &r[i]);
+		assert_int_equal(merge__report(m)->stacks->n, 1);
+		assert_int_equal(merge__report(m)->stacks->stack[0].value, values[i]);
+		assert_int_equal(merge__report(m)->stacks->total, values[i]);
+	}
 	merge__free(m);
 }
 
@@ -338,6 +382,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows), cmocka_unit_test(test_sums_with_a_sign),
 		cmocka_unit_test(test_what_stands_is_the_last),
+		cmocka_unit_test(test_stacks_that_stand),
 		cmocka_unit_test(test_estimates),
 		cmocka_unit_test(test_histograms), cmocka_unit_test(test_tables_of_histograms),
 		cmocka_unit_test(test_many_keys), cmocka_unit_test(test_times),

@@ -492,16 +492,22 @@ static int take_head(struct merge *m, const struct report *r)
 	return take_columns(to, r);
 }
 
+/* Losses and filtered events stay: they are of all readings. */
 static void drop_standing(struct merge *m)
 {
-	struct report keep = m->report;
+	struct report *to = &m->report;
 	size_t i;
 
-	for (i = 0; i < keep.nrows; i++)
-		report_row__free(&keep.row[i]);
-	m->report.nrows = 0;
+	for (i = 0; i < to->nrows; i++)
+		report_row__free(&to->row[i]);
+	to->nrows = 0;
+	report_stacks__free(to->stacks);
+	to->stacks = NULL;
 	table__free(&m->rows);
-	m->rows = (struct table){};
+	table__free(&m->stacks);
+	table__free(&m->keys);
+	m->rows = m->stacks = m->keys = (struct table){};
+	to->events = to->hidden = to->left_out = to->chosen = 0;
 }
 
 int merge__add(struct merge *m, const struct report *r)
