@@ -136,11 +136,22 @@ def test_what_cannot_be_compared(record, tmp_path):
             ((reads,), 2, "two files are compared"),
             ((reads, reads, reads), 2, "two files are compared"),
             ((reads, reads, "--format", "flame"), 1, "for stacks"),
-            ((reads, reads, "--format", "folded"), 2, "not flame"),
+            ((reads, reads, "--format", "folded"), 2, "not one of"),
     ):
         got, out, err = diff(*args)
         assert (got, out) == (code, ""), (args, got, out, err)
         assert says in err
+
+
+@once
+def test_formats_by_name(record):
+    """--format json is --json, as in other tools."""
+    files = [record("probe", PREAD, ("reads", 9, 64)) for _ in range(2)]
+    for name in ("json", "csv"):
+        short = diff(*files, f"--{name}")
+        assert diff(*files, "--format", name) == short and short[0] == 0 and short[1], short
+    assert diff(*files, "--format", "text") == diff(*files)
+    assert "<html" in diff(*files, "--format", "html")[1]
 
 
 @once

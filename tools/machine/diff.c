@@ -15,17 +15,23 @@ struct diff {
 	const char *path[2];
 	unsigned int npaths;
 	const char *line;       /* for recordings */
-	bool flame;
+	int format;             /* --format; -1: not given */
 };
+
+static const char *const formats[] = { "text", "json", "csv", "html", "flame" };
 
 static int parse_format(void *own, char *name)
 {
 	struct diff *d = own;
+	size_t i;
 
-	d->flame = !strcmp(name, "flame");
-	if (d->flame)
-		return 0;
-	diag_error("--format: '%s' is not flame; --json and --csv are the others", name);
+	for (i = 0; i < ARRAY_SIZE(formats); i++) {
+		if (!strcmp(name, formats[i])) {
+			d->format = report_stack_format(name);
+			return 0;
+		}
+	}
+	diag_error("--format: '%s' is not one of text, json, csv, html, flame", name);
 	return -EINVAL;
 }
 
@@ -76,18 +82,17 @@ static int compare(struct writer *w, const struct diff *d, size_t top)
 	return err;
 }
 
-static const char *const formats[] = { "flame" };
-
 static const struct option_row rows[] = {
 	{ "format", 0, "NAME", ROW_OWN,
-	  "flame (of stacks: an SVG file as wide as what came after, red where that is more)", HELP_OUTPUT,
+	  "text, json, csv, html, flame (of stacks: an SVG file as wide as what came after, red where that is more)",
+	  HELP_OUTPUT,
 	  .parse = parse_format, WORDS(formats) },
 	{},
 };
 
 static int diff(int argc, char **argv)
 {
-	struct diff d = {};
+	struct diff d = { .format = -1 };
 	const struct cli_spec spec = {
 		.groups = CLI_OUTPUT | CLI_TOP,
 		.doc = "Changes between two runs that were saved with --json -o FILE, or between two windows of a "
@@ -107,7 +112,9 @@ static int diff(int argc, char **argv)
 	if (cli__parse(&cli, &spec, argc, argv))
 		return EXIT_USAGE;
 	diag_verbose(cli.verbose);
-	if (d.flame || (!cli.has_format && cli__output_ends_with(&cli, ".svg")))
+	if (d.format >= 0)
+		cli__set_format(&cli, d.format);
+	else if (!cli.has_format && cli__output_ends_with(&cli, ".svg"))
 		cli.format = FORMAT_FLAME;
 	err = cli__open_writer(&cli, &w);
 	if (!err)
