@@ -174,6 +174,16 @@ def test_pairs_by_two_numbers(tool, trigger):
 
 
 @needs_dwarf
+def test_many_pairs_under_way(tool, trigger):
+    """More than there is room for are a loss, which says what makes room, and that does."""
+    n, room = 70000, 65536
+    report = measure(tool, trigger("spans", "pairs", n, 1), *PAIRS, "--count")
+    assert count(report["rows"]) == room and report["lost"]["map_full"] == n - room, report
+    report = measure(tool, trigger("spans", "pairs", n, 1), *PAIRS, "--count", "--max-keys", n)
+    assert count(report["rows"]) == n and nothing_lost(report), report
+
+
+@needs_dwarf
 @alike
 def test_pairs_filtered(tool, trigger):
     n = 20

@@ -25,7 +25,7 @@
 
 SHARED_SKELETON(probe);
 
-#define MOST_STARTS 65536       /* maximum number of spans under way */
+#define USUAL_STARTS 65536      /* spans that can be under way, unless there is room for more keys */
 #define AHEAD_MOST (12 << 20)   /* limit for preallocation: bytes of keys and values */
 
 static void templates(const struct probe_session *s, struct attach_programs programs[PROBE_SIDES])
@@ -97,7 +97,7 @@ static int size_keyed(struct probe_session *s, struct bpf_map *map, bool used)
 
 static int size_starts(struct probe_session *s, struct bpf_map *map)
 {
-	u32 counters = s->with.events.n ? 8 * (s->with.events.n + 1) : 0;
+	u32 counters = s->with.events.n ? 8 * (s->with.events.n + 1) : 0, keys = s->m->cli->max_keys;
 	int err;
 
 	if (!s->plan.spans)
@@ -107,7 +107,7 @@ static int size_starts(struct probe_session *s, struct bpf_map *map)
 		err = bpf_map__set_value_size(map, sizeof(struct probe_begin) +
 							   s->bpf->rodata->begin_counters +
 							   counters);
-	return err ?: map__set_room(map, &s->m->run->host, MOST_STARTS);
+	return err ?: map__set_room(map, &s->m->run->host, keys > USUAL_STARTS ? keys : USUAL_STARTS);
 }
 
 /* Sizes the maps that divide counters among tasks, if there are any. */
