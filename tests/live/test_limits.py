@@ -183,6 +183,18 @@ def test_threads_that_come_and_go_take_no_room(tool, trigger):
 
 
 @tally.once
+def test_more_keys_are_more_packets(run):
+    """The report says to raise --max-keys where there is no room for them."""
+    def room(*more):
+        result = run("-v", "-d", "0.05", *more, tool="netlat")
+        assert result.code == 0, result
+        return int(re.search(r"map packets: (\d+) elements", result.stderr)[1])
+
+    usual = room()
+    assert room("--max-keys", usual + 1) == usual + 1 and room("--max-keys", usual - 1) == usual
+
+
+@tally.once
 @pytest.mark.parametrize("name, args", (("profile", ()), ("offcputime", ()), ("memleak", ()), ("faults", ("-g",)),
                                         ("stackcount", ("sched:sched_switch",))),
                          ids=lambda value: value if isinstance(value, str) else "")

@@ -206,13 +206,23 @@ static int prepare_polls(struct netlat *n, struct measurement *m)
 	return err ?: map__set_room_for_keys(bpf->maps.polls, &m->run->host, m->cli->max_keys);
 }
 
+/* Packets under way, unless there is room for more keys. */
+static int prepare_packets(struct netlat *n, struct measurement *m)
+{
+	struct bpf_map *packets = n->bpf->maps.packets;
+	int err = 0;
+
+	if (m->cli->max_keys > bpf_map__max_entries(packets))
+		err = bpf_map__set_max_entries(packets, m->cli->max_keys);
+	return err ?: measure__prepare(&m->measure, m, n->bpf->obj, "times", sizeof(struct netlat_key));
+}
+
 static int open_skeleton(struct measurement *m)
 {
-	struct netlat_bpf *bpf = m->bpf;
 	struct netlat *n = m->own;
 	int err;
 
-	n->bpf = bpf;
+	n->bpf = m->bpf;
 	err = choose_programs(n);
 	if (err)
 		return err;
@@ -220,7 +230,7 @@ static int open_skeleton(struct measurement *m)
 		m->source = NAPI_SOURCE;
 		return prepare_polls(n, m);
 	}
-	return measure__prepare(&m->measure, m, bpf->obj, "times", sizeof(struct netlat_key));
+	return prepare_packets(n, m);
 }
 
 static int attach(struct measurement *m)
