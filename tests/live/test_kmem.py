@@ -254,3 +254,11 @@ def test_full_map(kmem, trigger):
     assert result.code == 3
     assert result.report["events"] <= 50
     assert result.report["lost"]["map_full"] >= 150
+
+
+@pytest.mark.parametrize("args, raise_", ((("--leak",), "--max-live"), (("--follow",), "--max-keys or --max-live")),
+                         ids=("leak", "follow"))
+def test_what_makes_room(tool, trigger, args, raise_):
+    load = trigger("pipes", 100, 0)
+    text = after(tool(*args, "--max-live", 50, "-p", load.pid, tool="kmem"), load).text
+    assert f" map_full: no room for new keys; raise {raise_}\n" in text, text

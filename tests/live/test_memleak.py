@@ -189,6 +189,13 @@ def test_full_map(memleak, trigger):
 
 
 @tally.once
+def test_what_makes_room(tool, trigger):
+    load = trigger("leaks", N)
+    text = after(tool("-p", load.pid, "--max-live", 20, tool="memleak"), load).text
+    assert " map_full: no room for new keys; raise --max-live\n" in text, text
+
+
+@tally.once
 def test_one_binary(run, trigger):
     load = trigger("leaks", 1)
     program = tally.BUILD / "triggers" / "leaks"

@@ -218,6 +218,7 @@ static int report(struct measurement *m, struct report *r)
 
 	r->source = k->pages ? "raw tracepoints mm_page_alloc and mm_page_free" :
 			       "raw tracepoints kmalloc, kmem_cache_alloc, kfree, kmem_cache_free";
+	r->room_by = k->leak ? "--max-live" : k->follow ? "--max-keys or --max-live" : NULL;
 	r->has_events = true;
 	if (!k->leak) {
 		r->value = k->pages ? "pages of the kernel" : "memory of the kernel";

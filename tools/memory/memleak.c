@@ -278,6 +278,7 @@ static int report(struct measurement *measurement, struct report *r)
 		return err;
 	r->value = m->value;
 	r->source = m->source;
+	r->room_by = "--max-live";
 	r->has_events = true;
 	r->counters.lost[LOSS_RECURSION] += attach__misses(&m->calls.attachments) +
 					    attach__misses(&m->returns.attachments);

@@ -151,6 +151,7 @@ int load__use_head(struct report *r, const json_t *head)
 	r->has_events = load__flag(head, "has_events");
 	r->has_losses = load__flag(head, "has_losses");
 	r->has_max_keys = load__flag(head, "has_max_keys");
+	r->room_by = load__text(head, "room_by");
 	r->is_sampled = load__flag(head, "is_sampled");
 	r->is_estimate = load__flag(head, "is_estimate");
 	r->columns_of_lines = of_lines;

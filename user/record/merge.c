@@ -485,6 +485,7 @@ static int take_head(struct merge *m, const struct report *r)
 	to->has_events = r->has_events;
 	to->has_losses = r->has_losses;
 	to->has_max_keys = r->has_max_keys;
+	to->room_by = r->room_by;
 	to->is_sampled = r->is_sampled;
 	to->is_estimate = r->is_estimate;
 	to->nothing = r->nothing;

@@ -392,6 +392,7 @@ static json_t *head_of(const struct report *r, json_t *columns_of_lines)
 	json_put_flag(o, "has_events", r->has_events);
 	json_put_flag(o, "has_losses", r->has_losses);
 	json_put_flag(o, "has_max_keys", r->has_max_keys);
+	put_text(o, "room_by", r->room_by);
 	json_put_flag(o, "is_sampled", r->is_sampled);
 	json_put_flag(o, "is_estimate", r->is_estimate);
 	put_columns(o, r, columns_of_lines);

@@ -224,6 +224,7 @@ struct report {
 	bool has_events;        /* events, filtered and lost apply */
 	bool has_losses;        /* lost applies; events and filtered do not */
 	bool has_max_keys;      /* the tool has --max-keys */
+	const char *room_by;    /* the options that make room where maps are full; NULL: that one */
 	u64 events;             /* in the groups or rows, including those cut by --top */
 	struct loss_counters counters;
 	bool is_sampled;        /* events are samples, by a clock or a counter */

@@ -377,17 +377,28 @@ const char *text_loss_sentence(const struct report *r, enum loss_reason reason)
 	return loss_sentence(reason);
 }
 
+/* The option that helps against a loss, or "". */
+static const char *option_for(const struct report *r, enum loss_reason reason)
+{
+	if (!r->has_max_keys || !loss_ends_with_more_keys(reason))
+		return "";
+	return reason == LOSS_MAP_FULL && r->room_by ? r->room_by : "--max-keys";
+}
+
 static void put_losses(struct writer *w, const struct report *r)
 {
 	char n[UNITS_SPACE];
+	const char *option;
 	int i;
 
-	for (i = 0; i < LOSS_REASONS; i++)
-		if (r->counters.lost[i] && !is_hidden(r, i))
-			fprintf(w->file, "  %s: %s %s: %s%s\n", loss_kind_name(loss_kind(i)),
-				format_count(n, r->counters.lost[i]), loss_name(i),
-				text_loss_sentence(r, i), r->has_max_keys && loss_ends_with_more_keys(i) ?
-				"; raise --max-keys" : "");
+	for (i = 0; i < LOSS_REASONS; i++) {
+		if (!r->counters.lost[i] || is_hidden(r, i))
+			continue;
+		option = option_for(r, i);
+		fprintf(w->file, "  %s: %s %s: %s%s%s\n", loss_kind_name(loss_kind(i)),
+			format_count(n, r->counters.lost[i]), loss_name(i), text_loss_sentence(r, i),
+			*option ? "; raise " : "", option);
+	}
 	put_hidden(w, r);
 }
 
