@@ -39,7 +39,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 16384);
+	__uint(max_entries, 1);         /* set by the loader */
 	__type(key, u32);
 	__type(value, struct memleak_exec);
 } execs SEC(".maps");
@@ -565,6 +565,17 @@ int UNPREEMPTED_PROG(on_exec, struct task_struct *t)
 	err = bpf_map_update_elem(&execs, &tgid, &e, BPF_ANY);
 	if (err)
 		count_failed_update(err);
+	return 0;
+}
+
+/* The last thread of a process ends, whose memory goes with it. Not loaded if that is reported nevertheless. */
+SEC("tp_btf/sched_process_exit")
+int UNPREEMPTED_PROG(on_last_exit, struct task_struct *t)
+{
+	u32 tgid = t->tgid;
+
+	if (!t->signal->live.counter)
+		bpf_map_delete_elem(&execs, &tgid);
 	return 0;
 }
 

@@ -17,6 +17,7 @@ import pytest
 import tally
 from filing import after
 from first_thread import Lasting
+from objects import objects_of
 from probing import binary
 
 N = 30
@@ -242,6 +243,34 @@ def test_programs_without_what_is_probed(memleak, directory):
     report = reported(memleak("--", "sh", "-c", script, ready=False))
     assert [row["count"] for row in report["rows"] if row["bytes"] == 4321] == [1]
     assert report["source"].endswith("; 2 programs called none of them (with, comma)"), report
+
+
+def pids_of(name, tracer):
+    """The keys of a map of the tracer by process."""
+    def bpftool(*args):
+        said = subprocess.run(("/usr/sbin/bpftool", "-j", "map", *map(str, args)), stdout=subprocess.PIPE, check=True)
+        return json.loads(said.stdout)
+
+    which = next(n for n in objects_of(tracer.pid)["map"] if bpftool("show", "id", n)["name"] == name)
+    return {int.from_bytes(bytes(int(byte, 16) for byte in entry["key"][:4]), sys.byteorder)
+            for entry in bpftool("dump", "id", which)}
+
+
+def test_programs_that_have_ended_leave(memleak):
+    """Of everyone's memory: else a machine on which many programs start would have no room for more of them."""
+    tracer = memleak("-a")
+    with subprocess.Popen(("sleep", "1000")) as stays:
+        tally.wait_until(lambda: (Path(f"/proc/{stays.pid}/comm")).read_text() == "sleep\n", "the program")
+        ended = set()
+        for _ in range(100):
+            with subprocess.Popen("/bin/true") as program:
+                ended.add(program.pid)
+        known = pids_of("execs", tracer)
+        stays.kill()
+    # A pid may have been given again.
+    left = {pid for pid in known & ended if not Path(f"/proc/{pid}").exists()}
+    assert stays.pid in known and not left, left
+    tracer.stop()
 
 
 def test_nothing_is_from_before_an_exec(memleak):

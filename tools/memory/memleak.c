@@ -36,6 +36,10 @@ SKELETON(memleak);
 /* 180 MB, preallocated before Linux 6.1. */
 #define DEFAULT_MAX_LIVE (1 << 20)
 
+/* One process for so many allocations, or some more. */
+#define LIVE_PER_PROCESS 16
+#define LEAST_PROCESSES 16384
+
 /* Places in the allocators that are probed with one program. */
 struct probes {
 	struct event_sites sites;
@@ -525,6 +529,18 @@ static void probes__free(struct probes *p)
  * --- the hooks ---------------------------------------------------------------------------------
  */
 
+/* Processes that have ended leave, unless the report includes them. */
+static int make_room(struct memleak *m, const struct host *host)
+{
+	u64 processes = m->max_live / LIVE_PER_PROCESS;
+	int err = bpf_program__set_autoload(m->bpf->progs.on_last_exit, !m->keeps_ended);
+
+	if (!err)
+		err = map__set_room(m->bpf->maps.execs, host,
+				    processes > LEAST_PROCESSES ? processes : LEAST_PROCESSES);
+	return err ?: map__set_room(m->bpf->maps.live, host, m->max_live);
+}
+
 static int open_skeleton(struct measurement *measurement)
 {
 	const struct cli *cli = measurement->cli;
@@ -543,7 +559,7 @@ static int open_skeleton(struct measurement *measurement)
 		err = stacks__prepare(&m->stacks, measurement, m->bpf->obj, NULL, cli->asked_keys);
 	if (!err)
 		err = plan_probes(m, cli);
-	return err ?: map__set_room(m->bpf->maps.live, &measurement->run->host, m->max_live);
+	return err ?: make_room(m, &measurement->run->host);
 }
 
 static int attach(struct measurement *measurement)
