@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """vitals: each against what the same file says before and after, and staged incidents."""
 
+import json
 import os
 import re
 import subprocess
@@ -362,6 +363,48 @@ for n in range(3):
     row = rows["cgroup", "pids", group.name]
     assert (row["value"], row["limit"], row["limit_percent"]) == (1, 1, 100)
     assert rows["cgroup", "forks_refused", group.name]["count"] == books() - before == 3
+
+
+def test_a_limit_that_changes(tool, cgroup, directory):
+    """Its files stay open from one reading to the next, and are those of the cgroup that has the name now."""
+    _, group = levels.group_of(cgroup, "pids")
+    out = directory / "reports"
+    tracer = tool("--json", "-I", 50, "-o", out, tool="vitals")
+
+    def reports():
+        return out.read_text().split("\n")[:-1] if out.exists() else []
+
+    def shown():
+        row = rows_of(json.loads(reports()[-1])).get(("cgroup", "pids", group.name))
+        return row and row["limit"]
+
+    for limit in "10", "20", "max", "30", "anew", "40":
+        if limit == "anew":
+            group.path.rmdir()
+            group.path.mkdir()
+        else:
+            (group.path / "pids.max").write_text(limit)
+        wanted = int(limit) if limit.isdigit() else None
+        before = len(reports())
+        tally.wait_until(lambda: len(reports()) > before and shown() == wanted, f"a limit of {limit}")
+    tracer.stop()
+
+
+def test_files_of_cgroups_stay_open(tool, run, cgroup, ends):
+    """Those that are there in each reading are opened once."""
+    version, group = levels.group_of(cgroup, "pids")
+    if version == "v2":
+        (group.path / "cgroup.subtree_control").write_text("+pids")
+    for n in range(300):
+        below = group.path / str(n)
+        below.mkdir()
+        ends.callback(below.rmdir)
+    tracer = tool("--json", "-I", 50, tool="vitals")
+    tracer.await_lines(2)
+    report = run("--json", "-p", tracer.pid, "-e", "openat,pread64", "-d", "0.5", tool="syscount").report
+    calls = {row["syscall"]: row["calls"] for row in report["rows"]}
+    tracer.stop()
+    assert calls.get("pread64", 0) > 3 * calls["openat"] > 0, calls
 
 
 # --- the network -----------------------------------------------------------------------------------

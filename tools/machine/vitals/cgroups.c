@@ -7,40 +7,173 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/small_file.h"
+#include "base/table.h"
 #include "host/cgroup.h"
 #include "host/cpu_stat.h"
+#include "host/host.h"
 #include "machine/vitals/vital.h"
 
 #define MOST_LEVELS 64
 
+/* Files that stay open from one reading to the next; the others are opened each time. */
+#define MOST_OPEN 8192
+
 /* v1 writes its largest number of whole pages for no limit. */
 #define NO_LIMIT (1ULL << 62)
+
+enum file {
+	MEMORY_CURRENT, MEMORY_MAX, MEMORY_EVENTS, PIDS_CURRENT, PIDS_MAX, PIDS_EVENTS, CPU_STAT,
+	MEMORY_USAGE, MEMORY_LIMIT, OOM_CONTROL, FAILCNT,
+	FILES,
+	NO_FILE = FILES,
+	DIRECTORY = FILES,      /* may stay open, too */
+	OPENED,
+};
+
+static const char *const file_names[FILES] = {
+	[MEMORY_CURRENT] = "memory.current",	    [MEMORY_MAX] = "memory.max",
+	[MEMORY_EVENTS] = "memory.events.local",    [PIDS_CURRENT] = "pids.current",
+	[PIDS_MAX] = "pids.max",		    [PIDS_EVENTS] = "pids.events",
+	[CPU_STAT] = "cpu.stat",		    [MEMORY_USAGE] = "memory.usage_in_bytes",
+	[MEMORY_LIMIT] = "memory.limit_in_bytes",   [OOM_CONTROL] = "memory.oom_control",
+	[FAILCNT] = "memory.failcnt",
+};
 
 static const struct cgroup_figure {
 	enum scope_hierarchy hierarchy;
 	enum vital_id vital;
-	const char *file;
+	enum file file;
 	const char *key;        /* NULL: the file is the number */
-	const char *limit;      /* a file: without a number in it, there is no reading; NULL: the vital has no limit */
+	enum file limit;        /* without a number in it, there is no reading; NO_FILE: the vital has no limit */
 } figures[] = {
-	{ SCOPE_CGROUP_V2, VITAL_CGROUP_MEMORY, "memory.current", NULL, "memory.max" },
-	{ SCOPE_CGROUP_V2, VITAL_CGROUP_OOM_KILLS, "memory.events.local", "oom_kill", NULL },
-	{ SCOPE_CGROUP_V2, VITAL_CGROUP_AT_LIMIT, "memory.events.local", "max", NULL },
-	{ SCOPE_CGROUP_V2, VITAL_CGROUP_AT_HIGH, "memory.events.local", "high", NULL },
-	{ SCOPE_CGROUP_V2, VITAL_CGROUP_PIDS, "pids.current", NULL, "pids.max" },
-	{ SCOPE_CGROUP_V2, VITAL_CGROUP_NO_PIDS, "pids.events", "max", NULL },
-	{ SCOPE_CGROUP_MEMORY, VITAL_CGROUP_MEMORY, "memory.usage_in_bytes", NULL, "memory.limit_in_bytes" },
-	{ SCOPE_CGROUP_MEMORY, VITAL_CGROUP_OOM_KILLS, "memory.oom_control", "oom_kill", NULL },
-	{ SCOPE_CGROUP_MEMORY, VITAL_CGROUP_AT_LIMIT, "memory.failcnt", NULL, NULL },
-	{ SCOPE_CGROUP_PIDS, VITAL_CGROUP_PIDS, "pids.current", NULL, "pids.max" },
-	{ SCOPE_CGROUP_PIDS, VITAL_CGROUP_NO_PIDS, "pids.events", "max", NULL },
+	{ SCOPE_CGROUP_V2, VITAL_CGROUP_MEMORY, MEMORY_CURRENT, NULL, MEMORY_MAX },
+	{ SCOPE_CGROUP_V2, VITAL_CGROUP_OOM_KILLS, MEMORY_EVENTS, "oom_kill", NO_FILE },
+	{ SCOPE_CGROUP_V2, VITAL_CGROUP_AT_LIMIT, MEMORY_EVENTS, "max", NO_FILE },
+	{ SCOPE_CGROUP_V2, VITAL_CGROUP_AT_HIGH, MEMORY_EVENTS, "high", NO_FILE },
+	{ SCOPE_CGROUP_V2, VITAL_CGROUP_PIDS, PIDS_CURRENT, NULL, PIDS_MAX },
+	{ SCOPE_CGROUP_V2, VITAL_CGROUP_NO_PIDS, PIDS_EVENTS, "max", NO_FILE },
+	{ SCOPE_CGROUP_MEMORY, VITAL_CGROUP_MEMORY, MEMORY_USAGE, NULL, MEMORY_LIMIT },
+	{ SCOPE_CGROUP_MEMORY, VITAL_CGROUP_OOM_KILLS, OOM_CONTROL, "oom_kill", NO_FILE },
+	{ SCOPE_CGROUP_MEMORY, VITAL_CGROUP_AT_LIMIT, FAILCNT, NULL, NO_FILE },
+	{ SCOPE_CGROUP_PIDS, VITAL_CGROUP_PIDS, PIDS_CURRENT, NULL, PIDS_MAX },
+	{ SCOPE_CGROUP_PIDS, VITAL_CGROUP_NO_PIDS, PIDS_EVENTS, "max", NO_FILE },
 };
+
+/*
+ * --- cgroups that are known, with their open files ----------------------------------------------
+ */
+
+struct cgroup_files {
+	enum scope_hierarchy hierarchy;
+	u64 id;
+	int fd_and_1[OPENED];   /* 0: not open */
+};
+
+struct known_groups {
+	struct cgroup_files *group;
+	size_t n;
+	struct table by_id;
+};
+
+struct vital_cgroups {
+	struct known_groups known, before;      /* of this reading, and those of the last one that are not in it yet */
+	size_t open, most_open;
+};
+
+static u64 hash_of(const struct cgroup_files *g)
+{
+	return table_hash(table_hash(0, &g->id, sizeof(g->id)), &g->hierarchy, sizeof(g->hierarchy));
+}
+
+static bool same_group(const void *array, u32 index, const void *key)
+{
+	const struct cgroup_files *known = (const struct cgroup_files *)array + index, *wanted = key;
+
+	return known->id == wanted->id && known->hierarchy == wanted->hierarchy;
+}
+
+/* A group of this reading, with the files that the last one left open. NULL: no memory. */
+static struct cgroup_files *find_group(struct vital_cgroups *c, enum scope_hierarchy hierarchy, u64 id)
+{
+	struct cgroup_files g = { .hierarchy = hierarchy, .id = id }, *before;
+	s64 at = table__find(&c->before.by_id, hash_of(&g), same_group, c->before.group, &g);
+
+	if (ARRAY_ROOM(c->known.group, c->known.n) || table__add(&c->known.by_id, hash_of(&g), c->known.n))
+		return NULL;
+	before = at < 0 ? NULL : &c->before.group[at];
+	if (before) {
+		memcpy(g.fd_and_1, before->fd_and_1, sizeof(g.fd_and_1));
+		memset(before->fd_and_1, 0, sizeof(before->fd_and_1));
+	}
+	c->known.group[c->known.n] = g;
+	return &c->known.group[c->known.n++];
+}
+
+/* False: the caller closes it. */
+static bool keep_open(struct vital_cgroups *c, struct cgroup_files *g, enum file file, int fd)
+{
+	if (c->open >= c->most_open)
+		return false;
+	g->fd_and_1[file] = fd + 1;
+	c->open++;
+	return true;
+}
+
+static void close_file(struct vital_cgroups *c, struct cgroup_files *g, enum file file)
+{
+	if (!g->fd_and_1[file])
+		return;
+	close(g->fd_and_1[file] - 1);
+	g->fd_and_1[file] = 0;
+	c->open--;
+}
+
+static void forget(struct vital_cgroups *c, struct known_groups *k)
+{
+	enum file file;
+	size_t i;
+
+	for (i = 0; i < k->n; i++)
+		for (file = 0; file < OPENED; file++)
+			close_file(c, &k->group[i], file);
+	free(k->group);
+	table__free(&k->by_id);
+	*k = (struct known_groups){};
+}
+
+/* Half of the files that the process may have: others need some, too. */
+static struct vital_cgroups *new_cgroups(void)
+{
+	struct vital_cgroups *c = calloc(1, sizeof(*c));
+	struct rlimit limit;
+
+	if (!c)
+		return NULL;
+	host__allow_files(2 * MOST_OPEN);
+	if (!getrlimit(RLIMIT_NOFILE, &limit))
+		c->most_open = limit.rlim_cur / 2 < MOST_OPEN ? limit.rlim_cur / 2 : MOST_OPEN;
+	return c;
+}
+
+void vital_cgroups__close(struct vital_reader *v)
+{
+	if (!v->cgroups)
+		return;
+	forget(v->cgroups, &v->cgroups->before);
+	forget(v->cgroups, &v->cgroups->known);
+	free(v->cgroups);
+	v->cgroups = NULL;
+}
+
+/*
+ * --- the files of one cgroup --------------------------------------------------------------------
+ */
 
 struct walk {
 	struct vital_reader *v;
@@ -48,106 +181,205 @@ struct walk {
 	enum scope_hierarchy hierarchy;
 	char path[PATH_MAX];    /* below the root of the hierarchy, "" for it */
 	u32 groups;
+	/* The files of the cgroup that is looked at. */
+	struct {
+		bool is_read, has_text;
+		u64 at_ns;
+		char text[4096];
+	} file[FILES];
 };
 
-static bool read_number(int dir, const char *name, const char *key, u64 *value)
-{
-	const struct vital_figure f = { .key = key };
-	char text[4096];
+/* Where a cgroup is. */
+struct place {
+	int above;              /* the directory that its own is in */
+	const char *name;
+	u64 id;
+	int dir;
+	bool stays_open;
+};
 
-	return small_file__read(dir, name, text, sizeof(text)) &&
-	       vital_text__number(text, VITAL_LINES, &f, VITAL_NUMBER, value);
+/* Its directory; another one may have its name by now. Negative: it was removed. */
+static int open_place(struct vital_cgroups *c, struct place *p, struct cgroup_files *g, struct stat *st)
+{
+	if (g->fd_and_1[DIRECTORY])
+		p->dir = g->fd_and_1[DIRECTORY] - 1;
+	else
+		p->dir = openat(p->above, p->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (p->dir < 0)
+		return -1;
+	if (!fstat(p->dir, st) && st->st_ino == p->id) {
+		p->stays_open = g->fd_and_1[DIRECTORY] || keep_open(c, g, DIRECTORY, p->dir);
+		return 0;
+	}
+	if (g->fd_and_1[DIRECTORY])
+		close_file(c, g, DIRECTORY);
+	else
+		close(p->dir);
+	return -1;
 }
 
-static int add_figure(const struct walk *w, int dir, u64 id, const struct cgroup_figure *f)
+static ssize_t read_anew(struct vital_cgroups *c, const struct place *p, struct cgroup_files *g, enum file file,
+			 char *text, size_t room)
 {
-	struct reading one = { .vital = f->vital, .id = id, .has_limit = f->limit != NULL };
+	int fd = openat(p->dir, file_names[file], O_RDONLY | O_CLOEXEC);
+	ssize_t n;
 
-	if (f->limit && (!read_number(dir, f->limit, NULL, &one.limit) || one.limit >= NO_LIMIT))
+	if (fd < 0)
+		return -1;
+	n = pread(fd, text, room, 0);
+	if (n <= 0 || !keep_open(c, g, file, fd))
+		close(fd);
+	return n;
+}
+
+/* A small file of a cgroup. NULL: there is none, or it is empty. */
+static const char *text_of(struct walk *w, const struct place *p, struct cgroup_files *g, enum file file)
+{
+	char *text = w->file[file].text;
+	size_t room = sizeof(w->file[file].text) - 1;
+	ssize_t n = -1;
+
+	if (w->file[file].is_read)
+		return w->file[file].has_text ? text : NULL;
+	if (g->fd_and_1[file]) {
+		n = pread(g->fd_and_1[file] - 1, text, room, 0);
+		if (n < 0)      /* the controller was disabled, and may be enabled again */
+			close_file(w->v->cgroups, g, file);
+	}
+	if (n < 0)
+		n = read_anew(w->v->cgroups, p, g, file, text, room);
+	text[n > 0 ? n : 0] = 0;
+	w->file[file].is_read = true;
+	w->file[file].has_text = n > 0;
+	w->file[file].at_ns = monotonic_ns();
+	return n > 0 ? text : NULL;
+}
+
+static bool read_number(struct walk *w, const struct place *p, struct cgroup_files *g, enum file file, const char *key,
+			u64 *value)
+{
+	const struct vital_figure f = { .key = key };
+	const char *text = text_of(w, p, g, file);
+
+	return text && vital_text__number(text, VITAL_LINES, &f, VITAL_NUMBER, value);
+}
+
+static int add_figure(struct walk *w, const struct place *p, struct cgroup_files *g, const struct cgroup_figure *f)
+{
+	struct reading one = { .vital = f->vital, .id = p->id, .has_limit = f->limit != NO_FILE };
+
+	if (one.has_limit && (!read_number(w, p, g, f->limit, NULL, &one.limit) || one.limit >= NO_LIMIT))
 		return 0;
-	if (!read_number(dir, f->file, f->key, &one.value))
+	if (!read_number(w, p, g, f->file, f->key, &one.value))
 		return 0;
-	one.at_ns = monotonic_ns();
+	one.at_ns = w->file[f->file].at_ns;
 	return readings__add(w->r, &one, *w->path ? w->path : "/");
 }
 
-static int add_throttling(const struct walk *w, int dir, u64 id)
+static int add_throttling(struct walk *w, const struct place *p, struct cgroup_files *g)
 {
-	struct reading one = { .vital = VITAL_CGROUP_THROTTLED, .id = id };
+	struct reading one = { .vital = VITAL_CGROUP_THROTTLED, .id = p->id };
 	struct cpu_stat stat = {};
-	char text[4096];
+	const char *text;
 
-	if ((w->hierarchy != SCOPE_CGROUP_V2 && w->hierarchy != SCOPE_CGROUP_CPU) ||
-	    !small_file__read(dir, "cpu.stat", text, sizeof(text)) || !strstr(text, "nr_periods "))
+	if (w->hierarchy != SCOPE_CGROUP_V2 && w->hierarchy != SCOPE_CGROUP_CPU)
+		return 0;
+	text = text_of(w, p, g, CPU_STAT);
+	if (!text || !strstr(text, "nr_periods "))
 		return 0;
 	cpu_stat__parse(&stat, text);
 	one.value = stat.throttled_ns;
-	one.at_ns = monotonic_ns();
+	one.at_ns = w->file[CPU_STAT].at_ns;
 	return stat.periods ? readings__add(w->r, &one, *w->path ? w->path : "/") : 0;
 }
 
-static int add_group(const struct walk *w, int dir, const struct stat *st)
+static int add_group(struct walk *w, const struct place *p, struct cgroup_files *g)
 {
-	int err = add_throttling(w, dir, st->st_ino);
+	enum file file;
 	size_t i;
+	int err;
 
+	for (file = 0; file < FILES; file++)
+		w->file[file].is_read = false;
+	err = add_throttling(w, p, g);
 	for (i = 0; i < ARRAY_SIZE(figures) && !err; i++)
 		if (figures[i].hierarchy == w->hierarchy)
-			err = add_figure(w, dir, st->st_ino, &figures[i]);
+			err = add_figure(w, p, g, &figures[i]);
 	return err;
 }
 
-static int visit(struct walk *w, int dir, u32 level);
+/*
+ * --- all of them --------------------------------------------------------------------------------
+ */
 
-static int visit_below(struct walk *w, int dir, const char *name, u32 level)
+static int visit(struct walk *w, struct place p, u32 level);
+
+static int visit_below(struct walk *w, int dir, const struct dirent *e, u32 level)
 {
 	size_t n = strlen(w->path), room = sizeof(w->path) - n;
-	int below, err = 0;
+	int err;
 
-	if (level >= MOST_LEVELS || strlen(name) + 2 > room)
+	if (level >= MOST_LEVELS || strlen(e->d_name) + 2 > room)
 		return 0;
-	below = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (below < 0)
-		return 0;               /* it was removed */
-	snprintf(w->path + n, room, "/%s", name);
-	err = visit(w, below, level + 1);
+	snprintf(w->path + n, room, "/%s", e->d_name);
+	err = visit(w, (struct place){ .above = dir, .name = e->d_name, .id = e->d_ino }, level + 1);
 	w->path[n] = 0;
 	return err;
 }
 
 static int visit_all_below(struct walk *w, int dir, u32 level)
 {
-	int copy = fcntl(dir, F_DUPFD_CLOEXEC, 0), err = 0;
-	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	int own = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
+	DIR *d = own < 0 ? NULL : fdopendir(own);
 	struct dirent *e;
 
-	if (!d && copy >= 0)
-		close(copy);
+	if (!d && own >= 0)
+		close(own);
 	while (d && !err && (e = readdir(d)))
 		if (e->d_type == DT_DIR && strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
-			err = visit_below(w, dir, e->d_name, level);
+			err = visit_below(w, dir, e, level);
 	if (d)
 		closedir(d);
 	return err;
 }
 
-/* Closes dir. */
-static int visit(struct walk *w, int dir, u32 level)
+static int visit(struct walk *w, struct place p, u32 level)
 {
+	struct cgroup_files *g;
 	struct stat st;
-	int err = fstat(dir, &st) ? 1 : 0;
+	int err;
 
-	if (!err && w->groups++ >= VITAL_CGROUPS) {
+	if (w->groups++ >= VITAL_CGROUPS) {
 		w->v->too_many_cgroups = true;
-		err = 1;
+		return 0;
 	}
-	if (!err)
-		err = add_group(w, dir, &st);
+	g = find_group(w->v->cgroups, w->hierarchy, p.id);
+	if (!g)
+		return -ENOMEM;
+	if (open_place(w->v->cgroups, &p, g, &st))
+		return 0;
+	err = add_group(w, &p, g);
 	/* A directory has two links, and one more for each below it. */
 	if (!err && st.st_nlink != 2)
-		err = visit_all_below(w, dir, level);
-	close(dir);
-	return err < 0 ? err : 0;
+		err = visit_all_below(w, p.dir, level);
+	if (!p.stays_open)
+		close(p.dir);
+	return err;
+}
+
+static int visit_hierarchy(struct walk *w)
+{
+	char *mount = cgroup__mount(w->hierarchy);
+	int root = mount ? open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1, err = 0;
+	struct stat st;
+
+	free(mount);
+	w->groups = 0;
+	if (root >= 0 && !fstat(root, &st))
+		err = visit(w, (struct place){ .above = root, .name = ".", .id = st.st_ino }, 0);
+	if (root >= 0)
+		close(root);
+	return err;
 }
 
 int vital_cgroups__read(struct vital_reader *v, struct readings *r)
@@ -155,18 +387,26 @@ int vital_cgroups__read(struct vital_reader *v, struct readings *r)
 	static const enum scope_hierarchy hierarchies[] = {
 		SCOPE_CGROUP_V2, SCOPE_CGROUP_MEMORY, SCOPE_CGROUP_PIDS, SCOPE_CGROUP_CPU,
 	};
+	struct walk *w = calloc(1, sizeof(*w));
 	int err = 0;
 	size_t i;
 
-	v->too_many_cgroups = false;
-	for (i = 0; i < ARRAY_SIZE(hierarchies) && !err; i++) {
-		struct walk w = { .v = v, .r = r, .hierarchy = hierarchies[i] };
-		char *mount = cgroup__mount(hierarchies[i]);
-		int dir = mount ? open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-
-		free(mount);
-		if (dir >= 0)
-			err = visit(&w, dir, 0);
+	if (!v->cgroups)
+		v->cgroups = new_cgroups();
+	if (!w || !v->cgroups) {
+		free(w);
+		return -ENOMEM;
 	}
+	w->v = v;
+	w->r = r;
+	v->too_many_cgroups = false;
+	v->cgroups->before = v->cgroups->known;
+	v->cgroups->known = (struct known_groups){};
+	for (i = 0; i < ARRAY_SIZE(hierarchies) && !err; i++) {
+		w->hierarchy = hierarchies[i];
+		err = visit_hierarchy(w);
+	}
+	forget(v->cgroups, &v->cgroups->before);
+	free(w);
 	return err;
 }

@@ -234,6 +234,7 @@ void vital_reader__close(struct vital_reader *v)
 {
 	if (v->messages_fd >= 0)
 		close(v->messages_fd);
+	vital_cgroups__close(v);
 	free(v->buffer);
 	*v = (struct vital_reader){ .messages_fd = -1 };
 }

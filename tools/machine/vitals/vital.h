@@ -182,6 +182,7 @@ struct vital_reader {
 	int messages_fd;        /* -1: cannot be opened */
 	u64 message[MESSAGES], messages_lost;   /* since it was opened */
 	bool too_many_cgroups;
+	struct vital_cgroups *cgroups;  /* cgroups.c: files of cgroups that stay open */
 	char *buffer;
 	size_t room;
 };
@@ -196,6 +197,7 @@ void vital_reader__close(struct vital_reader *v);
 
 /* A part of it: all cgroups. */
 int vital_cgroups__read(struct vital_reader *v, struct readings *r);
+void vital_cgroups__close(struct vital_reader *v);
 int vital_file_systems__read(struct vital_reader *v, struct readings *r);
 int vital_messages__read(struct vital_reader *v, struct readings *r);
 
