@@ -3,6 +3,7 @@
 overwritten, and every reader ends."""
 
 import contextlib
+import json
 import os
 import random
 import resource
@@ -229,6 +230,53 @@ def test_a_large_cell(recorded, tmp_path, line):
     path = changed(recorded, tmp_path, "UPDATE head SET text = hex(zeroblob(100000000)) || id")
     ended = run(line[0], path, *line[1:], preexec_fn=limit)
     assert ended.returncode > 0 and "too big" in ended.stderr, ended
+
+
+# Sets the title of a terminal.
+STEERS = "\x1b]0;evil\x07"
+
+
+def steering(value, build=lambda new: new):
+    """The JSON value as often as it has texts and names of members: one of them steers the terminal."""
+    if isinstance(value, str):
+        yield build(value + STEERS)
+    elif isinstance(value, list):
+        for i, each in enumerate(value):
+            yield from steering(each, lambda new, i=i: build(value[:i] + [new] + value[i + 1:]))
+    elif isinstance(value, dict):
+        for name, each in value.items():
+            yield from steering(each, lambda new, name=name: build({**value, name: new}))
+            yield build({name + STEERS if key == name else key: v for key, v in value.items()})
+
+
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory):
+    """A recording with a histogram, a table and stacks."""
+    path = tmp_path_factory.mktemp("pictures") / "night.db"
+    subprocess.run([BUILD / "record", "-o", path, "-d", "0.3", "-I", "200", "runqlat --by comm", "syscount", "snap -g"],
+                   check=True, capture_output=True, timeout=tally.PATIENCE)
+    return path
+
+
+def test_no_text_steers_the_terminal(pictures, tmp_path):
+    """Also texts that tools have as constants, as the heading of a report, come from the file."""
+    lines = ("runqlat",), ("syscount",), ("snap -g",)
+    shown = [run("show", pictures, *line) for line in lines]
+    assert all(each.returncode == 0 and each.stdout for each in shown), shown
+    with contextlib.closing(sqlite3.connect(pictures)) as db:
+        cells = [(table, column, text) for table, column in (("head", "text"), ("shape", "columns"))
+                 for text, in db.execute(f"SELECT DISTINCT {column} FROM {table}")]
+    texts = 0
+    for table, column, text in cells:
+        for other in steering(json.loads(text)):
+            path = changed(pictures, tmp_path)
+            with contextlib.closing(sqlite3.connect(path)) as db, db:
+                db.execute(f"UPDATE {table} SET {column} = ? WHERE {column} = ?", (json.dumps(other), text))
+            for line in lines:
+                ended = run("show", path, *line)
+                assert not set("\x1b\x07") & set(ended.stdout + ended.stderr), (other, ended)
+            texts += 1
+    assert texts > 50
 
 
 def test_mutations(recorded, tmp_path):

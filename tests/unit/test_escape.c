@@ -341,6 +341,16 @@ static void escape_string_is_the_same(void **state)
 	free(out);
 }
 
+static void idle(void **state)
+{
+	(void)state;
+	assert_true(escape_is_idle(""));
+	assert_true(escape_is_idle("wait for a CPU \\ \xc3\xa4"));
+	assert_false(escape_is_idle("\x1b[31m"));
+	assert_false(escape_is_idle("\xff"));
+	assert_false(escape_is_idle("\xe2\x80\xae"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -357,6 +367,7 @@ int main(void)
 		cmocka_unit_test(no_two_inputs_alike),
 		cmocka_unit_test(the_worst_case_fits),
 		cmocka_unit_test(escape_string_is_the_same),
+		cmocka_unit_test(idle),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

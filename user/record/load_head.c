@@ -12,18 +12,37 @@
 
 #ifdef HAVE_SQLITE
 
-static void undo_text(json_t *v)
+/* Texts that writers escape. They write others, which tools have as constants, as they are. */
+static bool is_escaped_later(const char *name)
 {
-	char *text = json_is_string(v) ? strdup(json_string_value(v)) : NULL;
+	static const char *const names[] = { "source", "caveat", "nothing", "kernel" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+/* A hostile file may have any text under any name: texts that could steer a terminal stay escaped. */
+static void undo_text(const char *name, json_t *v)
+{
+	char *text = json_is_string(v) ? strdup(json_string_value(v)) : NULL, *escaped;
 
 	if (!text)
 		return;
 	escape_undo(text);
-	json_string_set_nocheck(v, text);
+	if (is_escaped_later(name) || escape_is_idle(text)) {
+		json_string_set_nocheck(v, text);
+	} else {
+		escaped = escape_string(text);
+		json_string_set_nocheck(v, escaped ?: "");
+		free(escaped);
+	}
 	free(text);
 }
 
-/* Unescapes the texts of a head. */
+/* Unescapes the texts of an object, to any depth; of anything else nothing. */
 static void undo_texts(json_t *o)
 {
 	const char *name;
@@ -32,11 +51,12 @@ static void undo_texts(json_t *o)
 	size_t i;
 
 	json_object_foreach_safe(o, next, name, v) {
-		if (json_is_object(v))
-			undo_texts(v);
-		undo_text(v);
-		for (i = 0; i < json_array_size(v); i++)
-			undo_text(json_array_get(v, i));
+		undo_texts(v);
+		undo_text(name, v);
+		for (i = 0; i < json_array_size(v); i++) {
+			undo_texts(json_array_get(v, i));
+			undo_text(name, json_array_get(v, i));
+		}
 	}
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "report/escape.h"
 #include "report/json_value.h"
 #include "report/role.h"
 
@@ -155,7 +156,7 @@ static int read_column(const struct shape *shape, struct shape_column *c, const 
 	s64 decimals = json_integer_value(json_object_get(o, "decimals"));
 	size_t i;
 
-	if (!name || !*name || strpbrk(name, "\"") || !kind || decimals < 0 || decimals > 18)
+	if (!name || !*name || strpbrk(name, "\"") || !escape_is_idle(name) || !kind || decimals < 0 || decimals > 18)
 		return -EUCLEAN;
 	for (i = 0; i < ARRAY_SIZE(kind_names) && strcmp(kind_names[i], kind); i++)
 		;

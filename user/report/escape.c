@@ -114,6 +114,19 @@ char *escape_string(const char *src)
 	return dst;
 }
 
+bool escape_is_idle(const char *text)
+{
+	size_t n = strlen(text), len;
+	u32 code = 0;
+
+	for (; n; text += len, n -= len) {
+		len = decode((const unsigned char *)text, n, &code);
+		if (!len || (code != '\\' && !harmless(code)))
+			return false;
+	}
+	return true;
+}
+
 static int hex_digit(char c)
 {
 	static const char digits[] = "0123456789abcdef";

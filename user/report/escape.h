@@ -25,6 +25,9 @@ size_t escape(char *dst, const char *src, size_t n);
 /* The same for a C string, into new memory that the caller frees. NULL: no memory. */
 char *escape_string(const char *src);
 
+/* Whether escape() would change nothing but backslashes. */
+bool escape_is_idle(const char *text);
+
 /* Reverses escape(), in place. A \x00 stays as it is. */
 void escape_undo(char *text);
 
