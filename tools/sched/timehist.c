@@ -135,15 +135,6 @@ static int add_totals(struct report_row *row, const struct task_totals *t)
 	return err ?: report_row__add_sum(row, "migrations", t->migrations, FIELD_NUMBER);
 }
 
-/* Takes over row, even if err reports that making it failed. */
-static int finish_row(struct report *r, struct report_row *row, int err)
-{
-	if (!err)
-		return report__add_row(r, row);
-	report_row__free(row);
-	return err;
-}
-
 /* Covers the interval: the next one begins empty. */
 static int report_summary(struct timehist *h, struct report *r)
 {
@@ -156,7 +147,7 @@ static int report_summary(struct timehist *h, struct report *r)
 		struct report_row row = {};
 
 		err = add_totals(&row, &h->tasks.task[i]);
-		err = finish_row(r, &row, err);
+		err = report__end_row(r, &row, err);
 	}
 	if (!err && !r->nrows)
 		err = report__end_columns(r, &columns, add_totals(&columns, &none));
@@ -231,7 +222,7 @@ static int report_worst(struct timehist *h, struct report *r)
 		struct report_row row = {};
 
 		err = add_worst(&row, h, &worst.entry[i]);
-		err = finish_row(r, &row, err);
+		err = report__end_row(r, &row, err);
 	}
 	if (!err && !worst.n)
 		err = report__end_columns(r, &columns, add_worst(&columns, h, &none));

@@ -171,6 +171,17 @@ int report__end_row(struct report *r, struct report_row *row, int err)
 	return err;
 }
 
+int report_row__begin_total(struct report_row *row, const struct report *r, size_t nkeys)
+{
+	int err = 0;
+	size_t i;
+
+	*row = (struct report_row){ .is_total = true };
+	for (i = 0; i < nkeys && !err; i++)
+		err = report_row__add_text(row, r->row[0].cell[i].name, i ? NULL : "total");
+	return err;
+}
+
 int report__end_columns(struct report *r, struct report_row *row, int err)
 {
 	report_row__free(&r->columns);

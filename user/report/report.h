@@ -284,6 +284,9 @@ int report__end_row(struct report *r, struct report_row *row, int err);
 /* The same for the columns of a report without rows: row has any values, as of a row of zeros. */
 int report__end_columns(struct report *r, struct report_row *row, int err);
 
+/* Begins the total of the rows so far: "total" in the first of their nkeys key cells, nothing in the others. */
+int report_row__begin_total(struct report_row *row, const struct report *r, size_t nkeys);
+
 /* If err, from adding the last row, is 0: makes that row the columns. */
 int report__keep_columns(struct report *r, int err);
 
@@ -325,7 +328,7 @@ void report__free(struct report *r);
 #define REPORT_NOTE_SPACE (64 + 2 * UNITS_SPACE)
 const char *report__note(const struct report *r, char room[REPORT_NOTE_SPACE]);
 
-/* What follows the value in a heading: " during 3.00 s", or ", read in 1.20 ms". */
+/* The end of a heading, behind the value: " during 3.00 s", or ", read in 1.20 ms". */
 const char *report__when(const struct report *r, char room[REPORT_NOTE_SPACE]);
 void report_stacks__free(struct report_stacks *s);
 void report_group__free(struct report_group *g);

@@ -74,12 +74,9 @@ static int add_heading(struct sum_table_report *t, const struct sum_table_spec *
 static int add_total(struct sum_table_report *t, const struct sum_layout *layout, struct report *r, const void *total,
 		     size_t nkeys)
 {
-	struct report_row row = { .is_total = true };
-	int err = 0;
-	size_t i;
+	struct report_row row;
+	int err = report_row__begin_total(&row, r, nkeys);
 
-	for (i = 0; i < nkeys && !err; i++)
-		err = report_row__add_text(&row, r->row[0].cell[i].name, i ? NULL : "total");
 	if (!err)
 		err = report_row__add_columns(&row, t->cli->columns, sum_layout__sums(layout, total), &t->source);
 	return report__end_row(r, &row, err);

@@ -136,15 +136,6 @@ static int add_figures(struct report_row *row, const struct call_columns *column
  * --- rows --------------------------------------------------------------------------------------
  */
 
-/* Takes over row, even if err reports that making it failed. */
-static int finish_row(struct report *r, struct report_row *row, int err)
-{
-	if (!err)
-		return report__add_row(r, row);
-	report_row__free(row);
-	return err;
-}
-
 static int add_to_total(struct call *total, const struct call *c)
 {
 	total->calls += c->calls;
@@ -160,15 +151,12 @@ static int add_to_total(struct call *total, const struct call *c)
 static int add_total(struct report *r, const struct call_columns *columns, const struct call *total,
 		     size_t nkeys)
 {
-	struct report_row row = { .is_total = true };
-	int err = 0;
-	size_t i;
+	struct report_row row;
+	int err = report_row__begin_total(&row, r, nkeys);
 
-	for (i = 0; i < nkeys && !err; i++)
-		err = report_row__add_text(&row, r->row[0].cell[i].name, i ? NULL : "total");
 	if (!err)
 		err = add_figures(&row, columns, total);
-	return finish_row(r, &row, err);
+	return report__end_row(r, &row, err);
 }
 
 /* *nkeys: number of key cells, which come first. */
@@ -183,7 +171,7 @@ static int add_row(struct report *r, const struct call_columns *columns, const s
 	*nkeys = row.ncells;
 	if (!err)
 		err = add_figures(&row, columns, c);
-	return finish_row(r, &row, err);
+	return report__end_row(r, &row, err);
 }
 
 int calls__report(struct report *r, struct calls *set, const struct call_columns *columns,
