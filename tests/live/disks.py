@@ -52,6 +52,17 @@ def mount(ends, directory, kind, options):
     ends.callback(run, "umount", str(directory))
 
 
+def write_too_much(disk):
+    """1 MiB, for which the file behind the disk has no room."""
+    fd = os.open(disk.path, os.O_RDWR)
+    try:
+        with pytest.raises(OSError):
+            os.pwrite(fd, b"x" * (1 << 20), 0)
+            os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
 def loop(ends, directory, size=16 << 20):
     """A loop device over a sparse file."""
     file = directory / "disk"

@@ -125,13 +125,7 @@ def test_errors_of_a_disk(tool, ends, directory, shown):
     disk = disks.loop(ends, directory)
 
     def write():
-        fd = os.open(disk.path, os.O_RDWR)
-        try:
-            with pytest.raises(OSError):
-                os.pwrite(fd, b"x" * (1 << 20), 0)
-                os.fsync(fd)
-        finally:
-            os.close(fd)
+        disks.write_too_much(disk)
 
     tracer = tool("--json", tool="triage")
     write()
@@ -211,7 +205,7 @@ def read_again(ends, group, path, times):
 
 
 def file_on_disk(ends, directory):
-    """Larger than a cgroup of 16 MiB. What tmpfs has cannot be reclaimed."""
+    """Larger than a cgroup of 16 MiB. Pages of tmpfs cannot be reclaimed."""
     disk = disks.loop(ends, directory, 96 << 20)
     disks.run("mkfs.ext4", "-q", disk.path)
     at = directory / "disk-with-a-file"

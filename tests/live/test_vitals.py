@@ -283,13 +283,7 @@ def test_errors_of_a_disk_are_messages(tool, ends, directory):
     tracer = tool("--json", tool="vitals")
     with open("/dev/kmsg", "w") as f:
         f.write("Out of memory: Killed process 1 (tally-test)\n")
-    fd = os.open(disk.path, os.O_RDWR)
-    try:
-        with pytest.raises(OSError):
-            os.pwrite(fd, b"x" * (1 << 20), 0)
-            os.fsync(fd)
-    finally:
-        os.close(fd)
+    disks.write_too_much(disk)
     tally.wait_until(has_error, "the kernel's message")
     rows = rows_of(tracer.stop().report)
     assert rows["kernel", "messages", "io_error"]["count"] >= 1
@@ -391,7 +385,7 @@ def test_a_limit_that_changes(tool, cgroup, directory):
 
 
 def test_files_of_cgroups_stay_open(tool, run, cgroup, ends):
-    """Those that are there in each reading are opened once."""
+    """A file that is there in each reading is opened once."""
     version, group = levels.group_of(cgroup, "pids")
     if version == "v2":
         (group.path / "cgroup.subtree_control").write_text("+pids")
