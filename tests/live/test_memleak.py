@@ -257,7 +257,7 @@ def pids_of(name, tracer):
 
 
 def test_programs_that_have_ended_leave(memleak):
-    """Of everyone's memory: else a machine on which many programs start would have no room for more of them."""
+    """With -a: else a machine on which many programs start would have no room for more of them."""
     tracer = memleak("-a")
     with subprocess.Popen(("sleep", "1000")) as stays:
         tally.wait_until(lambda: (Path(f"/proc/{stays.pid}/comm")).read_text() == "sleep\n", "the program")

@@ -31,7 +31,7 @@ class Standing:
                 tally.settle(pid)
 
     def rows(self, report, **members):
-        """Those of its threads that have these members."""
+        """Its threads that have these members."""
         return [row for row in report["rows"]
                 if row["tid"] in self.tid and all(row[name] == value for name, value in members.items())]
 

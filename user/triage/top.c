@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What stands between { and }. */
+/* The text between { and }. */
 struct part {
 	const struct triage_finding *figure;    /* NULL: there is no such figure */
 	const char *cell;       /* of n bytes; NULL: the value */

@@ -7,7 +7,7 @@
  * --- stuck -------------------------------------------------------------------------------------
  */
 
-/* Whether no thread of the process can do anything. One that has ended does nothing, but the others may wait for it. */
+/* Whether no thread of the process can do anything. An ended thread does nothing, but the others may wait for it. */
 static bool is_process_stuck(const struct snap_waits *w, u32 process)
 {
 	u32 i, stuck = 0;
