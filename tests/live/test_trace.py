@@ -324,10 +324,13 @@ def test_stacks_as_strace(traced, directory):
         """The tables of a program are read while it runs: where that took too long, the tool says so."""
         lines, report = lines_of(traced("-g", "--", *command))
         within(nothing_lost(report), flaws(report))
-        return [(line["values"]["call"], [frame["module"] for frame in line["frames"]]) for line in lines]
+        ((_, text),) = strace(directory, *command, options=("-k",))
+        # Other tests may have return probes in libc: each hit is a system call, and strace walks no further than them.
+        if any("[uprobes]" in line for line in text):
+            raise tally.Blurred
+        return [(line["values"]["call"], [frame["module"] for frame in line["frames"]]) for line in lines], text
 
-    found = steady(trial)
-    ((_, text),) = strace(directory, *command, options=("-k",))
+    found, text = steady(trial)
     expected = []
     for line in text:
         if frame := re.match(r" > (.*?)(?:\(.*\))? \[0x", line):
