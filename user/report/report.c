@@ -382,7 +382,7 @@ static int compare_cells(const struct field *a, const struct field *b)
 static int by_cell_then_key(const void *a, const void *b)
 {
 	const struct row_entry *x = a, *y = b;
-	int d = compare_cells(y->figure, x->figure);
+	int d = x->row.later - y->row.later ?: compare_cells(y->figure, x->figure);
 	size_t i;
 
 	for (i = 0; !d && i < x->nkeys && i < x->row.ncells && i < y->row.ncells; i++)

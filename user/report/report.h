@@ -111,6 +111,7 @@ struct report_row {
 	struct field *cell;
 	size_t ncells;
 	bool is_total;          /* total of all rows before it: always shown */
+	bool later;             /* report__sort_rows() puts it after the rows without this */
 	/* what its figures are of, if they are a histogram's (run/tabulate.h); owned; NULL: they are not */
 	struct histogram *hist;
 };
