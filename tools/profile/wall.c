@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "agg/elements.h"
 #include "base/clock.h"
 #include "cli/task_key.h"
 #include "host/task_state.h"
@@ -98,7 +99,8 @@ static int find_still(struct wall *w, struct blocked_stills *s)
 
 	w->has_ended = true;
 	wall__disarm(w);
-	err = blocked_stills__read(s, w->bpf->progs.show_blocked);
+	/* A program that was running then may still add a time, or end one. */
+	err = elements__await_programs() ?: blocked_stills__read(s, w->bpf->progs.show_blocked);
 	return err ?: blocked_stills__read(s, w->bpf->progs.show_ran);
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agg/elements.h"
 #include "base/clock.h"
 #include "host/task_state.h"
 #include "report/diag.h"
@@ -200,10 +201,15 @@ void blocked__disarm(struct measurement *m)
 static int find_still(struct measurement *m, struct blocked_stills *s)
 {
 	struct blocked *b = m->own;
+	int err;
 
 	b->ended = true;
 	blocked__disarm(m);
-	return b->view == BLOCKED_BY_WAKER ? 0 : blocked_stills__read(s, b->bpf->progs.show_blocked);
+	/* A program that was running then may still add a wait, or end one. */
+	err = elements__await_programs();
+	if (err || b->view == BLOCKED_BY_WAKER)
+		return err;
+	return blocked_stills__read(s, b->bpf->progs.show_blocked);
 }
 
 static const char *value(const struct blocked *b)
