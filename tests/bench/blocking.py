@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-offcputime and wakeuptime beside empty programs and libbpf-tools: ns of BPF programs per context switch. Of waits below
-the threshold, where nothing need be walked, and of all of them.
+offcputime, wakeuptime and why beside empty programs and libbpf-tools: ns of BPF programs per context switch. Of waits
+below the threshold, where nothing need be walked, and of all of them.
 """
 import figures
 import loads
@@ -13,6 +13,7 @@ from subjects import BUILD, Empty, Tally, available
 EMPTIES = ("empty-switch", "empty-wakeup", "empty-waking", "empty-irq-work")
 BELOW = 150         # ns above empty, of a switch below the threshold
 WAKEUPS = 0.5       # of the cost of libbpf-tools' wakeuptime
+WHY = 1.3           # of the cost of offcputime
 
 
 class OneLink(LibbpfTool):
@@ -43,6 +44,8 @@ def candidates():
     # As the peer walks them.
     yield lambda: tally("all-fp", "offcputime", "--call-graph", "fp").beside_peer("libbpf-all")
     yield lambda: OneLink("libbpf-all", "libbpf-tools offcputime", ["/usr/sbin/offcputime", "600"], EMPTIES)
+    # All time, by cause and without stacks.
+    yield lambda: tally("why", "why").beside_peer("all")
     yield lambda: tally("wakeups-both", "wakeuptime").beside_peer("libbpf-wakeups")
     # As much as the peer does: it has no user stacks.
     yield lambda: tally("wakeups", "wakeuptime", "-K").beside_peer("libbpf-wakeups")
@@ -54,6 +57,9 @@ def goals(costs, subjects, all_loads):
     for load in all_loads:
         ns = figures.Spread(figures.costs(costs, names["below"], load)).median
         yield f"  goal {'met' if ns <= BELOW else 'missed'}: {load.name}: {ns:.0f} ns below the threshold, to be <= {BELOW}"
+        x = figures.Spread(figures.ratios(figures.costs(costs, names["why"], load),
+                                          figures.costs(costs, names["all"], load))).median
+        yield f"  goal {'met' if x <= WHY else 'missed'}: {load.name}: why {x:.2f} of offcputime's, to be <= {WHY}"
         if "libbpf-wakeups" in names:
             x = figures.Spread(figures.ratios(figures.costs(costs, names["wakeups"], load),
                                               figures.costs(costs, names["libbpf-wakeups"], load))).median
