@@ -139,6 +139,7 @@ struct cfs_rq {
 	unsigned int h_nr_queued; /* optional: 6.14, commit 7b8a702d9438 */
 	unsigned int h_nr_runnable; /* optional: 6.14, commit c2a295bffeaf */
 	struct sched_entity *curr;
+	int throttle_count; /* optional: CONFIG_CFS_BANDWIDTH */
 	struct rq *rq; /* optional: CONFIG_FAIR_GROUP_SCHED */
 };
 
@@ -629,6 +630,10 @@ struct task_struct {
 	struct restart_block restart_block;
 	int exit_state;
 	int exit_code;
+	unsigned int in_iowait : 1;
+	unsigned int in_memstall : 1; /* optional: CONFIG_PSI */
+	u64 utime;
+	u64 stime;
 	u64 start_time;
 	struct sched_entity se;
 	struct sched_info sched_info; /* optional: CONFIG_SCHED_INFO */

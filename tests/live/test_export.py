@@ -607,6 +607,7 @@ METRICS = (
         "runqlat": "",
         "runqlen": "",
         "schedlat": "",
+        "why": "",
         "probe sched:sched_switch --by comm": "",
         "stackcount -K sched:sched_switch --format table": "",
         "stat -e cs,page-faults": "",

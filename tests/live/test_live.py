@@ -99,6 +99,7 @@ OTHERS = (
     ("timers",),
     ("vitals",),
     ("wakeuptime",),
+    ("why",),
     ("workqueues",),
 )
 

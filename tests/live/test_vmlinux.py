@@ -21,7 +21,7 @@ Item = namedtuple("Item", "kind name member optional")
 
 OPEN = re.compile(r"^(typedef )?(struct|enum) ?(\w*) \{")
 CLOSE = re.compile(r"^\} ?(\w*);")
-MEMBER = re.compile(r"^\t.*?(\w+)(\[\d*\])?;")
+MEMBER = re.compile(r"^\t.*?(\w+)(\[\d*\]| : \d+)?;")
 VALUE = re.compile(r"^\t(\w+)( = \w+)?,")
 ONE_LINE = re.compile(r"^enum \{ (.*) \};")
 TYPEDEF = re.compile(r"^typedef .*?(\w+);")

@@ -1,0 +1,506 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * All time of threads, by what they did (why.h): a ledger that is written at switches and wakeups.
+ *
+ * A switch-out says why the thread leaves, from its state, the flags that the kernel sets around its waits, and the
+ * system call that it is in. Its wakeup ends that and begins the wait for a CPU. Phases that no program saw the begin
+ * of are told from the run time that the kernel has charged; the rest of a thread's existence is WHY_UNKNOWN.
+ *
+ * All times are CLOCK_MONOTONIC: phases begin and end on different CPUs.
+ */
+#include "compat.bpf.h"
+#include "file_name.bpf.h"
+#include "loss.bpf.h"
+#include "maximum.bpf.h"
+#include "preempt.bpf.h"
+#include "scope.bpf.h"
+#include "socket.bpf.h"
+#include "sums.bpf.h"
+#include "task_key.bpf.h"
+#include "task_state.bpf.h"
+#include "why.h"
+#include "writer.bpf.h"
+
+/* include/linux/lockdep.h, 5.19: flags of lock:contention_begin */
+#define LCB_F_SPIN (1U << 0)
+
+/* include/uapi/linux/stat.h; include/uapi/linux/in.h */
+#define S_IFCHR 0020000
+#define S_IFIFO 0010000
+#define IPPROTO_TCP 6
+#define IPPROTO_UDP 17
+
+/* sched_switch has prev_state as its fourth argument (5.18, commit fa2c3254d7cf). */
+const volatile bool have_prev_state = false;
+
+/* The argument of each call that is a descriptor, plus 1. Set by the loader. */
+const volatile u8 descriptor[TRACE_SLOTS] = {};
+
+/* Threads that sleep through the whole run have keys of their own. */
+const volatile bool tell_whole = false;
+
+/* Set by the loader: phases that began earlier count from here. */
+u64 began_ns = 0;
+/* If not 0, the run has ended: state no longer changes, so that the loader can read it. */
+u64 ended_ns = 0;
+
+SUMS(struct why_key, struct why_sums)
+
+struct why_state {
+	u64 since;              /* begin of the phase; 1: before the programs were attached */
+	u64 told;               /* ns of its phases that have ended, since the run began */
+	u64 ran;                /* se.sum_exec_runtime at its last switch-out */
+	u64 user, system;       /* utime and stime that have been told */
+	u64 lock;               /* that it waits for; 0: none */
+	u32 slot;
+	u16 phase, kind;
+	u32 ended;              /* it has left its CPU for the last time */
+	u32 gave_up;            /* nvcsw at its last switch-out: how often it left to wait for something */
+};
+
+TASK_STATE(why_states, struct why_state)
+
+/* --- phases -------------------------------------------------------------------------------------- */
+
+static __always_inline bool is_open(void)
+{
+	return began_ns && !ended_ns;
+}
+
+/* Length in ns of a phase, as far as it is within the run. */
+static __always_inline u64 length(u64 since, u64 until)
+{
+	if (since < began_ns)
+		since = began_ns;
+	/* Clocks of two CPUs may differ slightly. */
+	return (s64)(until - since) > 0 ? until - since : 0;
+}
+
+static __always_inline void key_of(struct why_key *key, struct task_struct *t, const struct why_state *st)
+{
+	task_key_of(&key->task, t);
+	key->phase = st->phase;
+	key->kind = st->kind;
+	key->slot = st->slot;
+}
+
+/* Time that finds no room stays untold. */
+static __always_inline void add(struct why_key *key, struct task_struct *t, struct why_state *st, u64 ns, u64 now)
+{
+	bool counts = scope_now(t);
+	struct why_sums *s = counts ? sums_of(key) : NULL;
+
+	if (s || !counts)
+		st->told += ns;
+	if (!s)
+		return;
+	s->ns += ns;
+	s->count++;
+	if (key->phase == WHY_ON_CPU) {
+		s->user += t->utime - st->user;
+		s->system += t->stime - st->system;
+	}
+	maximum_keep(s->longest, ns);
+	task_key_name(s->name, &s->name_stamp, t, now);
+}
+
+/* Ends a phase at that time, where the next one begins. */
+static __always_inline void end_phase(struct task_struct *t, struct why_state *st, u64 until)
+{
+	struct why_key key = { .writer = this_writer() };
+
+	if (is_open()) {
+		key_of(&key, t, st);
+		add(&key, t, st, length(st->since, until), until);
+	}
+	if (st->phase == WHY_ON_CPU) {
+		st->user = t->utime;
+		st->system = t->stime;
+	}
+	st->since = until;
+	st->slot = WHY_ANYWHERE;
+	st->kind = KIND_NONE;
+}
+
+/* The part of a thread's existence that is not in its phases, of which the last one ends now. */
+static __always_inline u64 untold(struct task_struct *t, u64 told, u64 now)
+{
+	u64 existed = length(t->start_time, now);
+
+	return existed > told ? existed - told : 0;
+}
+
+/*
+ * A thread's state. A thread that was not seeded is new, and was copied until now, or could not be given a state
+ * earlier: its time until now is unknown.
+ */
+static __always_inline struct why_state *state_of(struct task_struct *t, u64 now, bool is_new)
+{
+	struct why_state *st = why_states_find(t), init = {};
+
+	if (st)
+		return st;
+	init.since = is_new ? t->start_time : now;
+	init.phase = is_new ? WHY_STARTING : WHY_UNKNOWN;
+	init.slot = WHY_ANYWHERE;
+	init.ran = t->se.sum_exec_runtime;
+	init.gave_up = t->nvcsw;
+	init.user = t->utime;
+	init.system = t->stime;
+	st = why_states_get(t, &init);
+	if (!st)
+		count_lost(LOSS_NO_STORAGE);
+	return st;
+}
+
+/* --- why it leaves ------------------------------------------------------------------------------- */
+
+static __always_inline bool is_throttled(struct task_struct *t)
+{
+	return bpf_core_field_exists(t->se.cfs_rq) && bpf_core_field_exists(t->se.cfs_rq->throttle_count) &&
+	       t->se.cfs_rq->throttle_count;
+}
+
+static __always_inline u32 blocked_phase(struct task_struct *t, const struct why_state *st, u32 state)
+{
+	if (state & TASK_STOPPED_OR_TRACED)
+		return state & TASK_TRACED_BIT ? WHY_TRACED : WHY_STOPPED;
+	if (bpf_core_field_exists(t->in_memstall) && BPF_CORE_READ_BITFIELD(t, in_memstall))
+		return WHY_MEMORY;
+	if (BPF_CORE_READ_BITFIELD(t, in_iowait))
+		return WHY_IO;
+	if (st->lock)
+		return WHY_LOCK;
+	if (state & TASK_INTERRUPTIBLE)
+		return WHY_SLEEP;
+	if (state & TASK_UNINTERRUPTIBLE)
+		return state & TASK_NOLOAD ? WHY_IDLE : WHY_DISK;
+	return WHY_OTHER;
+}
+
+static __always_inline u32 socket_kind(struct file *f)
+{
+	struct socket *socket = BPF_CORE_READ(f, private_data);
+	struct sock *sk = BPF_CORE_READ(socket, sk);
+	u16 family = BPF_CORE_READ(sk, __sk_common.skc_family), protocol;
+
+	if (family == AF_UNIX)
+		return KIND_UNIX;
+	protocol = BPF_CORE_READ(sk, sk_protocol);
+	if (family != AF_INET && family != AF_INET6)
+		return KIND_SOCKET;
+	return protocol == IPPROTO_TCP ? KIND_TCP : protocol == IPPROTO_UDP ? KIND_UDP : KIND_SOCKET;
+}
+
+static __always_inline u32 kind_of(struct file *f)
+{
+	switch (BPF_CORE_READ(f, f_inode, i_mode) & S_IFMT) {
+	case S_IFREG:
+		return KIND_FILE;
+	case S_IFDIR:
+		return KIND_DIRECTORY;
+	case S_IFBLK:
+		return KIND_BLOCK;
+	case S_IFCHR:
+		return KIND_CHARACTER;
+	case S_IFIFO:
+		return KIND_PIPE;
+	case S_IFSOCK:
+		return socket_kind(f);
+	default:
+		return KIND_ANONYMOUS;
+	}
+}
+
+/* The system call that a blocked thread is in, and what its descriptor is. */
+static __always_inline void find_call(struct task_struct *t, struct why_state *st)
+{
+	struct pt_regs *regs = task_user_regs(t);
+	u64 slot, argument;
+	struct file *f;
+	u32 number, fd;
+
+	st->slot = WHY_KERNEL_THREAD;
+	if (t->flags & PF_KTHREAD || !regs_are_users(regs))
+		return;
+	st->slot = WHY_NO_CALL;
+	number = task_syscall_number(t);
+	if ((s32)number < 0)
+		return;
+	slot = number < SYSCALL_NUMBERS ? number : SYSCALL_NUMBERS - 1;
+	if (task_syscall_abi(t) != SYSCALL_NATIVE)
+		slot += SYSCALL_NUMBERS;
+	st->slot = slot;
+	barrier_var(slot);
+	if (slot >= TRACE_SLOTS)
+		return;
+	argument = descriptor[slot];
+	if (!argument)
+		return;
+	fd = slot < SYSCALL_NUMBERS ? syscall_argument(regs, argument - 1) :
+				      compat_syscall_argument(regs, argument - 1);
+	f = file_of_task(t, fd);
+	if (f)
+		st->kind = kind_of(f);
+}
+
+/* --- hooks --------------------------------------------------------------------------------------- */
+
+/*
+ * Where a switch-in was missed, the thread was on a CPU for the time that the kernel has charged since its last
+ * switch-out.
+ */
+static __always_inline void end_run(struct task_struct *t, struct why_state *st, u64 now)
+{
+	u64 ran = t->se.sum_exec_runtime - st->ran;
+
+	if (st->phase != WHY_ON_CPU) {
+		count_lost(LOSS_MISSED);
+		if (ran > now - st->since)
+			ran = now - st->since;
+		end_phase(t, st, now - ran);
+		st->phase = WHY_ON_CPU;
+	}
+	end_phase(t, st, now);
+	st->ran = t->se.sum_exec_runtime;
+	st->gave_up = t->nvcsw;
+}
+
+/* The thread is not on a CPU, and its switch-out was missed. */
+static __always_inline void end_missed_run(struct task_struct *t, struct why_state *st, u64 now)
+{
+	u64 ran = t->se.sum_exec_runtime - st->ran;
+
+	count_lost(LOSS_MISSED);
+	end_phase(t, st, ran < now - st->since ? st->since + ran : now);
+	st->ran = t->se.sum_exec_runtime;
+}
+
+static __always_inline void end_thread(struct task_struct *t, struct why_state *st, u64 now)
+{
+	struct why_key key = { .writer = this_writer(), .slot = WHY_ANYWHERE };
+	u64 ns = untold(t, st->told, now);
+
+	st->ended = true;
+	if (!is_open() || !ns)
+		return;
+	task_key_of(&key.task, t);
+	add(&key, t, st, ns, now);
+}
+
+static __always_inline void leave(struct task_struct *t, u32 state, u64 now)
+{
+	struct why_state *st;
+
+	if (is_idle(t) || !scope_for_life(t))
+		return;
+	st = state_of(t, now, false);
+	if (!st)
+		return;
+	end_run(t, st, now);
+	if (state & TASK_DEAD) {
+		end_thread(t, st, now);
+		return;
+	}
+	if (state == TASK_RUNNING) {
+		st->phase = is_throttled(t) ? WHY_THROTTLED : WHY_PREEMPTED;
+		return;
+	}
+	st->phase = blocked_phase(t, st, state);
+	find_call(t, st);
+}
+
+static __always_inline void come_back(struct task_struct *t, u64 now)
+{
+	struct why_state *st;
+
+	if (is_idle(t) || !scope_for_life(t))
+		return;
+	st = state_of(t, now, false);
+	if (!st)
+		return;
+	if (st->phase == WHY_ON_CPU) {
+		/* The wakeup was missed, too, if there was one. */
+		end_missed_run(t, st, now);
+		st->phase = st->gave_up == (u32)t->nvcsw ? WHY_PREEMPTED : WHY_UNKNOWN;
+		st->gave_up = t->nvcsw;
+	}
+	end_phase(t, st, now);
+	st->phase = WHY_ON_CPU;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	u32 state = have_prev_state ? (u32)ctx[3] : task_run_state(prev);
+	u64 now;
+
+	if (ended_ns)
+		return 0;
+	now = bpf_ktime_get_ns();
+	leave(prev, preempt ? TASK_RUNNING : state, now);
+	come_back(next, now);
+	return 0;
+}
+
+/* Woken before it was switched out, it goes on. */
+static __always_inline bool is_runnable(struct task_struct *t, const struct why_state *st)
+{
+	if (st->phase == WHY_ON_CPU)
+		return !bpf_core_field_exists(t->on_cpu) || t->on_cpu;
+	return st->phase == WHY_WOKEN || st->phase == WHY_PREEMPTED || st->phase == WHY_THROTTLED;
+}
+
+static __always_inline int become_runnable(struct task_struct *t, bool is_new)
+{
+	struct why_state *st;
+	u64 now;
+
+	if (ended_ns || is_idle(t) || !scope_for_life(t))
+		return 0;
+	now = bpf_ktime_get_ns();
+	st = state_of(t, now, is_new);
+	if (!st || is_runnable(t, st))
+		return 0;
+	if (st->phase == WHY_ON_CPU) {
+		end_missed_run(t, st, now);
+		/* Its state is that of a runnable task already. */
+		st->phase = blocked_phase(t, st, TASK_INTERRUPTIBLE);
+		find_call(t, st);
+	}
+	end_phase(t, st, now);
+	st->phase = is_throttled(t) ? WHY_THROTTLED : WHY_WOKEN;
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(on_wakeup, struct task_struct *t)
+{
+	return become_runnable(t, false);
+}
+
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(on_wakeup_new, struct task_struct *t)
+{
+	return become_runnable(t, true);
+}
+
+SEC("tp_btf/contention_begin")
+int UNPREEMPTED_PROG(on_lock, void *lock, u32 flags)
+{
+	struct task_struct *t = bpf_get_current_task_btf();
+	struct why_state *st;
+
+	/* The idle task and interrupts spin. */
+	if (flags & LCB_F_SPIN || ended_ns || !scope_for_life(t))
+		return 0;
+	st = why_states_find(t);
+	if (st)
+		st->lock = (u64)lock;
+	return 0;
+}
+
+SEC("tp_btf/contention_end")
+int UNPREEMPTED_PROG(on_locked, void *lock, int ret)
+{
+	struct task_struct *t = bpf_get_current_task_btf();
+	struct why_state *st;
+
+	if (ended_ns || !scope_for_life(t))
+		return 0;
+	st = why_states_find(t);
+	if (st && st->lock == (u64)lock)
+		st->lock = 0;
+	return 0;
+}
+
+/* --- threads that exist before and after the run --------------------------------------------------- */
+
+SEC("iter/task")
+int seed_why(struct bpf_iter__task *ctx)
+{
+	struct why_state init = { .since = 1, .slot = WHY_ANYWHERE };
+	struct task_struct *t = ctx->task;
+	u32 state;
+
+	if (!t || is_idle(t) || t->exit_state || !scope_for_life(t))
+		return 0;
+	init.ran = t->se.sum_exec_runtime;
+	init.gave_up = t->nvcsw;
+	init.user = t->utime;
+	init.system = t->stime;
+	state = task_run_state(t);
+	if (is_on_cpu(t)) {
+		init.phase = WHY_ON_CPU;
+	} else if (state == TASK_RUNNING) {
+		init.phase = WHY_PREEMPTED;
+	} else {
+		init.phase = blocked_phase(t, &init, state);
+		find_call(t, &init);
+	}
+	why_states_get(t, &init);
+	return 0;
+}
+
+static __always_inline bool is_asleep(const struct why_state *st)
+{
+	return st->phase == WHY_SLEEP || st->phase == WHY_IDLE;
+}
+
+/* A phase that goes on: a report has it as an element, and counts it once. */
+static __always_inline void fill_running(struct why_element *e, struct task_struct *t, const struct why_state *st,
+					 u64 now)
+{
+	u64 number = *(volatile u64 *)&interval - 1;
+
+	key_of(&e->key, t, st);
+	e->key.whole = tell_whole && st->since <= began_ns && is_asleep(st);
+	e->sums.ns = length(st->since, now);
+	e->sums.count = 1;
+	if (st->phase == WHY_ON_CPU) {
+		e->sums.user = t->utime - st->user;
+		e->sums.system = t->stime - st->system;
+	}
+	/* The loader has begun the next interval already. */
+	maximum_keep_in(&e->sums.longest[0], number, e->sums.ns);
+	maximum_keep_in(&e->sums.longest[1], number, e->sums.ns);
+	task_key_name(e->sums.name, &e->sums.name_stamp, t, now);
+}
+
+static __always_inline void send_untold(struct bpf_iter__task *ctx, struct task_struct *t, u64 told, u64 now)
+{
+	struct why_element e = { .key.slot = WHY_ANYWHERE };
+
+	e.sums.ns = untold(t, told, now);
+	e.sums.count = 1;
+	if (!e.sums.ns)
+		return;
+	task_key_of(&e.key.task, t);
+	task_key_name(e.sums.name, &e.sums.name_stamp, t, now);
+	bpf_seq_write(ctx->meta->seq, &e, sizeof(e));
+}
+
+SEC("iter/task")
+int show_why(struct bpf_iter__task *ctx)
+{
+	struct task_struct *t = ctx->task;
+	u64 now = ended_ns ?: bpf_ktime_get_ns(), told = 0;
+	struct why_element e = {};
+	struct why_state *st;
+
+	if (!t || is_idle(t) || !scope_for_life(t) || !scope_now(t))
+		return 0;
+	st = why_states_find(t);
+	if (st ? st->ended : t->exit_state)
+		return 0;
+	if (st) {
+		fill_running(&e, t, st, now);
+		told = st->told + e.sums.ns;
+		bpf_seq_write(ctx->meta->seq, &e, sizeof(e));
+	}
+	if (ended_ns)
+		send_untold(ctx, t, told, now);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

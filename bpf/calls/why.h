@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * All time of threads, by what they did: shared by why.bpf.c and tools/calls/why.c.
+ *
+ * A thread is in one phase at a time, from its creation to its last switch-out. Phases follow each other without a gap,
+ * so their times add up to the time that the thread existed. Time that could not be told is a phase of its own.
+ */
+#ifndef TALLY_WHY_H
+#define TALLY_WHY_H
+
+#include "maximum.h"
+#include "task_key.h"
+#include "trace.h"
+
+enum why_phase {
+	WHY_UNKNOWN, /* its existence less its phases: switches that no program saw */
+	WHY_ON_CPU,
+	WHY_USER, /* WHY_ON_CPU, divided by the loader: the kernel sends neither */
+	WHY_SYSTEM,
+	WHY_WOKEN,     /* waits for a CPU since its wakeup */
+	WHY_PREEMPTED, /* waits for a CPU: it was preempted, or yielded */
+	WHY_THROTTLED, /* the same, of a cgroup that had used up its CPU quota when the wait began */
+	WHY_STARTING,  /* from its creation until it is first runnable: its parent copies */
+	WHY_MEMORY,    /* blocked for memory (in_memstall): reclaim, compaction, thrashing, memory.high */
+	WHY_IO,	       /* blocked in io_schedule(): in_iowait */
+	WHY_LOCK,      /* blocked for a lock of the kernel: lock:contention_begin, from 5.19 */
+	WHY_SLEEP,     /* interruptible */
+	WHY_DISK,      /* uninterruptible, and none of the above */
+	WHY_IDLE,      /* a kernel thread without work */
+	WHY_STOPPED,
+	WHY_TRACED,
+	WHY_OTHER, /* a state without a name */
+	WHY_PHASES,
+};
+
+/* The file of the descriptor that a blocked call is about. */
+enum why_kind {
+	KIND_NONE, /* no descriptor, or one that is not open */
+	KIND_FILE,
+	KIND_DIRECTORY,
+	KIND_BLOCK,	/* a block device */
+	KIND_CHARACTER, /* a terminal, mostly */
+	KIND_PIPE,
+	KIND_UNIX,
+	KIND_TCP,
+	KIND_UDP,
+	KIND_SOCKET,	/* of another protocol */
+	KIND_ANONYMOUS, /* epoll, eventfd, timerfd, inotify, io_uring, ... */
+	WHY_KINDS,
+};
+
+/* why_key.slot, where a blocked thread is in no system call. */
+enum why_place {
+	WHY_NO_CALL = TRACE_SLOTS, /* in a page fault or another exception */
+	WHY_KERNEL_THREAD,
+	WHY_ANYWHERE, /* not told: the thread is not blocked */
+};
+
+struct why_key {
+	struct task_key task;
+	__u32 writer;
+	__u32 slot;  /* of the system call (trace.h), or enum why_place */
+	__u16 phase; /* enum why_phase */
+	__u16 kind;  /* enum why_kind */
+	__u32 whole; /* asleep since the run began: only in the last report of a run without intervals */
+};
+
+/* Cumulative since the run began. Each element belongs to one CPU, so plain adds are exact. */
+struct why_sums {
+	__u64 ns;
+	__u64 count;	    /* phases, those that go on included */
+	__u64 user, system; /* WHY_ON_CPU: what the kernel charged to the two modes, by its own clock */
+	struct interval_maximum longest[MAXIMUM_SLOTS];
+	__u64 name_stamp;
+	char name[TASK_KEY_COMM_LEN];
+};
+
+/* A phase that goes on, for reports. */
+struct why_element {
+	struct why_key key;
+	struct why_sums sums;
+};
+
+_Static_assert(sizeof(struct why_key) == sizeof(struct task_key) + 16, "why_key has padding");
+
+#endif /* TALLY_WHY_H */

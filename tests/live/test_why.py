@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""why: threads that each do one kind of thing, by their own clocks, and times that add up."""
+
+import os
+import time
+from collections import defaultdict
+
+import pytest
+
+import cgroups
+import tally
+
+# What the threads of the trigger do, in its order: the cause, the state and the call of their waits.
+KINDS = {
+    "user": ("user", "cpu", None, None),
+    "system": ("system", "cpu", None, None),
+    "futex": ("futex", "blocked", {"futex"}, None),
+    "timer": ("timer", "blocked", {"clock_nanosleep", "nanosleep"}, None),
+    "poll": ("events", "idle", {"poll", "ppoll"}, None),
+    "epoll": ("events", "idle", {"epoll_wait", "epoll_pwait"}, "anonymous"),
+    "accept": ("accept", "idle", {"accept"}, "tcp"),
+    "sigwait": ("signal", "idle", {"rt_sigtimedwait"}, None),
+    "semop": ("ipc", "blocked", {"semtimedop"}, None),
+    "pipe": ("pipe", "blocked", {"read"}, "pipe"),
+    "unix": ("socket", "blocked", {"read"}, "unix"),
+    "tcp": ("socket", "blocked", {"read"}, "tcp"),
+    "udp": ("socket", "blocked", {"read"}, "udp"),
+    "eventfd": ("descriptor", "idle", {"read"}, "anonymous"),
+    "msgrcv": ("ipc", "blocked", {"msgrcv"}, None),
+    "flock": ("file lock", "blocked", {"flock"}, "file"),
+    "ofd": ("file lock", "blocked", {"fcntl"}, "file"),
+    "wait4": ("child", "blocked", {"wait4"}, None),
+    "vfork": ("child", "blocked", {"vfork", "clone", "wait4"}, None),
+    "direct": ("disk", "blocked", {"pread64"}, "file"),
+}
+
+MS = 600
+
+
+def times(rows, **members):
+    return sum(row["time"] for row in rows if all(row[name] == value for name, value in members.items()))
+
+
+def times_by_tid(reports):
+    by_tid = defaultdict(int)
+    for report in reports:
+        for row in report["rows"]:
+            by_tid[row["tid"]] += row["time"]
+    return by_tid
+
+
+def is_blurred(report):
+    """A switch that no program was run for (PVM), or a sum that found no memory, leaves a hole, which is a row."""
+    return report["lost"]["missed"] or report["lost"]["no_memory"]
+
+
+def check_kind(kind, rows, own_ns):
+    """
+    A wait is within the call that the thread has timed, so it is no longer. And the thread was in that call while it
+    waited, or else it was on a CPU, was runnable or waited for a lock or memory on the way.
+    """
+    cause, state, calls, file = KINDS[kind]
+    waits = [row for row in rows if row["cause"] == cause and row["call"] in calls]
+    waited = times(waits)
+    rest = sum(row["time"] for row in rows if row not in waits and row["call"] != "readv")
+    assert {(row["state"], row["kind"]) for row in waits} == {(state, file)}, rows
+    assert 0 < waited <= own_ns <= waited + rest, (kind, waited, own_ns, rest, rows)
+
+
+@pytest.mark.everywhere
+def test_kinds_of_waits(trigger, tool, directory):
+    path = directory / "file"
+    path.write_bytes(os.urandom(1 << 20))
+    load = trigger("ledger", MS, path)
+    it = tool("--json", "--by", "tid", "-p", load.pid, tool="why")
+    load.go()
+    numbers = load.done()
+    report = it.stop().report
+    own = dict(zip(KINDS, zip(numbers[::2], numbers[1::2])))
+    by_tid = defaultdict(list)
+    for row in report["rows"]:
+        by_tid[row["tid"]].append(row)
+    for kind, (tid, ns) in own.items():
+        rows = by_tid[tid]
+        assert times(rows, cause="unknown") == 0 or is_blurred(report), rows
+        if KINDS[kind][2] and (kind != "direct" or times(rows, cause="disk")):
+            check_kind(kind, rows, ns)
+    # A thread that computes is charged by ticks: neither mode can be told more exactly.
+    tid, ns = own["user"]
+    assert times(by_tid[tid], state="cpu") >= ns - 20_000_000
+    assert times(by_tid[tid], cause="user") > times(by_tid[tid], cause="system")
+    tid, ns = own["system"]
+    assert times(by_tid[tid], cause="system") > times(by_tid[tid], cause="user")
+
+
+@pytest.mark.everywhere
+def test_times_add_up(trigger, tool):
+    """Of a thread that is there all the time they are the time of the measurement, to the nanosecond."""
+    load = trigger("sleepers", 5, 400, 1000, -1)
+    it = tool("--json", "--by", "tid", "-p", load.pid, tool="why")
+    load.go()
+    load.done()
+    report = it.stop().report
+    sums = times_by_tid([report])
+    assert len(sums) == 6 and len(set(sums.values())) == 1, sums
+    # The report's clock is read beside that of the programs.
+    assert abs(sums[load.pid] - report["duration_ns"]) < 20_000_000, (sums, report["duration_ns"])
+    assert times(report["rows"], cause="unknown") == 0 or is_blurred(report), report["rows"]
+
+
+def test_intervals_add_up(trigger, tool):
+    """Reports of intervals divide the time of a sleep that goes on, and none is told twice."""
+    load = trigger("waits", "pool", 4)
+    it = tool("--json", "--by", "tid", "-p", load.pid, "-I", "100", "--reports", "5", tool="why")
+    reports = it.wait().reports
+    assert len(reports) == 5
+    sums = times_by_tid(reports)
+    assert len(sums) == 5 and len(set(sums.values())) == 1, sums
+
+
+def test_all_of_a_command(run):
+    """From its first to its last switch, its children included: no less than its CPU time."""
+    begun = time.monotonic_ns()
+    report = run("--json", "--by", "pid", "--", "sh", "-c", "for i in 1 2 3; do sleep 0.1; done", tool="why").report
+    took = time.monotonic_ns() - begun
+    timers = [row for row in report["rows"] if row["cause"] == "timer"]
+    assert sum(row["count"] for row in timers) == 3, report["rows"]
+    sleeps = {row["pid"] for row in timers}
+    assert len(sleeps) == 3 and times(timers) <= took
+    # A sleep begins in the call, which may have waited for a CPU before.
+    assert sum(times(report["rows"], pid=pid) for pid in sleeps) >= 300_000_000, report["rows"]
+    # The shell waits for each of them; it may begin too late.
+    waits = [row for row in report["rows"] if row["cause"] == "child"]
+    shell, = {row["pid"] for row in waits}
+    assert times(waits) <= took
+    assert times(report["rows"], pid=shell) >= times(timers), report["rows"]
+
+
+def test_threads_that_sleep_all_the_time_are_idle(trigger, run):
+    load = trigger("waits", "condition", 3)
+    report = run("--json", "-p", load.pid, "-d", "0.2", tool="why").report
+    futexes = [row for row in report["rows"] if row["cause"] == "futex"]
+    assert [(row["state"], row["count"]) for row in futexes] == [("idle", 3)], report["rows"]
+    assert all(row["share_percent"] is None for row in futexes)
+
+
+def test_shares_are_of_what_is_not_idle(trigger, tool):
+    load = trigger("spin", 2, 200, 0)
+    it = tool("--json", "-p", load.pid, tool="why")
+    load.go()
+    load.done()
+    report = it.stop().report
+    busy = [row for row in report["rows"] if row["state"] != "idle"]
+    assert sum(row["share_percent"] for row in busy) == pytest.approx(100)
+    assert {row["busy"] for row in busy} == {sum(row["time"] for row in busy)}
+    # The idle ones come last, and the others by time.
+    states = [row["state"] == "idle" for row in report["rows"]]
+    assert states == sorted(states)
+    assert [row["time"] for row in busy] == sorted((row["time"] for row in busy), reverse=True)
+
+
+def test_waits_for_a_cpu(trigger, tool):
+    """Two threads on one CPU: while one computes the other one is runnable."""
+    def trial():
+        load = trigger("spin", 2, 200, 0)
+        before = tally.books_of_threads(load.pid)
+        it = tool("--json", "--by", "tid", "-p", load.pid, tool="why")
+        load.go()
+        load.done()
+        load.settle()
+        after = tally.books_of_threads(load.pid)
+        report = it.stop().report
+        if is_blurred(report):
+            raise tally.Blurred
+        workers = [tid for tid in after if tid != load.pid]
+        runnable = {tid: times(report["rows"], tid=tid, state="runnable") for tid in workers}
+        computed = {tid: times(report["rows"], tid=tid, state="cpu") for tid in workers}
+        # The clock of the kernel's books, and of a thread's CPU time, stands still from the begin of a switch on, for
+        # some microseconds each time.
+        grown = {tid: after[tid].delay_ns - before[tid].delay_ns for tid in workers}
+        for tid in workers:
+            tally.within(computed[tid] >= 196_000_000, report["rows"])
+            tally.within(abs(runnable[tid] - grown[tid]) <= grown[tid] / 50, runnable, grown)
+        assert sum(runnable.values()) >= min(computed.values()), (runnable, computed)
+
+    tally.steady(trial)
+
+
+def test_throttled(trigger, tool, cgroup):
+    """A thread that may use 5 ms of each 100 ms."""
+    hierarchy = cgroups.default_hierarchy()
+    if hierarchy is None or hierarchy.name == "v2":
+        pytest.skip("a cgroup with a quota of its own is made in the hierarchy of version 1")
+    group = cgroup(hierarchy, "")
+    (group.path / "cpu.cfs_period_us").write_text("100000")
+    (group.path / "cpu.cfs_quota_us").write_text("5000")
+    load = trigger("spin", 1, 50, 0)
+    group.add(load.pid)
+    it = tool("--json", "-p", load.pid, tool="why")
+    load.go()
+    load.done()
+    report = it.stop().report
+    load.settle()
+    stat = dict(line.split() for line in (group.path / "cpu.stat").read_text().splitlines())
+    throttled = times(report["rows"], cause="throttled")
+    # The books are of all of its work. A thread that is let go still waits for its turn.
+    waits = sum(books.delay_ns for books in tally.books_of_threads(load.pid).values())
+    assert 0 < throttled <= int(stat["throttled_time"]) + waits, report["rows"]
+    assert throttled > times(report["rows"], cause="preempted")
+
+
+@pytest.mark.skipif(tally.KERNEL < (5, 19), reason="this kernel does not tell of waits for its locks")
+def test_waits_for_locks_of_the_kernel(trigger, tool):
+    """Threads fault while another one forks. lockstat has the same waits as a whole: sleeps, and waits for a CPU."""
+    load = trigger("ledger", MS)
+    it = tool("--json", f"why -p {load.pid}", f"lockstat -p {load.pid}", tool="run")
+    load.go()
+    load.done()
+    why, lockstat = it.stop().reports
+    blocked = times(why["rows"], cause="kernel lock")
+    waited = sum(row["total"] for row in lockstat["rows"] if row["type"] not in ("spinlock", "rwlock:R", "rwlock:W"))
+    assert blocked <= waited or any(lockstat["lost"].values()), (blocked, waited)
+
+
+def test_scope_by_cpu_is_refused(run):
+    for args in (("-C", "0"), ("--by", "cpu")):
+        result = run(*args, "-d", "0.1", tool="why")
+        assert result.code == 2 and "is on none" in result.stderr, result

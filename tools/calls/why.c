@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* why: where all of the time of threads goes. The measurement is bpf/calls/why.bpf.c. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agg/elements.h"
+#include "base/clock.h"
+#include "calls/syscall/calls.h"
+#include "calls/syscall/decode.h"
+#include "calls/syscall/text.h"
+#include "cli/order.h"
+#include "host/task_state.h"
+#include "report/column.h"
+#include "report/diag.h"
+#include "run/measurement.h"
+#include "run/sum_table.h"
+#include "calls/why/cause.h"
+#include "tools.h"
+#include "types/kernel_btf.h"
+#include "types/tracefs.h"
+
+#include "why.skel.h"
+
+SKELETON(why);
+
+#define SOURCE \
+	"tp_btf/sched_switch, sched_wakeup and sched_wakeup_new, by CLOCK_MONOTONIC; user and system: the kernel's " \
+	"utime and stime"
+
+#define WITHOUT_LOCKS \
+	"this kernel does not tell of waits for its locks (before 5.19): they are uninterruptible or other"
+
+struct why {
+	struct why_bpf *bpf;
+	struct call_signatures signatures;
+	u64 busy_ns;            /* of all rows of the report that are not idle */
+};
+
+/*
+ * --- the report --------------------------------------------------------------------------------
+ */
+
+#define OF(member) SUM(struct why_sums, member)
+
+static const struct column columns[] = {
+	COUNTER("time", OF(ns), FIELD_TIME),
+	COUNTER("count", OF(count), FIELD_NUMBER),
+	MEAN("avg", "time", "count", FIELD_DURATION),
+	MAXIMUM("max", struct why_sums, longest, FIELD_DURATION),
+	{},
+};
+
+/* The key after name_causes(). */
+static enum why_state state_of(const struct why_key *key)
+{
+	return key->whole ? STATE_IDLE : why_causes[key->phase].state;
+}
+
+static int add_key(struct sum_table_report *t, struct report_row *row, const void *element)
+{
+	const struct why_element *e = element;
+	char call[CALL_NAME_SPACE];
+	int err = task_key__add_fields(row, &e->key.task, e->sums.name, t->cli->by, &t->names);
+
+	if (!err)
+		err = report_row__add_text(row, "state", why_state_names[state_of(&e->key)]);
+	if (!err)
+		err = report_row__add_text(row, "cause", why_causes[e->key.phase].name);
+	if (!err)
+		err = report_row__add_text(row, "call", why_call_name(call, &e->key));
+	if (!err)
+		err = report_row__add_text(row, "kind", why_kind_name(e->key.kind));
+	row->later = state_of(&e->key) == STATE_IDLE;
+	return err;
+}
+
+/* The share of the time in which threads had something to do, and the command that shows more. */
+static int add_more(struct sum_table_report *t, struct report_row *row, const void *element)
+{
+	const struct why_element *e = element;
+	const struct why *w = t->own;
+	bool idle = state_of(&e->key) == STATE_IDLE;
+	const struct field cells[] = {
+		{ .name = "busy", .number = w->busy_ns, .kind = idle ? FIELD_NONE : FIELD_TIME, .role = ROLE_COUNTER,
+		  .machine = true, .no_metric = true },
+		{ .name = "share_percent", .kind = idle ? FIELD_NONE : FIELD_REAL, .decimals = 1,
+		  .role = ROLE_PERCENT, .of = "time", .per = "busy",
+		  .real = w->busy_ns ? 100.0 * e->sums.ns / w->busy_ns : 0 },
+	};
+	int err = report_row__add_fields(row, cells, ARRAY_SIZE(cells));
+
+	err = err ?: report_row__add_text(row, "next", idle ? NULL : why_causes[e->key.phase].next);
+	if (err)
+		return err;
+	row->cell[row->ncells - 1].role = ROLE_REMARK;
+	row->cell[row->ncells - 1].spare = true;
+	return 0;
+}
+
+/* The time on a CPU by mode, as the kernel's ticks divide it. Without a tick it stays undivided. */
+static size_t divide(struct why_element to[2], const struct why_element *e)
+{
+	u64 ticks = e->sums.user + e->sums.system, user;
+
+	to[0] = to[1] = *e;
+	if (e->key.phase != WHY_ON_CPU || !ticks)
+		return 1;
+	user = (u64)((unsigned __int128)e->sums.ns * e->sums.user / ticks);
+	to[0].key.phase = user ? WHY_USER : WHY_SYSTEM;
+	to[0].sums.ns = user ?: e->sums.ns;
+	to[1].key.phase = WHY_SYSTEM;
+	to[1].sums.ns = e->sums.ns - user;
+	return user && user < e->sums.ns ? 2 : 1;
+}
+
+/* Puts the cause in place of the phase: several phases have the same one. */
+static void name_cause(struct why_key *key)
+{
+	key->phase = why_cause_of(key);
+	if (why_causes[key->phase].state == STATE_IDLE)
+		key->whole = 0;
+}
+
+static int name_causes(void *own, struct sum_set *set)
+{
+	struct why_element *all = calloc(2 * set->n + 1, sizeof(*all));
+	struct sum_set named = { .layout = set->layout };
+	struct why *w = own;
+	size_t i, n = 0;
+	int err;
+
+	if (!all)
+		return -ENOMEM;
+	for (i = 0; i < set->n; i++)
+		n += divide(&all[n], sum_set__at(set, i));
+	w->busy_ns = 0;
+	for (i = 0; i < n; i++) {
+		name_cause(&all[i].key);
+		if (state_of(&all[i].key) != STATE_IDLE)
+			w->busy_ns += all[i].sums.ns;
+	}
+	err = sum_set__insert(&named, all, n);
+	free(all);
+	if (err)
+		return err;
+	sum_set__free(set);
+	*set = named;
+	return 0;
+}
+
+static const struct sum_table_spec table = {
+	.layout = {
+		.key_size = sizeof(struct why_key), .value_size = sizeof(struct why_sums),
+		.writer_at = offsetof(struct why_key, writer),
+		.nsums = offsetof(struct why_sums, longest) / sizeof(u64), .nmaxima = 1, .named = true,
+		.measured = OF(ns),
+	},
+	.task_at = offsetof(struct why_key, task), .of_cpus = true, .events = OF(count),
+	.add_key = add_key, .add_more = add_more, .adjust = name_causes,
+};
+
+static int report(struct measurement *m, struct report *r)
+{
+	struct why *w = m->own;
+	int err = 0;
+
+	/* A program that was running when the run ended may still write. */
+	if (w->bpf->bss->ended_ns)
+		err = elements__await_programs();
+	if (kernel_btf_arguments("btf_trace_contention_begin") <= 0)
+		r->caveat = WITHOUT_LOCKS;
+	return err ?: sum_table__report(m, NULL, r);
+}
+
+/*
+ * --- the hooks ---------------------------------------------------------------------------------
+ */
+
+/* The first descriptor among the arguments of each call. */
+static void describe_calls(u8 descriptor[TRACE_SLOTS], struct call_signatures *signatures)
+{
+	struct trace_call c;
+	u32 slot;
+
+	signatures->tracefs = tracefs__open();
+	for (slot = 0; slot < TRACE_SLOTS; slot++) {
+		c = (struct trace_call){};
+		syscall_fetches(&c, call_signature(signatures, slot), slot / SYSCALL_NUMBERS, 0);
+		descriptor[slot] = c.fds ? c.fd[0] + 1 : 0;
+	}
+}
+
+static int open_skeleton(struct measurement *m)
+{
+	bool locks = kernel_btf_arguments("btf_trace_contention_begin") > 0;
+	struct why *w = m->own;
+	int err;
+
+	w->bpf = m->bpf;
+	w->bpf->rodata->have_prev_state = kernel_btf_arguments("btf_trace_sched_switch") >= 5;
+	w->bpf->rodata->tell_whole = !m->cli->interval_ns;
+	describe_calls((u8 *)w->bpf->rodata->descriptor, &w->signatures);
+	bpf_program__set_autoload(w->bpf->progs.on_lock, locks);
+	bpf_program__set_autoload(w->bpf->progs.on_locked, locks);
+	err = sum_table__prepare(m);
+	return err ?: task_state__prepare(m->obj, "why_states", &m->run->host);
+}
+
+static int attach(struct measurement *m)
+{
+	struct why *w = m->own;
+	int err = measurement__attach(m);
+
+	if (err)
+		return err;
+	m->table.running = bpf_program__attach_iter(w->bpf->progs.show_why, NULL);
+	return m->table.running ? 0 : -errno;
+}
+
+/* From here on nothing changes: each phase is either in the sums or goes on. */
+static void disarm(struct measurement *m)
+{
+	struct why *w = m->own;
+
+	if (!w->bpf->bss->ended_ns)
+		w->bpf->bss->ended_ns = monotonic_ns();
+}
+
+static int check(void *context, struct cli *cli)
+{
+	(void)context;
+	if (cli->scope.cpus || cli->by & BY_CPU) {
+		diag_error("a thread that is off its CPU is on none: neither -C nor --by cpu goes with why");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static void init(void *own)
+{
+	struct why *w = own;
+
+	w->signatures.tracefs = -1;
+}
+
+static void release(void *own)
+{
+	struct why *w = own;
+
+	call_signatures__free(&w->signatures);
+}
+
+static const struct tool_spec spec = {
+	.name = "why",
+	.cli = {
+		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN | CLI_COMMAND |
+			  CLI_ORDER,
+		.doc = "Where all of the time of threads goes: on a CPU, waiting for one, blocked by what, and idle. "
+		       "Each nanosecond has one cause; what is not known is a row, too.",
+		.keys = "pid, tid, comm, cgroup, container, unit, pidns, uid", .columns = columns, .order = "time",
+	},
+	.own_size = sizeof(struct why), .skeleton = &why_skeleton, .table = &table,
+	.value = "time of threads", .metric = "phase", .source = SOURCE,
+	.init = init, .check = check, .open = open_skeleton, .attach = attach, .disarm = disarm, .report = report,
+	.free = release,
+};
+
+TOOL_MEASURING(why, spec, AREA_SCHEDULER, "where all of the time of threads goes, by cause");

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Causes of time for people: by the phase, the system call and its file (bpf/calls/why.h). */
+#ifndef TALLY_CALLS_WHY_CAUSE_H
+#define TALLY_CALLS_WHY_CAUSE_H
+
+#include "base/types.h"
+
+#include "bpf/calls/why.h"
+
+enum why_state {
+	STATE_CPU,              /* on a CPU */
+	STATE_RUNNABLE,         /* could run, and waits for a CPU */
+	STATE_BLOCKED,          /* waits for something that somebody else has to do */
+	STATE_IDLE,             /* waits for work: it would be no faster without this wait */
+	STATE_UNKNOWN,
+	WHY_STATES,
+};
+
+enum why_cause {
+	CAUSE_UNKNOWN,
+	CAUSE_MODE_UNKNOWN,     /* on a CPU, without a tick that would tell the mode */
+	CAUSE_USER,
+	CAUSE_SYSTEM,
+	CAUSE_RUN_QUEUE,
+	CAUSE_PREEMPTED,
+	CAUSE_THROTTLED,
+	CAUSE_STARTING,
+	CAUSE_MEMORY,
+	CAUSE_DISK,
+	CAUSE_KERNEL_LOCK,
+	CAUSE_UNINTERRUPTIBLE,
+	CAUSE_FILE_SYSTEM,
+	CAUSE_FUTEX,
+	CAUSE_TIMER,
+	CAUSE_CHILD,
+	CAUSE_FILE_LOCK,
+	CAUSE_PIPE,
+	CAUSE_SOCKET,
+	CAUSE_IPC,
+	CAUSE_IO_URING,
+	CAUSE_AIO,
+	CAUSE_STOPPED,
+	CAUSE_TRACED,
+	CAUSE_OTHER,
+	CAUSE_EVENTS,
+	CAUSE_ACCEPT,
+	CAUSE_SIGNAL,
+	CAUSE_TERMINAL,
+	CAUSE_DESCRIPTOR,
+	CAUSE_KERNEL_THREAD,
+	WHY_CAUSES,
+};
+
+/* A cause; state: of threads that did not sleep through the whole run. */
+struct why_cause_text {
+	const char *name;
+	enum why_state state;
+	const char *next;       /* the command that shows more, without "tally" and a scope; NULL: none */
+};
+
+extern const char *const why_state_names[WHY_STATES];
+extern const struct why_cause_text why_causes[WHY_CAUSES];
+
+/* phase and the rest of the key are those of the kernel. */
+enum why_cause why_cause_of(const struct why_key *key);
+
+/* The call of a blocked thread; NULL: none. */
+const char *why_call_name(char text[64], const struct why_key *key);
+
+/* The kind of the call's descriptor; NULL: unknown. */
+const char *why_kind_name(u32 kind);
+
+#endif /* TALLY_CALLS_WHY_CAUSE_H */
