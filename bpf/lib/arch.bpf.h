@@ -14,12 +14,8 @@
  *                                      three arguments of a user function, and its result
  *   GOROUTINE_AT                       where struct saved_regs has the goroutine (struct g) in code of Go
  *   is_32_bit(regs)                    do the registers belong to a 32-bit program?
- *   SIGNAL_FP, SIGNAL_BASE, SIGNAL_LINK, SIGNAL_SP, SIGNAL_IP
- *                                      where the kernel keeps registers for a signal handler's return, from the stack
- *                                      pointer then; no LINK without RETURNS_BY_LINK
- *   SIGNAL_RETURN                      the code that a handler returns to; 0: .eh_frame says where it is
  *   RETURN_POPS                        bytes by which the stack pointer after a return exceeds that at the entry
- *   RETURNS_BY_LINK, return_link(regs) is the return address in a register, and its value
+ *   return_link(regs)                  the return address, if it is in a register (RETURNS_BY_LINK)
  *   struct saved_regs                  the registers in user space's layout. Contexts of perf events, kprobes and
  *                                      uprobes begin with it; it is ABI, so no kernel can move a member
  *   context_is_user(saved)             user mode registers, or an interrupted kernel?

@@ -104,22 +104,7 @@ static __always_inline u64 code_address(u64 value)
 	return value & ((1ULL << (address_bits & 63)) - 1);
 }
 
-/*
- * arch/arm64/kernel/signal.c: struct rt_sigframe is a siginfo of 128 bytes and a ucontext, whose uc_mcontext is at 176,
- * with the registers from 8 on.
- */
-#define SIGNAL_REGS (128 + 176 + 8)
-#define SIGNAL_FP (SIGNAL_REGS + 8 * 29)
-#define SIGNAL_BASE 0
-#define SIGNAL_LINK (SIGNAL_REGS + 8 * 30)
-#define SIGNAL_SP (SIGNAL_REGS + 8 * 31)
-#define SIGNAL_IP (SIGNAL_REGS + 8 * 32)
-
-/* mov x8, #__NR_rt_sigreturn; svc #0: in the vdso, and in C libraries that have a restorer. Without .eh_frame. */
-#define SIGNAL_RETURN 0xd4000001d2801168ULL
-
 #define RETURN_POPS 0
-#define RETURNS_BY_LINK true
 
 static __always_inline u64 return_link(struct pt_regs *regs)
 {

@@ -82,16 +82,7 @@ static __always_inline u64 return_value(struct pt_regs *regs)
 	return regs->ax;
 }
 
-/* arch/x86/include/asm/sigcontext.h: of a struct ucontext, which the stack pointer points to. */
-#define SIGNAL_FP 120
-#define SIGNAL_BASE 128
-#define SIGNAL_LINK 0
-#define SIGNAL_SP 160
-#define SIGNAL_IP 168
-#define SIGNAL_RETURN 0ULL
-
 #define RETURN_POPS 8
-#define RETURNS_BY_LINK false
 
 static __always_inline u64 return_link(struct pt_regs *regs)
 {
