@@ -6,15 +6,18 @@
 #include "unit.h"
 
 #include <bpf/bpf.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "sym/elf_symbols.h"
 #include "unwind/unwinder.h"
+#include "unwind/walk.h"
 
 static struct unwind_maps maps;
 
@@ -472,6 +475,130 @@ static void all_processes(void **state)
 	end(&u, symbols);
 }
 
+/*
+ * --- walks by the loader -----------------------------------------------------------------------
+ */
+
+#define MOST_FRAMES 64
+
+struct walked {
+	struct stack stack;
+	u64 frame[MOST_FRAMES];
+};
+
+static ssize_t read_self(void *arg, u64 address, void *to, size_t size)
+{
+	return pread(*(int *)arg, to, size, address);
+}
+
+static struct walk_regs regs_of_context(const ucontext_t *c)
+{
+#if defined(__x86_64__)
+	const greg_t *r = c->uc_mcontext.gregs;
+
+	return (struct walk_regs){ r[REG_RIP], r[REG_RSP], r[REG_RBP], r[REG_RBX], r[REG_RDI] };
+#else
+	return (struct walk_regs){
+		c->uc_mcontext.pc, c->uc_mcontext.sp, c->uc_mcontext.regs[29], 0, c->uc_mcontext.regs[30],
+	};
+#endif
+}
+
+/* The frames of the C library's own walk. Not inlined, and not the last call of its caller. */
+static __attribute__((noinline)) int walk_here(struct unwind_walker *walker, struct walked *w, void **other)
+{
+	ucontext_t context;
+
+	getcontext(&context);
+	const struct walk_regs regs = regs_of_context(&context);
+
+	unwind_walker__walk(walker, getpid(), &regs, MOST_FRAMES, &w->stack);
+	return backtrace(other, MOST_FRAMES);
+}
+
+static __attribute__((noinline)) int walk_below(struct unwind_walker *walker, struct walked *w, void **other, int depth)
+{
+	int n = depth ? walk_below(walker, w, other, depth - 1) : walk_here(walker, w, other);
+
+	__asm__ volatile("");
+	return n;
+}
+
+static void own_stack(void **state)
+{
+	int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC), n, i;
+	void *other[MOST_FRAMES];
+	struct unwind_walker *walker;
+	struct symbols *symbols;
+	struct walked w = {};
+	struct unwinder u;
+
+	(void)state;
+	assert_true(fd >= 0);
+	begin(&u, &symbols, UNWIND_MAPPINGS);
+	assert_int_equal(unwinder__see(&u, getpid()), 0);
+	assert_int_equal(unwinder__finish(&u, UINT64_MAX), 0);
+	assert_int_equal(unwind_walker__new(&walker, &u, read_self, &fd), 0);
+	n = walk_below(walker, &w, other, 7);
+	assert_int_equal(w.stack.user, n);
+	assert_true(n > 9);
+	for (i = 1; i < n; i++)
+		assert_int_equal(w.frame[i], (u64)other[i]);
+	assert_int_equal(w.stack.user_end, STACK_ROOT);
+	assert_false(walker->is_unread);
+	unwind_walker__free(walker);
+	end(&u, symbols);
+	close(fd);
+}
+
+/* Anything may be in memory and registers: a walk ends, with frames that it has room for. */
+static ssize_t read_anything(void *arg, u64 address, void *to, size_t size)
+{
+	struct random *r = arg;
+	u64 *word = to, i;
+
+	if (!random__below(r, 8))
+		return -EIO;
+	/* Frames side by side, without end. */
+	for (i = 0; i < size / sizeof(*word); i++)
+		word[i] = random__below(r, 64) ? (i & 1 ? (u64)read_anything : address + 8 * i + 16) : random__next(r);
+	return size;
+}
+
+static void any_stack(void **state)
+{
+	struct random random = { 7 };
+	struct unwind_walker *walker;
+	struct symbols *symbols;
+	struct walked w;
+	struct unwinder u;
+	u64 full = 0, unread = 0, i;
+
+	(void)state;
+	begin(&u, &symbols, UNWIND_MAPPINGS);
+	assert_int_equal(unwinder__see(&u, getpid()), 0);
+	assert_int_equal(unwinder__finish(&u, UINT64_MAX), 0);
+	assert_int_equal(unwind_walker__new(&walker, &u, read_anything, &random), 0);
+	for (i = 0; i < 20000; i++) {
+		u64 sp = random__below(&random, 3) ? 1ULL << 32 : random__next(&random) >> random__below(&random, 64);
+		const struct walk_regs regs = {
+			random__below(&random, 2) ? (u64)any_stack + random__below(&random, 64) : random__next(&random),
+			sp, sp + 16, random__next(&random), random__next(&random),
+		};
+
+		walker->unwinder = i % 2 ? &u : NULL;
+		w = (struct walked){};
+		unwind_walker__walk(walker, getpid(), &regs, MOST_FRAMES, &w.stack);
+		assert_true(w.stack.user >= 1 && w.stack.user <= MOST_FRAMES);
+		assert_true(walker->pieces <= WALK_PIECES + 1);
+		full += w.stack.user_end == STACK_DEEPER;
+		unread += walker->is_unread;
+	}
+	assert_true(full && unread);
+	unwind_walker__free(walker);
+	end(&u, symbols);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -481,6 +608,8 @@ int main(void)
 		cmocka_unit_test(ranges),
 		cmocka_unit_test(budget),
 		cmocka_unit_test(all_processes),
+		cmocka_unit_test(own_stack),
+		cmocka_unit_test(any_stack),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -260,6 +260,23 @@ bool unwind_spaces__has(const struct unwind_spaces *s, u32 pid, const struct pro
 	return p && !memcmp(&p->stamp, stamp, sizeof(*stamp));
 }
 
+/* As unwind_known_mapping() in bpf/lib/unwind.bpf.h. */
+const struct unwind_mapping *unwind_spaces__find(const struct unwind_spaces *s, u32 pid, u64 address)
+{
+	const struct unwind_space_of *p = find(s, pid);
+	u32 from = 0, to = p && p->range ? p->range->n : 0, middle;
+	const struct unwind_mapping *m = to ? s->mapping + p->range->first : NULL;
+
+	while (from < to) {
+		middle = from + (to - from) / 2;
+		if (m[middle].start <= address)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from && address < m[from - 1].end ? &m[from - 1] : NULL;
+}
+
 void unwind_spaces__note_seen(struct unwind_spaces *s, u32 pid, u64 now, u64 took_ns)
 {
 	struct unwind_space_of *p = find(s, pid);

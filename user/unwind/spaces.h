@@ -65,6 +65,9 @@ bool unwind_spaces__may_see(const struct unwind_spaces *s, u32 pid, u64 now_ns, 
 /* Gives a child its parent's mappings; does nothing if those are unknown. Returns 0 or -ENOMEM. */
 int unwind_spaces__fork(struct unwind_spaces *s, u32 pid, u32 parent);
 
+/* The mapping of a process at an address; NULL: none is known. Valid until the next change. */
+const struct unwind_mapping *unwind_spaces__find(const struct unwind_spaces *s, u32 pid, u64 address);
+
 /*
  * For each mapping that waits for a file, by the file's token: settle() fills in the mapping and
  * clears the token.
