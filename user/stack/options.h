@@ -37,6 +37,8 @@ struct stack_options {
 
 /* Options of a struct stack_options. */
 extern const struct option_row stack_option_rows[];
+/* Options of a tool that has formats of its own, and walks no stacks of Python. */
+extern const struct option_row stack_part_rows[];
 
 /* Keys of --by in a tool that adds none of its own. */
 #define STACK_KEYS TASK_KEY_PARTS ", dso, sym"
