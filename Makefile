@@ -415,7 +415,7 @@ packages_test  := $(packages) g++ lld mold musl-tools dwz systemtap-sdt-dev libc
 		  python3-pytest python3-pytest-xdist python3-pytest-timeout python3-prometheus-client \
 		  util-linux procps prometheus zsh fish \
 		  postgresql redis-server nginx-light default-jdk-headless $(if $(shell command -v node),,nodejs) $(if $(shell command -v go),,golang-go) \
-		  qemu-system-x86 busybox-static kmod cpio xz-utils zstd clang-format binutils
+		  gdb qemu-system-x86 busybox-static kmod cpio xz-utils zstd clang-format binutils
 # Other builds of node and npm will do: Debian's do not install beside them.
 packages_browser := chromium $(if $(shell command -v node),,nodejs) $(if $(shell command -v npm),,npm)
 packages_arm64 := $(packages) gcc-aarch64-linux-gnu g++-aarch64-linux-gnu mmdebstrap qemu-system-arm kmod cpio xz-utils zstd util-linux

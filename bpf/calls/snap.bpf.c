@@ -12,6 +12,7 @@
 #include "loss.bpf.h"
 #include "scope.bpf.h"
 #include "snap.h"
+#include "unwind_maps.bpf.h"
 
 /* include/linux/sched.h */
 #define TASK_REPORT 0x007f
@@ -20,6 +21,9 @@
 
 /* Records have the frames of kernel stacks. */
 const volatile bool with_stacks = false;
+
+/* Records have what the loader needs to walk user stacks. */
+const volatile bool with_user_stacks = false;
 
 /* Records have what says who waits for whom, and threads out of scope have records, too. */
 const volatile bool with_waits = false;
@@ -134,6 +138,8 @@ static __always_inline void call_of_task(struct snap_thread *s, struct task_stru
 	s->place = SNAP_KERNEL_THREAD;
 	if (t->flags & PF_KTHREAD || !regs_are_users(regs))
 		return;
+	if (with_user_stacks && !regs_of_task(&s->regs, regs))
+		s->regs.ip = 0;
 	s->place = SNAP_OUTSIDE;
 	s->number = syscall_of(regs);
 	if ((s32)s->number < 0)
@@ -210,6 +216,7 @@ static __noinline int relate(struct task_struct *t)
 	struct task_struct *reader = (struct task_struct *)bpf_get_current_task();
 	struct snap_relations *r = &room.thread.relations;
 
+	r->began = BPF_CORE_READ(t, start_time);
 	r->switches = BPF_CORE_READ(t, nvcsw) + BPF_CORE_READ(t, nivcsw);
 	r->memory = (u64)BPF_CORE_READ(t, mm);
 	r->clear_tid = (u64)BPF_CORE_READ(t, clear_child_tid);
@@ -263,6 +270,7 @@ static __always_inline void be_on_cpu(struct snap_thread *s)
 	s->place = SNAP_ON_CPU;
 	s->used = s->frames = 0;
 	s->waits_in = s->entry = 0;
+	s->regs.ip = 0;
 }
 
 static __always_inline void look_at(struct snap_thread *s, struct task_struct *t)
@@ -271,6 +279,7 @@ static __always_inline void look_at(struct snap_thread *s, struct task_struct *t
 
 	s->used = s->frames = 0;
 	s->waits_in = s->entry = 0;
+	s->regs.ip = 0;
 	s->state = state_of(t);
 	if (is_on_cpu(t)) {
 		be_on_cpu(s);
@@ -310,7 +319,7 @@ int snap(struct bpf_iter__task *ctx)
 	if (room.thread.flags && !with_waits)
 		return 0;
 	room.thread.at_ns = bpf_ktime_get_ns();
-	if (with_waits)
+	if (with_waits || with_stacks || with_user_stacks)
 		relate(t);
 	identify(&room.thread.task, t);
 	look_at(&room.thread, t);

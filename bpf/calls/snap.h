@@ -9,6 +9,7 @@
 #include "file.h"
 #include "task_key.h"
 #include "trace.h"
+#include "walk_regs.h"
 
 /* Frames looked at of a kernel stack. */
 #define SNAP_FRAMES 64
@@ -27,8 +28,9 @@ enum snap_flag {
 	SNAP_VFORKED = 2,       /* its parent waits until it has called exec or exit */
 };
 
-/* Read for --waits; zeros without it. */
+/* Read for --waits and stacks; zeros without them. */
 struct snap_relations {
+	__u64 began;            /* when it was started */
 	__u64 switches;         /* how often it has left a CPU: the same number later means that it has not run */
 	__u64 memory;           /* equal for tasks that share it; 0: none */
 	__u64 clear_tid;        /* where the kernel clears its tid and wakes a futex when it ends; 0: nowhere */
@@ -56,6 +58,7 @@ struct snap_thread {
 	__u16 frames;           /* data begins with them: kernel addresses, innermost first; only if they are wanted */
 	__u16 flags;            /* enum snap_flag, ORed */
 	struct snap_relations relations;
+	struct walk_regs regs;  /* of user mode, for user stacks; ip 0: none, or not those of a 64-bit program */
 	/* Behind them: chunks (struct trace_chunk) with the files of the call's descriptors. */
 };
 

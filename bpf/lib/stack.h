@@ -59,6 +59,7 @@ enum stack_end {
 	STACK_GUESSED,          /* as STACK_WALKED, but there are tables, and none of the outermost frame's code */
 	STACK_STUCK,            /* the outermost frame's rule could not be followed, or its memory not be read */
 	STACK_GONE,             /* the task is exiting, and has released its memory, stack included */
+	STACK_RAN,              /* the thread ran while the loader read it: nothing is known */
 };
 
 /*

@@ -269,7 +269,7 @@ def test_order(standing, snap, order):
 @pytest.mark.everywhere
 def test_stacks(standing, snap):
     """Frame by frame those of /proc, of every thread that is not on a CPU and has not ended."""
-    report = snap("-g", "--by", "tid", *standing.scope)
+    report = snap("-g", "-K", "--by", "tid", *standing.scope)
     stacks = {stack["key"]["tid"]: stack for stack in report["stacks"]}
     for place in (*SLEEPERS, "stopped"):
         said = (standing.proc(place) / "stack").read_text().splitlines()

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* snap: every thread at this moment. See bpf/calls/snap.bpf.c. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "calls/snap/snap.h"
+#include "calls/snap/user_stacks.h"
 #include "calls/snap/waits.h"
 #include "report/column.h"
 #include "report/diag.h"
@@ -90,18 +92,26 @@ static int open_skeleton(struct measurement *m)
 	struct snap *s = m->own;
 
 	s->bpf = m->bpf;
-	s->bpf->rodata->with_stacks = s->with_stacks;
+	if (s->with_stacks)
+		stack_options__take(&s->options, &s->stacks);
+	s->stacks.unwind = s->stacks.unwind && s->stacks.user;
+	s->bpf->rodata->with_stacks = s->stacks.kernel;
+	s->bpf->rodata->with_user_stacks = s->stacks.user;
 	s->bpf->rodata->with_waits = s->with_waits;
 	s->names.signatures.tracefs = tracefs__open();
 	snap_pass__describe((u8(*)[TRACE_FDS])s->bpf->rodata->descriptors, &s->names.signatures);
-	return 0;
+	return s->stacks.unwind ? 0 : stacks__leave_out(s->bpf->obj);
 }
 
 static int attach(struct measurement *m)
 {
 	struct snap *s = m->own;
-	int err = stack_names__init(&s->stacks.names) ?: measurement__attach(m);
+	int err = stacks__begin_names(&s->stacks);
 
+	if (!err && s->with_stacks)
+		err = snap_user_stacks__begin(s, m, s->bpf->obj, (s64 *)&s->bpf->bss->snap_clock_ahead);
+	if (!err)
+		err = measurement__attach(m);
 	if (err)
 		return err;
 	s->names.symbols = s->stacks.names.symbols;
@@ -152,8 +162,12 @@ static void release(void *own)
 	struct snap *s = own;
 
 	bpf_link__destroy(s->link);
+	snap_user_stacks__free(s->user_stacks);
 	snap_pass__free(&s->pass);
+	unwinder__end(&s->stacks.unwinder);
 	stack_names__free(&s->stacks.names);
+	stack_choice__free(&s->stacks.choice);
+	free(s->stacks.note);
 	call_signatures__free(&s->names.signatures);
 	if (s->names.signatures.tracefs >= 0)
 		close(s->names.signatures.tracefs);
@@ -163,10 +177,11 @@ static const struct option_row rows[] = {
 	HEADING("Rows:", 1),
 	{ "each", 0, NULL, ROW_FLAG, "A row for each thread, with the arguments of its call", 1,
 	  FIELD(struct snap, each) },
-	{ "stacks", 'g', NULL, ROW_FLAG, "Kernel stacks of threads that are not on a CPU, as a tree", 1,
+	{ "stacks", 'g', NULL, ROW_FLAG, "Stacks of threads that are not on a CPU, as a tree", 1,
 	  FIELD(struct snap, with_stacks) },
 	{ "waits", 0, NULL, ROW_FLAG, "Each thread below the one that it waits for; deadlocks first", 1,
 	  FIELD(struct snap, with_waits) },
+	INCLUDE(struct snap, options, stack_part_rows),
 	{ "format", 0, "NAME", ROW_OWN, FORMAT_NAMES, HELP_OUTPUT, .parse = parse_format, WORDS(formats) },
 	{},
 };

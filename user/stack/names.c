@@ -526,6 +526,8 @@ static int add_user(struct stack_names *names, struct stack_path *path, const st
 		if (i && is_no_code(&symbol[i]) && !is_no_code(&symbol[0]))
 			n = i;
 	}
+	if (!err && !n && stack->user_end == STACK_RAN)
+		err = add_note(names, path, "[ran meanwhile]");
 	if (err || !n)
 		goto out;
 	for (i = 0; i < n; i++)
@@ -602,7 +604,7 @@ int stack_names__resolve(struct stack_names *names, const struct stack *stack, b
 	*path = (struct stack_path){};
 	if (!stack)
 		err = add_note(names, path, "[stack lost]");
-	else if (!stack->kernel && !stack->user)
+	else if (!stack->kernel && !stack->user && stack->user_end != STACK_RAN)
 		err = add_note(names, path, kernel ? "[user mode]" : "[no user stack]");
 	if (!err && stack)
 		err = add_user(names, path, stack);

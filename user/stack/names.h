@@ -64,6 +64,7 @@ void stack_names__forget_frames(struct stack_names *names);
  *   [user mode]     only the kernel part was requested, and the task was in user mode
  *   [no user stack] only the user part was requested, and the task has none
  *   [deeper]        more callers than the depth limit
+ *   [ran meanwhile] the thread ran while its stack was read: nothing is known of it
  *   [exiting]       the task had released its memory, stack included
  *   [python]        Python frames, or names of their code, that could not be read
  *   [incomplete]    the chain of frame pointers broke before the first function of the thread; or frames may be

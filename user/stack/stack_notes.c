@@ -101,7 +101,7 @@ static size_t put_process_notes(FILE *f, const struct stacks *s, const struct re
 	if (s->unknown * 100 >= r->stacks->total * UNKNOWN_TO_NOTE && s->unknown)
 		fprintf(f, "%s%llu without names, of processes whose mappings are not known%s",
 			separator(r, n++), s->unknown,
-			s->told.n ? "" : " (there are no records of them: perf_event_open)");
+			s->told.n || !s->processes ? "" : " (there are no records of them: perf_event_open)");
 	if (s->mixed)
 		fprintf(f, "%sup to %llu may have the names of code that other code was mapped over",
 			separator(r, n++), s->mixed);

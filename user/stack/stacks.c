@@ -180,6 +180,18 @@ static int want_sources(struct stacks *s)
 	return -EOPNOTSUPP;
 }
 
+int stacks__begin_names(struct stacks *s)
+{
+	int err = stack_names__init(&s->names);
+
+	if (err)
+		return err;
+	s->names.at_tracepoints = s->at_tracepoints;
+	s->names.python = &s->interpreters;
+	s->names.unwinder = s->unwind ? &s->unwinder : NULL;
+	return want_sources(s);
+}
+
 int stacks__begin(struct stacks *s, struct measurement *m)
 {
 	int err;
@@ -194,16 +206,10 @@ int stacks__begin(struct stacks *s, struct measurement *m)
 	if (s->store.show_held && !m->run->host.initial_pidns)
 		s->store.generation = NULL;
 	if (!err)
-		err = stack_names__init(&s->names);
+		err = stacks__begin_names(s);
 	if (err)
 		return err;
-	s->names.at_tracepoints = s->at_tracepoints;
-	s->names.python = &s->interpreters;
-	s->names.unwinder = s->unwind ? &s->unwinder : NULL;
 	err = s->python ? python__begin(&s->interpreters, s->obj, s->names.symbols) : 0;
-	if (err)
-		return err;
-	err = want_sources(s);
 	if (err)
 		return err;
 	err = stack_processes__begin(s, m);
@@ -464,14 +470,19 @@ static void forget_known(struct stacks *s)
 	s->nknown = 0;
 }
 
+void stacks__forget_doubts(struct stacks *s)
+{
+	s->mixed = s->unknown = s->lacks_python = 0;
+	s->broken = (struct broken){};
+	s->counts_doubts = true;
+}
+
 /* Doubtful names are resolved again. */
 static void forget_mixed(struct stacks *s)
 {
 	u64 changes = s->kernel ? symbols__kernel_changes(s->names.symbols) : 0;
 
-	s->mixed = s->unknown = s->lacks_python = 0;
-	s->broken = (struct broken){};
-	s->counts_doubts = true;
+	stacks__forget_doubts(s);
 	if (s->told.unnoticed == s->unnoticed_before && changes == s->kernel_changes)
 		return;
 	s->unnoticed_before = s->told.unnoticed;
@@ -535,7 +546,7 @@ static int forget_over(struct stacks *s)
 	return err;
 }
 
-static void count_doubtful(struct stacks *s, const struct stack_path *path, u64 count)
+void stacks__count_doubts(struct stacks *s, const struct stack_path *path, u64 count)
 {
 	if (path->is_mixed)
 		s->mixed += count;
@@ -591,7 +602,7 @@ int stacks__report(struct stacks *s, const struct measurement *measurement, stru
 		if (!err)
 			err = add_sample(s, r, &m, &s->store.sample[i], &s->known[index].path);
 		if (!err)
-			count_doubtful(s, &s->known[index].path, s->store.sample[i].count);
+			stacks__count_doubts(s, &s->known[index].path, s->store.sample[i].count);
 	}
 	if (!err)
 		err = name_keys(&m, r, measurement->cli->by, s->event);

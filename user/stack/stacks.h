@@ -85,6 +85,12 @@ int stacks__prepare(struct stacks *s, const struct measurement *m, struct bpf_ob
 		    const char *counts, u32 max_keys);
 int stacks__begin(struct stacks *s, struct measurement *m);
 
+/*
+ * In place of both, for a tool that walks stacks itself: how they are named, from the options. Sets s->unwinder for the
+ * names only: see unwinder__begin().
+ */
+int stacks__begin_names(struct stacks *s);
+
 /* For an object whose programs take no stacks in this run: omits the parts only needed for stacks. */
 int stacks__leave_out(const struct bpf_object *obj);
 
@@ -116,6 +122,10 @@ void stacks__forget_ended(struct stacks *s);
 int stacks__read_losses(struct stacks *s, struct report *r);
 int stacks__add_path(struct stacks *s, struct report *r, struct table *by_path, u32 key, u32 event, u64 value,
 		     const struct stack_path *path);
+
+/* A third part: counts what a stack lacks, for the notes on the report, and forgets what was counted before. */
+void stacks__forget_doubts(struct stacks *s);
+void stacks__count_doubts(struct stacks *s, const struct stack_path *path, u64 count);
 
 /*
  * Adds notes on what the report's stacks lack, and advice: many broken frame-pointer chains; with

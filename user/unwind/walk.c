@@ -16,11 +16,12 @@ static struct unwind_walker *walker_of(struct user_walk *w)
 }
 
 #define PAGE_BYTES 4096
+#define FIRST_PIECE (2 * PAGE_BYTES)
 
 /* Nothing is mapped below the first page. */
 static bool read_piece(struct unwind_walker *of, u64 address)
 {
-	size_t size = WALK_PIECE - address % PAGE_BYTES;
+	size_t size = (of->pieces ? WALK_PIECE : FIRST_PIECE) - address % PAGE_BYTES;
 	ssize_t n = -EFAULT;
 
 	of->have = 0;

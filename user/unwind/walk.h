@@ -12,7 +12,7 @@
 
 #include "bpf/lib/stack.h"
 
-/* Bytes of a stack that are read at once, and how often at most for a stack. */
+/* Bytes of a stack that are read at once, fewer at first, and how often at most for a stack. */
 #define WALK_PIECE (16 << 10)
 #define WALK_PIECES 64
 

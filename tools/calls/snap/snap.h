@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The parts of the tool snap: the pass over all threads (pass.c), a thread as text (thread.c), threads by key
- * (groups.c), and the table (rows.c) or the stacks (stacks.c) of them.
+ * (groups.c), and the table (rows.c) or the stacks (stacks.c, user_stacks.c) of them.
  *
  * Functions of type int return 0 or a negative errno.
  */
@@ -84,8 +84,9 @@ struct snap {
 	struct bpf_link *link;
 	struct snap_names names;
 	struct snap_pass pass;
-	struct stacks stacks;   /* of it, the names, from the begin on */
-	char without[160];      /* how many threads have no stack, or what is known of waits */
+	struct stacks stacks;   /* of it, what is taken, the names and the unwinder */
+	struct snap_user_stacks *user_stacks;   /* NULL: no stacks are wanted */
+	char without[320];      /* how many threads have no stack, or what is known of waits */
 };
 
 /* The default of --sort: the odd ones, then the most threads. */
@@ -139,7 +140,7 @@ int snap_copy_cell(struct report_row *row, struct field cell, const char *text);
 
 int snap_rows__report(struct snap *s, struct measurement *m, struct report *r);
 
-/* Kernel stacks: the value of each is the number of threads. */
+/* Stacks: the value of each is the number of threads. */
 int snap_stacks__report(struct snap *s, struct measurement *m, struct report *r);
 
 #endif /* TALLY_SNAP_SNAP_H */

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Kernel stacks of a pass. */
+/* Stacks of a pass. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "calls/snap/snap.h"
+#include "calls/snap/user_stacks.h"
+
+/* Many threads have the same stack: it is named once. */
+struct named {
+	const struct stack *stack;
+	struct stack_path path;
+};
 
 /* The threads of a group have one key; stacks that look alike share a value. */
 struct merge {
@@ -13,44 +21,77 @@ struct merge {
 	struct report *r;
 	struct snap_groups groups;
 	struct table by_path;
+	struct named *named;
+	size_t nnamed;
+	struct table by_stack;
 	u64 without;            /* threads on a CPU, and those that have ended */
 };
 
-/* The form in which programs of other tools store a stack. */
-struct kernel_stack {
-	struct stack stack;
-	u64 frame[SNAP_FRAMES];
-};
-
-static void stack_of(struct kernel_stack *to, const struct snap_thread *t)
+static size_t bytes_of(const struct stack *s)
 {
-	*to = (struct kernel_stack){
-		.stack.kernel = t->frames,
-		.stack.kernel_end = t->frames < SNAP_FRAMES ? STACK_WALKED : STACK_DEEPER,
-	};
-	memcpy(to->stack.frame, t + 1, t->frames * sizeof(u64));
+	return (s->kernel + s->user) * sizeof(*s->frame);
 }
 
-static int add_thread(struct merge *m, const struct snap_thread *t)
+static bool same_stack(const void *array, u32 index, const void *key)
 {
-	struct kernel_stack stack;
-	struct stack_path path;
-	u32 group;
+	const struct stack *a = ((const struct named *)array)[index].stack, *b = key;
+
+	return a->kernel == b->kernel && a->user == b->user && a->kernel_end == b->kernel_end &&
+	       a->user_end == b->user_end && a->guessed == b->guessed && a->pid == b->pid &&
+	       !memcmp(a->frame, b->frame, bytes_of(a));
+}
+
+static int name(struct merge *m, const struct stack *stack, u32 *index)
+{
+	u64 hash = table_hash(stack->pid, stack->frame, bytes_of(stack));
+	s64 known = table__find(&m->by_stack, hash, same_stack, m->named, stack);
+	size_t n = m->nnamed;
 	int err;
 
-	if (!t->frames || t->frames > SNAP_FRAMES) {
+	*index = known >= 0 ? (u32)known : n;
+	if (known >= 0)
+		return 0;
+	if (ARRAY_ROOM(m->named, n))
+		return -ENOMEM;
+	m->named[n].stack = stack;
+	err = stack_names__resolve(&m->snap->stacks.names, stack, m->snap->stacks.kernel, &m->named[n].path);
+	if (err)
+		return err;
+	m->nnamed++;
+	return table__add(&m->by_stack, hash, n);
+}
+
+static int add_thread(struct merge *m, const struct snap_thread *t, const struct stack *stack)
+{
+	struct stacks *s = &m->snap->stacks;
+	const struct stack_path *path;
+	u32 group, index = 0;
+	int err;
+
+	if (!stack) {
 		m->without++;
 		return 0;
 	}
 	m->r->events++;
-	stack_of(&stack, t);
-	err = snap_groups__add(&m->groups, t, &group);
-	if (!err)
-		err = stack_names__resolve(&m->snap->stacks.names, &stack.stack, true, &path);
+	m->r->counters.lost[LOSS_TRUNCATED] += stack->user_end == STACK_DEEPER;
+	err = snap_groups__add(&m->groups, t, &group) ?: name(m, stack, &index);
 	if (err)
 		return err;
-	err = stacks__add_path(&m->snap->stacks, m->r, &m->by_path, group, 0, 1, &path);
-	stack_path__free(&path);
+	path = &m->named[index].path;
+	stacks__count_doubts(s, path, 1);
+	return stacks__add_path(s, m->r, &m->by_path, group, 0, 1, path);
+}
+
+static int add_pass(struct merge *m)
+{
+	struct snap_user_stacks *u = m->snap->user_stacks;
+	size_t i;
+	int err = snap_user_stacks__take(m->snap);
+
+	for (i = 0; i < u->n && !err; i++)
+		err = add_thread(m, u->item[i].thread, u->item[i].stack);
+	m->r->counters.lost[LOSS_INCOMPLETE] += u->ran + u->unread + u->foreign;
+	m->r->read_ns = m->snap->pass.took_ns;
 	return err;
 }
 
@@ -72,6 +113,42 @@ static int name_groups(struct merge *m)
 	return err;
 }
 
+/* Adds a part of the note, if there are any. */
+static size_t put(struct merge *m, size_t at, u64 n, const char *one, const char *many)
+{
+	struct snap *s = m->snap;
+
+	if (!n || at >= sizeof(s->without))
+		return at;
+	m->r->caveat = s->without;
+	return at + snprintf(s->without + at, sizeof(s->without) - at, "%s%llu %s", at ? "; " : "", n,
+			     n == 1 ? one : many);
+}
+
+static void put_without(struct merge *m)
+{
+	const struct snap_user_stacks *u = m->snap->user_stacks;
+	size_t at = put(m, 0, m->without, "more on a CPU or ended: it has no stack",
+			"more on a CPU or ended: they have no stack");
+
+	at = put(m, at, u->ran, "ran while its stack was read: it is without its user part",
+		 "ran while their stacks were read: they are without their user parts");
+	at = put(m, at, u->unread, "has a user stack that could not be read, or not to its end",
+		 "have user stacks that could not be read, or not to their ends");
+	put(m, at, u->foreign, "of a 32-bit program: its user part is not read",
+	    "of 32-bit programs: their user parts are not read");
+}
+
+static void merge__free(struct merge *m)
+{
+	while (m->nnamed)
+		stack_path__free(&m->named[--m->nnamed].path);
+	free(m->named);
+	table__free(&m->by_stack);
+	table__free(&m->by_path);
+	snap_groups__free(&m->groups);
+}
+
 static void describe(struct merge *m)
 {
 	struct snap *s = m->snap;
@@ -80,32 +157,26 @@ static void describe(struct merge *m)
 	m->r->stacks->nframes = s->stacks.names.n;
 	m->r->stacks->unit = "threads";
 	m->r->unit = UNIT_COUNT;
-	if (!m->without)
-		return;
-	snprintf(s->without, sizeof(s->without), "%llu more on a CPU or ended: %s no stack", m->without,
-		 m->without == 1 ? "it has" : "they have");
-	m->r->caveat = s->without;
+	put_without(m);
 }
 
 int snap_stacks__report(struct snap *s, struct measurement *measurement, struct report *r)
 {
 	struct merge m = { .snap = s, .r = r };
-	const struct snap_thread *t;
-	size_t at = 0;
-	int err = 0;
+	int err;
 
 	r->stacks = calloc(1, sizeof(*r->stacks));
 	if (!r->stacks)
 		return -ENOMEM;
+	stacks__forget_doubts(&s->stacks);
 	snap_groups__begin(&m.groups, s, measurement, measurement->cli->by);
-	while (!err && (t = snap_pass__next(&s->pass, &at)))
-		err = add_thread(&m, t);
+	err = add_pass(&m);
 	if (!err)
 		err = name_groups(&m);
 	describe(&m);
-	snap_groups__free(&m.groups);
-	table__free(&m.by_path);
-	if (!err)
-		report__sort_stacks(r, measurement->cli->top);
-	return err;
+	merge__free(&m);
+	if (err)
+		return err;
+	report__sort_stacks(r, measurement->cli->top);
+	return stacks__add_notes(&s->stacks, r);
 }
