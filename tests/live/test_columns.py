@@ -17,6 +17,7 @@ from test_record import of, show
 
 # Keys that are numbers, signed ones among them; means, minima, maxima.
 MORE = {
+    "bpftop": ("--by program", "--by owner", "--by type"),
     "kmem": ("--pages --by order", "--pages --by migratetype"),
     "probe": (
         "syscalls:sys_enter_read --by count",

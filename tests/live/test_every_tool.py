@@ -49,6 +49,7 @@ OPTIONS = {
 
 # What happens on behalf of no task, or is counted for a CPU, has no scope but CPUs, or none.
 WITHOUT_TASKS = {
+    "bpftop",
     "cputhrottle",
     "hardirqs",
     "netdrop",

@@ -655,6 +655,7 @@ METRICS = (
         "kvmstat": "no guest",
         "memleak": "leaks",
         "vitals": "",
+        "bpftop": "",
     },
 )
 

@@ -381,8 +381,8 @@ def run_where(line, *words):
     return tally.Result(ran.returncode, ran.stdout, ran.stderr)
 
 
-# They load no programs.
-TYPELESS = {"cputhrottle", "vitals"}
+# They load no programs that need types.
+TYPELESS = {"bpftop", "cputhrottle", "vitals"}
 
 
 @pytest.mark.parametrize("name", LINES)

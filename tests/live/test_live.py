@@ -72,6 +72,7 @@ OTHERS = (
     ("biopattern",),
     ("biotop",),
     ("bitesize",),
+    ("bpftop",),
     ("cachestat",),
     ("cpudist", "--by", "pid"),
     ("cputhrottle",),

@@ -230,6 +230,8 @@ NAMES = HISTOGRAMS | {
     "migrations --matrix": {"moves"},
     "trace -c": {"calls", "errors", "running", "call_seconds", "call_avg_seconds", "call_min_seconds",
                  "call_max_seconds", "std_error_seconds", "for_seconds"},
+    "bpftop": {"programs", "runs", "time_seconds", "cpu_ratio", "run_avg_seconds", "machine_ratio", "memory_bytes",
+               "maps_bytes", "misses", "age_seconds", "attachments", "owners"},
     "vitals": {"value", "value_bytes", "limit", "limit_bytes", "limit_ratio", "share_ratio", "events", "events_bytes",
                "events_seconds", "whole", "whole_bytes", "whole_seconds"},
 }
@@ -240,13 +242,13 @@ NAMES = HISTOGRAMS | {
 def test_names_of_metrics(run, line):
     """They are none of the sentences of text output, and no key is in them."""
     tool_name, *args = line.split()
-    of_all = tool_name in ("runqlen", "softirqs", "timers", "migrations", "vitals")
+    of_all = tool_name in ("runqlen", "softirqs", "timers", "migrations", "bpftop", "vitals")
     work = ("-d", "0.5") if of_all else ("--", "sh", "-c", "ls -R /etc > /dev/null & wait")
     text = run(*args, "--format", "openmetrics", *work, tool=tool_name).text
     found = {words[2].removeprefix(f"tally_{tool_name}_") for words in map(str.split, text.splitlines())
              if words[:2] == ["#", "TYPE"] and words[2].startswith(f"tally_{tool_name}_")}
     assert found <= NAMES[line], text
-    assert found == NAMES[line] or tool_name in ("migrations", "futexstat", "trace", "vitals"), text
+    assert found == NAMES[line] or tool_name in ("migrations", "futexstat", "trace", "bpftop", "vitals"), text
 
 
 def test_a_row_has_the_units_it_has(run):

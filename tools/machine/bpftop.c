@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* bpftop: what all BPF programs of this host cost, and whose they are, by the kernel's statistics of them. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "cli/order.h"
+#include "machine/bpftop/program.h"
+#include "report/column.h"
+#include "report/diag.h"
+#include "run/measurement.h"
+#include "tools.h"
+
+/* How often programs are looked for that come and go. Looking may take a fiftieth of the time. */
+#define LOOK_NS (100 * NSEC_PER_MSEC)
+#define LOOK_SHARE 50
+
+enum bpftop_by { BY_PROGRAM, BY_OWNER, BY_TYPE };
+
+struct bpftop {
+	enum bpftop_by by;
+	bool ended;             /* looked at for the last time */
+	int stats_fd, timer_fd; /* -1: none */
+	struct bpf_programs programs;
+	char caveat[160];
+};
+
+/*
+ * --- rows --------------------------------------------------------------------------------------
+ */
+
+/* A row: one program, or several. */
+struct figures {
+	const struct bpf_program_seen *first;
+	u64 programs, runs, ns, misses, memory, maps;
+	bool has_misses;
+};
+
+static const struct column columns[] = {
+	ADDED_BY_TOOL("programs", ROLE_GAUGE),
+	ADDED_BY_TOOL("runs", ROLE_COUNTER),
+	ADDED_BY_TOOL("time", ROLE_COUNTER),
+	ADDED_BY_TOOL("cpu_percent", ROLE_PERCENT),
+	ADDED_BY_TOOL("avg", ROLE_MEAN),
+	ADDED_BY_TOOL("machine_percent", ROLE_GAUGE),
+	ADDED_BY_TOOL("per_second", ROLE_MEAN),
+	ADDED_BY_TOOL("memory", ROLE_GAUGE),
+	ADDED_BY_TOOL("maps", ROLE_GAUGE),
+	ADDED_BY_TOOL("misses", ROLE_COUNTER),
+	ADDED_BY_TOOL("age", ROLE_GAUGE),
+	{},
+};
+
+static int add_text(struct report_row *row, struct field f, const char *text)
+{
+	int err;
+
+	f.text = text ? strdup(text) : NULL;
+	f.kind = text ? f.kind : FIELD_NONE;
+	err = text && !f.text ? -ENOMEM : report_row__add_field(row, &f);
+	if (err)
+		free(f.text);
+	return err;
+}
+
+static const char *type_name(u32 type, char room[32])
+{
+	const char *name = libbpf_bpf_prog_type_str(type);
+
+	/* BPF_PROG_TYPE_NETFILTER, since 6.4. */
+	if (name || type == 32)
+		return name ?: "netfilter";
+	snprintf(room, 32, "type %u", type);
+	return room;
+}
+
+static const char *hold_name(enum program_hold hold)
+{
+	static const char *const names[] = {
+		[HELD_BY_MAP] = "map", [HELD_BY_PIN] = "pin", [HELD_BY_PROCESS] = "process",
+	};
+
+	return names[hold];
+}
+
+/* A pin tells itself apart from a process by its path. */
+static int add_owner(struct report_row *row, const struct bpf_program_seen *p)
+{
+	const struct bpf_owner *o = &p->owner;
+	int err = report_row__add_figure(row, "pid", o->pid, o->pid ? FIELD_ID : FIELD_NONE, ROLE_LABEL);
+
+	if (!err)
+		err = add_text(row, (struct field){ .name = "owner", .role = ROLE_LABEL }, o->name);
+	if (!err)
+		err = add_text(row, (struct field){ .name = "held_by", .role = ROLE_LABEL, .machine = true },
+			       hold_name(o->hold));
+	return err;
+}
+
+static int add_attached(struct report_row *row, const struct bpf_program_seen *p)
+{
+	const struct field f = { .name = "attached", .role = ROLE_LABEL, .spare = true };
+	char *text = NULL;
+	int err;
+
+	if (p->attachments > 1) {
+		text = program_text("%s, %u more", p->attached, p->attachments - 1);
+		if (!text)
+			return -ENOMEM;
+	}
+	err = add_text(row, f, text ?: p->attached);
+	free(text);
+	return err;
+}
+
+/* Names are often equal. A program without one has its tag, a hash of its instructions. */
+static int add_program_key(struct report_row *row, const struct bpf_program_seen *p)
+{
+	const struct field id = { .name = "id", .number = p->id, .kind = FIELD_ID, .role = ROLE_KEY, .of = "name" };
+	char room[32];
+	int err = report_row__add_field(row, &id);
+
+	if (!err)
+		err = add_text(row, (struct field){ .name = "type", .role = ROLE_KEY }, type_name(p->type, room));
+	if (!err)
+		err = add_text(row, (struct field){ .name = "name", .role = ROLE_KEY }, p->name ?: p->tag);
+	return err ?: add_owner(row, p);
+}
+
+static int add_key(struct report_row *row, enum bpftop_by by, const struct bpf_program_seen *p)
+{
+	char room[32];
+
+	if (by == BY_PROGRAM)
+		return add_program_key(row, p);
+	if (by == BY_TYPE)
+		return report_row__add_text(row, "type", type_name(p->type, room));
+	return report_row__add_text(row, "owner", p->owner.name);
+}
+
+static struct field share_of(const char *name, u64 ns, u64 whole_ns, enum field_role role)
+{
+	return (struct field){
+		.name = name, .kind = whole_ns ? FIELD_REAL : FIELD_NONE, .decimals = 2, .role = role,
+		.real = whole_ns ? 100.0 * ns / whole_ns : 0, .of = role == ROLE_PERCENT ? "time" : NULL,
+	};
+}
+
+static struct field per_second(u64 runs, u64 duration_ns)
+{
+	return (struct field){
+		.name = "per_second", .kind = duration_ns ? FIELD_REAL : FIELD_NONE, .decimals = 1, .role = ROLE_MEAN,
+		.real = duration_ns ? (double)runs * NSEC_PER_SEC / duration_ns : 0, .of = "runs", .per = "seconds",
+		.no_metric = true,
+	};
+}
+
+/* The columns of a narrow terminal. */
+static int add_cost(struct report_row *row, const struct figures *f, const struct report *r, enum bpftop_by by)
+{
+	const struct field fields[] = {
+		{ .name = "programs", .number = f->programs, .role = ROLE_GAUGE, .machine = by == BY_PROGRAM },
+		{ .name = "runs", .number = f->runs, .role = ROLE_COUNTER },
+		{ .name = "time", .number = f->ns, .kind = FIELD_DURATION, .role = ROLE_COUNTER },
+		share_of("cpu_percent", f->ns, r->duration_ns, ROLE_PERCENT),
+		{ .name = "avg", .number = f->runs ? f->ns / f->runs : 0, .kind = f->runs ? FIELD_DURATION : FIELD_NONE,
+		  .role = ROLE_MEAN, .of = "time", .per = "runs" },
+	};
+
+	return report_row__add_fields(row, fields, ARRAY_SIZE(fields));
+}
+
+static int add_more(struct report_row *row, const struct figures *f, const struct report *r)
+{
+	struct field fields[] = {
+		share_of("machine_percent", f->ns, r->duration_ns * r->cpus, ROLE_GAUGE),
+		per_second(f->runs, r->duration_ns),
+		{ .name = "memory", .number = f->memory, .kind = FIELD_SIZE, .role = ROLE_GAUGE },
+		{ .name = "maps", .number = f->maps, .kind = FIELD_SIZE, .role = ROLE_GAUGE },
+		{ .name = "misses", .number = f->misses, .kind = f->has_misses ? FIELD_NUMBER : FIELD_NONE,
+		  .role = ROLE_COUNTER },
+		{ .name = "seconds", .kind = FIELD_REAL, .real = r->duration_ns / 1e9, .decimals = 9,
+		  .role = ROLE_COUNTER, .machine = true, .no_metric = true },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(fields); i++)
+		fields[i].spare = true;
+	return report_row__add_fields(row, fields, ARRAY_SIZE(fields));
+}
+
+/* Only of a single program. */
+static int add_rest(struct report_row *row, const struct bpf_program_seen *p)
+{
+	static const char *const states[] = { NULL, "new", "ended", "new, ended" };
+	u64 now_ns = clock_ns(CLOCK_BOOTTIME), age_ns = now_ns > p->loaded_ns ? now_ns - p->loaded_ns : 0;
+	const struct field fields[] = {
+		{ .name = "age", .number = age_ns, .kind = FIELD_DURATION, .role = ROLE_GAUGE, .spare = true },
+		{ .name = "uid", .number = p->uid, .kind = FIELD_ID, .role = ROLE_LABEL, .spare = true },
+		{ .name = "attachments", .number = p->attachments, .role = ROLE_GAUGE, .machine = true },
+		{ .name = "owners", .number = p->owner.n, .role = ROLE_GAUGE, .machine = true },
+	};
+	int err = report_row__add_fields(row, fields, ARRAY_SIZE(fields));
+
+	return err ?: add_text(row, (struct field){ .name = "state", .role = ROLE_REMARK, .spare = true },
+			       states[p->is_new + 2 * p->ended]);
+}
+
+static int add_row(struct report *r, const struct figures *f, enum bpftop_by by)
+{
+	struct report_row row = {};
+	int err = add_key(&row, by, f->first);
+
+	if (!err)
+		err = add_cost(&row, f, r, by);
+	if (!err && by == BY_PROGRAM)
+		err = add_attached(&row, f->first);
+	if (!err)
+		err = add_more(&row, f, r);
+	if (!err && by == BY_PROGRAM)
+		err = add_rest(&row, f->first);
+	return report__end_row(r, &row, err);
+}
+
+/*
+ * --- the report --------------------------------------------------------------------------------
+ */
+
+/* Counters of a program that was loaded in the interval began at 0. */
+static void add_up(struct figures *f, struct bpf_programs *all, const struct bpf_program_seen *p, size_t number)
+{
+	struct bpf_map_seen *map;
+	u32 i;
+
+	f->first = f->first ?: p;
+	f->programs++;
+	f->runs += p->now.runs - p->before.runs;
+	f->ns += p->now.ns - p->before.ns;
+	f->misses += p->now.misses - p->before.misses;
+	f->has_misses |= p->has_misses;
+	f->memory += p->memory;
+	for (i = 0; i < p->nmaps; i++) {
+		map = bpf_programs__find_map(all, p->map[i]);
+		if (map && map->counted != number)
+			f->maps += map->bytes;
+		if (map)
+			map->counted = number;
+	}
+}
+
+static bool is_of_one_row(enum bpftop_by by, const struct bpf_program_seen *a, const struct bpf_program_seen *b)
+{
+	if (by == BY_TYPE)
+		return a->type == b->type;
+	if (by == BY_OWNER)
+		return a->owner.name && b->owner.name ? !strcmp(a->owner.name, b->owner.name) :
+							a->owner.name == b->owner.name;
+	return a == b;
+}
+
+/* The number of the row from 1 on; it is the one behind the last if there is none yet. */
+static size_t row_of(enum bpftop_by by, const struct figures *rows, size_t n, const struct bpf_program_seen *p)
+{
+	size_t i = by == BY_PROGRAM ? n : 0;
+
+	while (i < n && !is_of_one_row(by, rows[i].first, p))
+		i++;
+	return i;
+}
+
+/* Maps that programs of one row share count once: the rows are filled one after the other. */
+static void fill_figures(struct bpftop *t, struct figures *rows, const size_t *row, size_t n)
+{
+	struct bpf_programs *all = &t->programs;
+	size_t i, k;
+
+	for (k = 0; k < n; k++)
+		for (i = 0; i < all->n; i++)
+			if (row[i] == k)
+				add_up(&rows[k], all, &all->program[i], k + 1);
+}
+
+static int fill_rows(struct bpftop *t, struct report *r)
+{
+	struct bpf_programs *all = &t->programs;
+	struct figures *rows = calloc(all->n ?: 1, sizeof(*rows));
+	size_t *row = calloc(all->n ?: 1, sizeof(*row)), n = 0, i;
+	int err = rows && row ? 0 : -ENOMEM;
+
+	for (i = 0; i < all->n && !err; i++) {
+		row[i] = row_of(t->by, rows, n, &all->program[i]);
+		rows[row[i]].first = rows[row[i]].first ?: &all->program[i];
+		n += row[i] == n;
+	}
+	if (!err)
+		fill_figures(t, rows, row, n);
+	for (i = 0; i < n && !err; i++) {
+		r->events += rows[i].runs;
+		err = add_row(r, &rows[i], t->by);
+	}
+	free(rows);
+	free(row);
+	return err;
+}
+
+static int add_heading(struct bpftop *t, struct report *r)
+{
+	static const struct bpf_program_seen nobody = {};
+	const struct figures none = { .first = &nobody };
+
+	return r->nrows ? 0 : report__keep_columns(r, add_row(r, &none, t->by));
+}
+
+static void say_what_was_missed(struct bpftop *t, struct report *r)
+{
+	if (!t->programs.unseen)
+		return;
+	snprintf(t->caveat, sizeof(t->caveat),
+		 "%llu or more programs were loaded and gone between two looks, %llu ms apart or more",
+		 t->programs.unseen, (u64)LOOK_NS / NSEC_PER_MSEC);
+	r->caveat = t->caveat;
+}
+
+static int report(struct measurement *m, struct report *r)
+{
+	struct bpftop *t = m->own;
+	int err = t->ended ? 0 : bpf_programs__look(&t->programs);
+
+	r->value = "runs of BPF programs";
+	r->table = true;
+	r->has_events = true;
+	r->nothing = "no BPF program ran";
+	if (!err)
+		err = bpf_programs__search(&t->programs, true);
+	say_what_was_missed(t, r);
+	if (!err)
+		err = fill_rows(t, r) ?: add_heading(t, r);
+	report__sort_rows(r, m->cli->order, t->by == BY_PROGRAM ? 3 : 1, table_rows(m->cli));
+	bpf_programs__next(&t->programs);
+	return err;
+}
+
+/*
+ * --- the hooks: nothing stays loaded -----------------------------------------------------------
+ */
+
+/* Statistics are on while a descriptor is open, so they end with us. Returns it, or a negative errno. */
+static int enable_statistics(void)
+{
+	int fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* Once a program is seen, its place and its owner are searched for at once: it may be gone at the end. */
+static int look(struct measurement *m)
+{
+	struct bpftop *t = m->own;
+	struct itimerspec next = {};
+	u64 expired, began_ns, took_ns;
+	int err;
+
+	if (t->ended || read(t->timer_fd, &expired, sizeof(expired)) < 0)
+		return 0;
+	began_ns = monotonic_ns();
+	err = bpf_programs__look(&t->programs);
+	if (!err && t->programs.news)
+		err = bpf_programs__search(&t->programs, false);
+	took_ns = LOOK_SHARE * (monotonic_ns() - began_ns);
+	took_ns = took_ns > LOOK_NS ? took_ns : LOOK_NS;
+	next.it_value = (struct timespec){ took_ns / NSEC_PER_SEC, took_ns % NSEC_PER_SEC };
+	timerfd_settime(t->timer_fd, 0, &next, NULL);
+	return err;
+}
+
+static int load(struct measurement *m)
+{
+	struct bpftop *t = m->own;
+	int fd;
+
+	if (m->cli->explain)
+		return 0;
+	fd = enable_statistics();
+	if (fd < 0) {
+		diag_error("the kernel's BPF statistics cannot be turned on: %s", strerror(-fd));
+		diag_hint("they take CAP_SYS_ADMIN and kernel 5.8");
+		return fd == -EPERM ? fd : -EOPNOTSUPP;
+	}
+	close(fd);
+	t->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (t->timer_fd < 0)
+		return -errno;
+	m->watch = look;
+	m->watch_fd = t->timer_fd;
+	return 0;
+}
+
+static int arm(struct measurement *m)
+{
+	const struct itimerspec first = { .it_value = { 0, LOOK_NS } };
+	struct bpftop *t = m->own;
+	int err = bpf_programs__begin(&t->programs);
+
+	if (err)
+		return err;
+	t->stats_fd = enable_statistics();
+	if (t->stats_fd < 0)
+		return t->stats_fd;
+	return timerfd_settime(t->timer_fd, 0, &first, NULL) ? -errno : 0;
+}
+
+static void end_statistics(struct bpftop *t)
+{
+	if (t->stats_fd >= 0)
+		close(t->stats_fd);
+	t->stats_fd = -1;
+}
+
+/* In a run of several, reports follow each other, but all measurements end at one instant. */
+static void disarm(struct measurement *m)
+{
+	struct bpftop *t = m->own;
+
+	end_statistics(t);
+	t->ended = !bpf_programs__look(&t->programs);
+}
+
+static void init(void *own)
+{
+	struct bpftop *t = own;
+
+	t->stats_fd = t->timer_fd = -1;
+}
+
+static void release(void *own)
+{
+	struct bpftop *t = own;
+
+	end_statistics(t);
+	if (t->timer_fd >= 0)
+		close(t->timer_fd);
+	bpf_programs__free(&t->programs);
+}
+
+static const char *const by_words[] = { [BY_PROGRAM] = "program", [BY_OWNER] = "owner", [BY_TYPE] = "type" };
+
+static const struct option_row rows[] = {
+	{ "by", 0, "KEY", ROW_WORD, "One row per program (the default), owner or type", HELP_GROUPING,
+	  FIELD(struct bpftop, by), WORDS(by_words) },
+	{},
+};
+
+static const struct tool_spec spec = {
+	.name = "bpftop",
+	.cli = {
+		.groups = CLI_TIME | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN | CLI_COMMAND | CLI_ORDER,
+		.doc = "The BPF programs of this host: what each costs in time and memory, what it is attached to, "
+		       "and whose it is.",
+		.rows = rows, .columns = columns, .order = "time",
+	},
+	.own_size = sizeof(struct bpftop),
+	.metric = "run",
+	.source = "the kernel's statistics of BPF programs, before and after; they are on meanwhile, and cost each run "
+		  "of a program two readings of the clock",
+	.init = init, .load = load, .arm = arm, .disarm = disarm, .report = report,
+	.free = release,
+};
+
+TOOL_MEASURING(bpftop, spec, AREA_MACHINE, "what the BPF programs of this host cost, and whose they are");
