@@ -116,7 +116,7 @@ const struct habit habits[] = {
 	{ "stat", "--smi-cost", SAY("there are no metrics by name; list hardware shows the events there are") },
 	{ "stat", "--cputype", SAY("events name their PMU, as in -e cpu_core/cycles/") },
 	{ "stat", "--no-merge", SAY(NO_MERGE) },
-	{ "stat", "-b", SAY("of BPF programs: `bpftool prog profile`; tools have --overhead") },
+	{ "stat", "-b", SAY("of BPF programs: `tally bpftop`, runs and time of each; `bpftool prog profile`") },
 	{ "stat", "-g", BECOMES("--group") },
 	{ "stat", "-D", WITH_VALUE("--delay") },
 	{ "stat", "-M", WITH_VALUE("--metric") },

@@ -22,7 +22,7 @@ const struct peer peers[] = {
 	{ "bashreadline", BCC, "probe -x bash 'readline%return +0($retval):string'", NULL },
 	{ "bindsnoop", BCC, "trace -e bind", NULL },
 	{ "biostacks", BT, "stackcount block:block_rq_insert", NULL },
-	{ "bpflist", BCC, NULL, "`bpftool prog show` lists BPF programs" },
+	{ "bpflist", BCC, "bpftop -d 1", NULL },
 	{ "bpftrace", BT, "probe 'syscalls:sys_enter_openat filename'", NULL },
 	{ "btrfsdist", BCC, "fsdist --fs btrfs", NULL },
 	{ "btrfsslower", BCC, "fileslower --fs btrfs", NULL },
