@@ -2,6 +2,7 @@
 /* Each signal when it is sent: its target, its sender, and the result. */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
+#include "callers.bpf.h"
 #include "loss.bpf.h"
 #include "ring.bpf.h"
 #include "scope.bpf.h"
@@ -12,7 +13,10 @@ const volatile u64 only = ~0ULL;        /* 1 << (signal - 1), ORed */
 
 /* include/uapi/asm-generic/siginfo.h, include/linux/sched/signal.h */
 #define SI_USER 0
+#define SI_QUEUE -1
+#define SI_TKILL -6
 #define SI_KERNEL 0x80
+#define SIGCHLD 17
 #define SEND_SIG_NOINFO ((void *)0)
 #define SEND_SIG_PRIV ((void *)1)
 
@@ -26,11 +30,23 @@ static __always_inline int code_of(struct kernel_siginfo *info)
 	return BPF_CORE_READ(info, si_code);
 }
 
+/*
+ * Is the current task, whose stack it would be, the reason for the signal? A timer may interrupt anybody. A child that
+ * ends sends SIGCHLD itself.
+ */
+static __always_inline bool is_reason(struct task_struct *t, int sig, int code)
+{
+	return code == SI_USER || code == SI_QUEUE || code == SI_TKILL || sig == SIGCHLD ||
+	       bpf_get_current_pid_tgid() >> 32 == t->tgid;
+}
+
 SEC("tp_btf/signal_generate")
 int BPF_PROG(on_signal, int sig, struct kernel_siginfo *info, struct task_struct *t, int group,
 	     int result)
 {
+	struct stack_id stack = {};
 	struct signal_record *r;
+	int code;
 	u64 id;
 
 	if (!armed || !in_scope(by_sender ? NULL : t))
@@ -39,6 +55,9 @@ int BPF_PROG(on_signal, int sig, struct kernel_siginfo *info, struct task_struct
 		count_filtered();
 		return 0;
 	}
+	code = code_of(info);
+	if (take && is_reason(t, sig, code))
+		stack_count_flaw(callers_take(ctx, &stack));
 	r = ring_reserve(struct signal_record);
 	if (!r)
 		return 0;
@@ -50,7 +69,8 @@ int BPF_PROG(on_signal, int sig, struct kernel_siginfo *info, struct task_struct
 	r->sender_tid = id;
 	r->cpu = bpf_get_smp_processor_id();
 	r->signal = sig;
-	r->code = code_of(info);
+	r->code = code;
+	r->stack = stack;
 	r->result = result;
 	r->group = group;
 	bpf_probe_read_kernel(r->comm, sizeof(r->comm), t->comm);

@@ -3,6 +3,8 @@
 #ifndef TALLY_SIGNALS_H
 #define TALLY_SIGNALS_H
 
+#include "stack.h"
+
 struct signal_record {
 	__u64 time_ns;          /* CLOCK_MONOTONIC */
 	__u32 pid;              /* the receiver */
@@ -17,6 +19,7 @@ struct signal_record {
 	__u8 padding[7];
 	__u8 comm[16];
 	__u8 sender_comm[16];
+	struct stack_id stack;  /* where the sender was; zero: not taken */
 };
 
 #endif /* TALLY_SIGNALS_H */

@@ -2,6 +2,7 @@
 """What the tests of the tools that show a line for each event share."""
 
 import functools
+import subprocess
 from pathlib import Path
 
 import tally
@@ -49,3 +50,29 @@ def await_call(tid, number):
         return Path(f"/proc/{tid}/syscall").read_text().split()[0] == str(number) and tally.state(tid) == "S"
 
     tally.wait_until(sleeps, f"{tid} in system call {number}")
+
+
+# --- stacks of lines -----------------------------------------------------------------------------
+
+def compiled(directory, name, source):
+    """A program of ours whose functions are not inlined."""
+    (directory / f"{name}.c").write_text(source)
+    subprocess.run(["gcc", "-O1", "-o", directory / name, directory / f"{name}.c"], check=True)
+    return directory / name
+
+
+def lines_with_stacks(run, tool, directory, parts, program):
+    """The lines of -g while the program runs, which has to succeed, and the report."""
+    result = run("--json", "-o", directory / "lines", "-g", *parts, "--", program, tool=tool)
+    result.stdout = (directory / "lines").read_bytes()
+    lines, (report,) = told(result.of_command(0))
+    return lines, report
+
+
+def own_functions(frames, program):
+    """Those of the program, the innermost first."""
+    return [frame["name"] for frame in frames if frame["module"] == program.name]
+
+
+def has_kernel_frames(frames):
+    return any(frame["module"] == "[kernel]" for frame in frames)

@@ -13,7 +13,16 @@ import pytest
 
 import tally
 from probing import alike, told
-from snooping import PREEMPTIBLE, await_call, events_of, exact
+from snooping import (
+    PREEMPTIBLE,
+    await_call,
+    compiled,
+    events_of,
+    exact,
+    has_kernel_frames,
+    lines_with_stacks,
+    own_functions,
+)
 from tally import flaws, scaled
 
 pytestmark = pytest.mark.exact
@@ -307,16 +316,12 @@ int main(void)
 @pytest.mark.parametrize("parts", ((), ("-K",)), ids=("user", "both"))
 def test_who_opens(run, directory, parts):
     """The functions of the program, of opens that succeed and that fail."""
-    (directory / "asking.c").write_text(ASKING)
-    subprocess.run(["gcc", "-O1", "-o", directory / "asking", directory / "asking.c"], check=True)
-    result = run("--json", "-o", directory / "lines", "-g", *parts, "--", directory / "asking", tool="opensnoop")
-    result.stdout = (directory / "lines").read_bytes()
-    lines, (report,) = told(result.of_command(0))
+    program = compiled(directory, "asking", ASKING)
+    lines, report = lines_with_stacks(run, "opensnoop", directory, parts, program)
     frames = {line["values"]["path"]: line["frames"] for line in lines}
     for path, via in (("/etc/passwd", "left"), ("/nonexistent/file", "right")):
-        own = [frame["name"] for frame in frames[path] if frame["module"] == "asking"]
-        assert own[:3] == ["look_up", via, "main"], (path, frames[path])
-        assert any(frame["module"] == "[kernel]" for frame in frames[path]) == bool(parts)
+        assert own_functions(frames[path], program)[:3] == ["look_up", via, "main"], (path, frames[path])
+        assert has_kernel_frames(frames[path]) == bool(parts)
     assert not any(flaws(report).values()), report
 
 

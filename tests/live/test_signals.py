@@ -3,12 +3,14 @@
 
 import os
 import signal
+import subprocess
 from collections import Counter
 
 import pytest
 
 import tally
-from snooping import events_of, exact
+from probing import told
+from snooping import compiled, events_of, exact, has_kernel_frames, lines_with_stacks, own_functions
 
 pytestmark = pytest.mark.exact
 
@@ -95,3 +97,72 @@ def test_usage(run):
     assert result.code == 2 and "SIGKILL" in result.stderr
     result = run("-n", tool="signals")
     assert result.code == 0 and "on_signal at tp_btf/signal_generate" in result.text
+
+
+# --- stacks ------------------------------------------------------------------------------------------------
+
+POKING = """
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define STEP __attribute__((noinline))
+
+STEP void leave(int number)
+{
+	_exit(number != SIGSEGV);
+}
+
+STEP int poke(int number)
+{
+	return kill(getpid(), number) + 1;
+}
+
+STEP int left(void)
+{
+	return poke(SIGURG) + 1;
+}
+
+STEP int right(void)
+{
+	return poke(SIGWINCH) + 2;
+}
+
+STEP int wild(volatile int *p)
+{
+	return *p + 1;
+}
+
+int main(void)
+{
+	int sum = left() + right();
+
+	signal(SIGSEGV, leave);
+	return sum + wild(NULL);
+}
+"""
+
+
+@tally.once
+@pytest.mark.parametrize("parts", ((), ("-K",)), ids=("user", "both"))
+def test_who_sends(run, directory, parts):
+    """The functions of the program, of signals that it sends itself, and of a fault."""
+    program = compiled(directory, "poking", POKING)
+    lines, report = lines_with_stacks(run, "signals", directory, parts, program)
+    frames = {line["values"]["signal"]: line["frames"] for line in lines}
+    for name, expected in (("SIGURG", ["poke", "left", "main"]), ("SIGWINCH", ["poke", "right", "main"]),
+                           ("SIGSEGV", ["wild", "main"])):
+        assert own_functions(frames[name], program)[:len(expected)] == expected, (name, frames[name])
+        assert has_kernel_frames(frames[name]) == bool(parts), (name, frames[name])
+    assert not any(tally.flaws(report).values()), report
+
+
+@tally.once
+def test_who_has_nothing_to_do_with_it(tool):
+    """A timer interrupts whoever runs while its process sleeps: nobody's stack is shown."""
+    tracer = tool("--json", "-g", "-K", "--signal", "ALRM", tool="signals")
+    with subprocess.Popen(("timeout", "1", "sleep", "1000")) as waits:
+        pass
+    lines, _ = told(tracer.stop())
+    (line,) = (line for line in lines if line["pid"] == waits.pid)
+    assert line["frames"] == [], line

@@ -7,7 +7,7 @@
 
 #include "host/signal_name.h"
 #include "report/diag.h"
-#include "run/snoop.h"
+#include "stack/snoop_callers.h"
 #include "tools.h"
 
 #include "bpf/procs/signals.h"
@@ -28,6 +28,7 @@ struct signals {
 	struct snoop snoop;     /* first: show() casts its context to this type */
 	bool by_sender;
 	u64 only;               /* 1 << (signal - 1), ORed; 0: all */
+	struct callers callers;
 	struct signals_bpf *bpf;
 };
 
@@ -87,7 +88,7 @@ static int show(void *context, const void *record, size_t size)
 	fields[4].field.word = false;   /* a text, shown in quotes */
 	memcpy(comm, r->comm, sizeof(r->comm));
 	memcpy(sender, r->sender_comm, sizeof(r->sender_comm));
-	return lines__write(&s->snoop.lines, &line);
+	return snoop_callers__find(&s->snoop, &r->stack, &line) ?: lines__write(&s->snoop.lines, &line);
 }
 
 static int open_skeleton(struct snoop *snoop)
@@ -114,6 +115,7 @@ static void init(void *own)
 			.least = sizeof(struct signal_record),
 			.show = show,
 			.open = open_skeleton,
+			.callers = &s->callers,
 		},
 	};
 }
@@ -123,6 +125,7 @@ static void release(void *own)
 	struct signals *s = own;
 
 	lines__free(&s->snoop.lines);
+	callers__free(&s->callers);
 }
 
 static const struct option_row rows[] = {
@@ -130,6 +133,7 @@ static const struct option_row rows[] = {
 	  .parse = parse_signals, .adds = true, .complete = complete_signals, .separators = "," },
 	{ "sender", 0, NULL, ROW_FLAG, "The scope (-p, -u, ...) is about who sends, not about who is sent to", 0,
 	  FIELD(struct signals, by_sender) },
+	INCLUDE(struct signals, callers, caller_rows),
 	{},
 };
 
@@ -141,7 +145,7 @@ static const struct tool_spec spec = {
 		.rows = rows,
 	},
 	.own_size = sizeof(struct signals), .skeleton = &signals_skeleton,
-	SNOOP_HOOKS,
+	SNOOP_CALLERS_HOOKS,
 	.init = init, .free = release,
 };
 
