@@ -11,6 +11,7 @@
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
 #include "call.bpf.h"
+#include "callers.bpf.h"
 #include "connsnoop.h"
 #include "loss.bpf.h"
 #include "preempt.bpf.h"
@@ -187,10 +188,14 @@ static __always_inline s32 connecting_fd(void)
 	return c.arg[0];
 }
 
-static __always_inline void fill_caller(struct conn_record *r)
+/* The call of a success that --failed leaves out costs no stack. Later, the socket tells what came of the others. */
+static __always_inline void fill_caller(struct conn_record *r, void *ctx, bool is_left_out)
 {
 	u64 id = bpf_get_current_pid_tgid();
 
+	r->stack = (struct stack_id){};
+	if (take && !is_left_out)
+		stack_count_flaw(callers_take(ctx, &r->stack));
 	r->pid = id >> 32;
 	r->tid = id;
 	r->cpu = bpf_get_smp_processor_id();
@@ -198,7 +203,7 @@ static __always_inline void fill_caller(struct conn_record *r)
 }
 
 /* The kernel's own connects, as of NFS, are not reported. */
-static __always_inline void begin_by_state(struct sock *sk)
+static __always_inline void begin_by_state(void *ctx, struct sock *sk)
 {
 	struct task_struct *t = (struct task_struct *)bpf_get_current_task();
 	struct handshake *h;
@@ -211,7 +216,7 @@ static __always_inline void begin_by_state(struct sock *sk)
 		return;
 	h->start_ns = bpf_ktime_get_ns();
 	h->there = 1;
-	fill_caller(&h->record);
+	fill_caller(&h->record, ctx, false);
 	h->record.fd = connecting_fd();
 	h->record.call = CONN_CONNECT;
 	h->record.protocol = IPPROTO_TCP;
@@ -231,7 +236,7 @@ int UNPREEMPTED_PROG(on_state, const struct sock *sk, int old, int state)
 		return 0;
 	if (state == TCP_SYN_SENT) {
 		if (by_state)
-			begin_by_state((struct sock *)sk);
+			begin_by_state(ctx, (struct sock *)sk);
 		else
 			begin_handshake(key);
 		return 0;
@@ -275,18 +280,17 @@ int UNPREEMPTED_PROG(on_enter, struct pt_regs *regs, long nr)
 	return 0;
 }
 
-static __always_inline struct conn_record *new_record(const struct call *c, long ret)
+static __always_inline struct conn_record *new_record(void *ctx, const struct call *c, long ret)
 {
 	u32 zero = 0;
 	struct conn_record *r = bpf_map_lookup_elem(&scratch, &zero);
 
 	if (!r)
 		return NULL;
-	fill_caller(r);
+	fill_caller(r, ctx, only_failed && ret >= 0);
 	r->time_ns = bpf_ktime_get_ns();
 	r->latency_ns = 0;
 	r->result = ret;
-	r->fd = c->arg[0];
 	r->call = c->which;
 	r->local.family = 0;
 	r->remote.family = 0;
@@ -387,10 +391,16 @@ int UNPREEMPTED_PROG(on_exit, struct pt_regs *regs, long ret)
 		return 0;               /* no connection was waiting */
 	if (!in_scope(NULL))
 		return forget_connect(&c);
-	call_arguments(&c, regs);
-	r = new_record(&c, ret);
-	if (!r)
+	r = new_record(ctx, &c, ret);
+	/*
+	 * The verifier follows the walk of a stack for each way that leads there, and the rest for each way out of it.
+	 * They are the same to it if nothing that is known of the call before is used behind.
+	 */
+	if (!r || !call_of(&c, regs))
 		return 0;
+	ret = r->result;
+	call_arguments(&c, regs);
+	r->fd = c.arg[0];
 	sk = socket_of(c.which == CONN_ACCEPT && ret >= 0 ? ret : c.arg[0]);
 	if (sk)
 		read_socket(r, sk);

@@ -4,6 +4,7 @@
 #define TALLY_CONNSNOOP_H
 
 #include "socket.h"
+#include "stack.h"
 
 enum conn_call {
 	CONN_NONE,
@@ -29,6 +30,7 @@ struct conn_record {
 	__u8 comm[16];
 	struct socket_address local;
 	struct socket_address remote;
+	struct stack_id stack;  /* where the call was made; zero: not taken */
 };
 
 #endif /* TALLY_CONNSNOOP_H */

@@ -10,7 +10,15 @@ import threading
 import pytest
 
 import tally
-from snooping import await_call, events_of, exact
+from snooping import (
+    await_call,
+    compiled,
+    events_of,
+    exact,
+    has_kernel_frames,
+    lines_with_stacks,
+    own_functions,
+)
 
 CONNECT = 42
 IP = ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1"))
@@ -302,3 +310,82 @@ def test_one_that_began_before(connsnoop, sockets, tmp_path):
     assert {line["tid"] for line in made} == set(waiting)
     assert [line["values"]["latency"] is None for line in made] == [True, False]
     assert all(line["values"]["error"] is None for line in made) and report["begun_before"] == 1
+
+
+# --- stacks ------------------------------------------------------------------------------------------------
+
+DIALLING = """
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define STEP __attribute__((noinline))
+
+static struct sockaddr_in served = { .sin_family = AF_INET }, refused = { .sin_family = AF_INET };
+static int server;
+
+STEP int bound(struct sockaddr_in *at)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	socklen_t size = sizeof(*at);
+
+	at->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	bind(fd, (struct sockaddr *)at, size);
+	getsockname(fd, (struct sockaddr *)at, &size);
+	return fd;
+}
+
+STEP int dial(struct sockaddr_in *at, int flags)
+{
+	return connect(socket(AF_INET, SOCK_STREAM | flags, 0), (struct sockaddr *)at, sizeof(*at)) + 1;
+}
+
+STEP int left(void)
+{
+	return dial(&served, 0) + 1;
+}
+
+STEP int later(void)
+{
+	return dial(&served, SOCK_NONBLOCK) + 2;
+}
+
+STEP int right(void)
+{
+	return dial(&refused, 0) + 3;
+}
+
+STEP int receive(void)
+{
+	return accept(server, NULL, NULL) + 1;
+}
+
+int main(void)
+{
+	server = bound(&served);
+	bound(&refused);
+	listen(server, 8);
+	return left() + later() + receive() + right() < 0;
+}
+"""
+
+MAIN = "main", "_start"
+
+
+@tally.once
+@pytest.mark.parametrize("options", ((), ("-K",), ("--tcp",), ("--failed",)), ids=("user", "both", "tcp", "failed"))
+def test_who_connects(run, directory, options):
+    """The functions of the program, of calls that end at once, later, or by failing."""
+    program = compiled(directory, "dialling", DIALLING)
+    lines, report = lines_with_stacks(run, "connsnoop", directory, options, program)
+    found = sorted((line["values"]["error"] or "", line["event"], *own_functions(line["frames"], program))
+                   for line in lines)
+    expected = [("", "accept", "receive", *MAIN), ("", "connect", "dial", "later", *MAIN),
+                ("", "connect", "dial", "left", *MAIN), ("ECONNREFUSED", "connect", "dial", "right", *MAIN)]
+    if "--failed" in options:
+        expected = expected[-1:]
+    if "--tcp" in options:
+        expected = expected[1:]
+    assert found == expected, lines
+    assert all(has_kernel_frames(line["frames"]) == ("-K" in options) for line in lines), lines
+    assert not any(tally.flaws(report).values()), report

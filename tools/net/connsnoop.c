@@ -6,7 +6,7 @@
 
 #include "base/address.h"
 #include "host/errno_name.h"
-#include "run/snoop.h"
+#include "stack/snoop_callers.h"
 #include "tools.h"
 
 #include "bpf/net/connsnoop.h"
@@ -25,6 +25,7 @@ static const struct snoop_call calls[] = {
 struct connsnoop {
 	struct snoop snoop;     /* first: show() casts its context to this type */
 	bool only_failed, by_state;
+	struct callers callers;
 	struct connsnoop_bpf *bpf;
 };
 
@@ -112,7 +113,7 @@ static int show(void *context, const void *record, size_t size)
 
 	(void)size;
 	memcpy(comm, r->comm, sizeof(r->comm));
-	return lines__write(&c->snoop.lines, &line);
+	return snoop_callers__find(&c->snoop, &r->stack, &line) ?: lines__write(&c->snoop.lines, &line);
 }
 
 /*
@@ -153,6 +154,7 @@ static void init(void *own)
 			.least = sizeof(struct conn_record),
 			.show = show,
 			.open = open_skeleton,
+			.callers = &c->callers,
 		},
 	};
 }
@@ -162,12 +164,14 @@ static void release(void *own)
 	struct connsnoop *c = own;
 
 	lines__free(&c->snoop.lines);
+	callers__free(&c->callers);
 }
 
 static const struct option_row rows[] = {
 	{ "failed", 0, NULL, ROW_FLAG, "Only those that fail", 0, FIELD(struct connsnoop, only_failed) },
 	{ "tcp", 0, NULL, ROW_FLAG, "Only connects of TCP, without a hook at each system call", 0,
 	  FIELD(struct connsnoop, by_state) },
+	INCLUDE(struct connsnoop, callers, caller_rows),
 	{},
 };
 
@@ -179,7 +183,7 @@ static const struct tool_spec spec = {
 		.rows = rows,
 	},
 	.own_size = sizeof(struct connsnoop), .skeleton = &connsnoop_skeleton,
-	SNOOP_HOOKS,
+	SNOOP_CALLERS_HOOKS,
 	.init = init, .free = release,
 };
 

@@ -158,7 +158,6 @@ const struct habit habits[] = {
 	{ "execsnoop", "-g", SAY("as in: probe 'sched:sched_process_exec filename' -g") },
 	{ "exitsnoop", "-g", SAY("as in: probe sched:sched_process_exit --stream -g") },
 	{ "biosnoop", "-g", SAY("as in: probe 'block:block_rq_issue dev sector bytes' -g") },
-	{ "connsnoop", "-g", SAY("as in: probe 'syscalls:sys_enter_connect fd' -g") },
 	{ "runqslower", "-g", SAY("as in: timehist -g --worst 20") },
 	{ ONLY_LINES, "--listen",
 	  SAY("as in stat -e or probe --by, which count events; --format openmetrics -o FILE counts the lines") },
