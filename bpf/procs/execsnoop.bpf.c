@@ -3,15 +3,19 @@
  * Each exec. A successful one is read inside the new program, whose name and arguments are in its
  * own memory by then. A failed one is read from the caller's memory when the system call returns.
  * The kernel has just written the former and read the latter, so the pages are present.
+ *
+ * The stack of a successful exec is the caller's, and gone by then: it is taken when the system call begins.
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
 #include "call.bpf.h"
+#include "callers.bpf.h"
 #include "execsnoop.h"
 #include "loss.bpf.h"
 #include "preempt.bpf.h"
 #include "ring.bpf.h"
 #include "scope.bpf.h"
+#include "task_state.bpf.h"
 
 #define AT_FDCWD -100
 
@@ -52,6 +56,7 @@ static __always_inline struct exec_record *new_record(u32 which)
 	r->args_length = 0;
 	r->args_cut = 0;
 	r->args_fault = 0;
+	r->stack = (struct stack_id){};
 	bpf_get_current_comm(r->comm, sizeof(r->comm));
 	return r;
 }
@@ -73,6 +78,42 @@ static __always_inline void send(struct exec_record *r, u64 used)
 	ring_output(r, EXEC_RECORD_LEAST + used);
 }
 
+/* --- where they are called --------------------------------------------------------------------- */
+
+struct exec_start {
+	struct stack_id stack;
+};
+
+/* The exec that a task is in; only with stacks. */
+TASK_STATE(exec_starts, struct exec_start);
+
+SEC("tp_btf/sys_enter")
+int UNPREEMPTED_PROG(on_enter, struct pt_regs *regs, long nr)
+{
+	struct exec_start *start;
+	struct call c;
+
+	if (!call_of(&c, regs) || !scope_for_life(NULL))
+		return 0;
+	start = exec_starts_get(calling_task(), NULL);
+	if (!start)
+		return 0;
+	start->stack = (struct stack_id){};
+	if (take)
+		stack_count_flaw(callers_take(ctx, &start->stack));
+	return 0;
+}
+
+static __always_inline void use_start(struct exec_record *r)
+{
+	struct exec_start *start = exec_starts_find(calling_task());
+
+	if (!start)
+		return;
+	r->stack = start->stack;
+	start->stack = (struct stack_id){};
+}
+
 /* --- execs that succeed ----------------------------------------------------------------------- */
 
 SEC("tp_btf/sched_process_exec")
@@ -86,6 +127,8 @@ int UNPREEMPTED_PROG(on_exec, struct task_struct *t, int old_pid, struct linux_b
 	r = new_record(SCRATCH_DONE);
 	if (!r)
 		return 0;
+	if (take)
+		use_start(r);
 	n = bounded(bpf_probe_read_kernel_str(r->text, EXEC_PATH_MOST, bprm->filename),
 		    EXEC_PATH_MOST);
 	r->path_length = n;
@@ -169,6 +212,11 @@ int UNPREEMPTED_PROG(on_exit, struct pt_regs *regs, long ret)
 		return 0;
 	r = new_record(SCRATCH_FAILED);
 	if (!r)
+		return 0;
+	if (take)
+		stack_count_flaw(callers_take(ctx, &r->stack));
+	/* Anew, for the verifier, as in net/connsnoop.bpf.c. */
+	if (!call_of(&c, regs))
 		return 0;
 	call_arguments(&c, regs);
 	at = c.which == EXEC_EXECVEAT;

@@ -3,6 +3,8 @@
 #ifndef TALLY_EXECSNOOP_H
 #define TALLY_EXECSNOOP_H
 
+#include "stack.h"
+
 /* The kernel's limit for paths, with their NUL (include/uapi/linux/limits.h: PATH_MAX). */
 #define EXEC_PATH_MOST 4096
 /* Limits of arguments: total bytes; for a failed exec also their number, and bytes of each. */
@@ -31,6 +33,7 @@ struct exec_record {
 	__u8 args_fault;        /* the rest could not be read */
 	__u8 padding[2];
 	__u8 comm[16];
+	struct stack_id stack;  /* where the call was made; zero: not taken */
 	/* The path and the arguments; only that many bytes are sent. */
 	char text[EXEC_PATH_MOST + EXEC_ARGS_MOST + EXEC_ARG_FAILED_MOST];
 };

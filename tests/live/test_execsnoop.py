@@ -10,7 +10,15 @@ from pathlib import Path
 import pytest
 
 import tally
-from snooping import events_of, exact, values_of
+from snooping import (
+    compiled,
+    events_of,
+    exact,
+    has_kernel_frames,
+    lines_with_stacks,
+    own_functions,
+    values_of,
+)
 from tally import scaled
 
 pytestmark = pytest.mark.exact
@@ -178,3 +186,85 @@ def test_usage(run):
     assert result.code == 0 and "on_exec at tp_btf/sched_process_exec" in result.text
     assert "on_exit at tp_btf/sys_exit" in result.text
     assert "sys_exit" not in run("-n", tool="execsnoop").text.replace("tp_btf/sys_exit\n", "", 1)
+
+
+# --- stacks ------------------------------------------------------------------------------------------------
+
+STARTING = """
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define STEP __attribute__((noinline))
+
+extern char **environ;
+static char *words[] = { "true", "-", NULL };
+
+STEP int start(const char *path, char *word)
+{
+	words[1] = word;
+	return execve(path, words, environ) + 1;
+}
+
+STEP int absent(void)
+{
+	return start("/nonexistent/program", "absent") + 1;
+}
+
+STEP int forked(void)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(start("/bin/true", "forked"));
+	return waitpid(pid, NULL, 0) > 0;
+}
+
+STEP int spawned(void)
+{
+	pid_t pid = 0;
+
+	words[1] = "spawned";
+	posix_spawn(&pid, "/bin/true", NULL, NULL, words, environ);
+	return waitpid(pid, NULL, 0) > 0;
+}
+
+STEP int last(void)
+{
+	return start("/bin/true", "last") + 2;
+}
+
+int main(void)
+{
+	return absent() + forked() + spawned() + last();
+}
+"""
+
+
+@tally.once
+@pytest.mark.parametrize("options", (("--with-failed",), ("--with-failed", "-K"), ("--failed",)),
+                         ids=("user", "both", "failed"))
+def test_who_executes(run, directory, options):
+    """The functions of the caller, which the program that it has become, or its child, has no more. The child of
+    posix_spawn() has a stack of its own, on which there is the library alone."""
+    program = compiled(directory, "starting", STARTING)
+    lines, report = lines_with_stacks(run, "execsnoop", directory, options, program)
+    found = {line["values"]["args"].split()[-1]: line for line in lines}
+    expected = {"absent": ["start", "absent"], "forked": ["start", "forked"], "spawned": [],
+                "last": ["start", "last"]}
+    for word, functions in expected.items():
+        if "--failed" in options and word != "absent":
+            assert word not in found
+            continue
+        frames = found[word]["frames"]
+        own = [*functions, "main", "_start"] if functions else []
+        assert frames and own_functions(frames, program) == own, (word, frames)
+        assert has_kernel_frames(frames) == ("-K" in options), (word, frames)
+    assert not any(tally.flaws(report).values()), report
+
+
+@tally.once
+def test_an_option_of_bcc(run):
+    """-U there shows who executes, as is always done here; with -g it is about stacks."""
+    assert "uid=0" in run("-U", "--", "true", tool="execsnoop").text

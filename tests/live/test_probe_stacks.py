@@ -104,7 +104,7 @@ def test_a_stack_needs_a_line(run):
         assert result.code == 2 and said in result.stderr, result
 
 
-STREAMS = ("execsnoop", "exitsnoop", "biosnoop", "runqslower")
+STREAMS = ("exitsnoop", "biosnoop", "runqslower")
 
 
 @once

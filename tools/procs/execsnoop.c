@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "host/errno_name.h"
+#include "host/task_state.h"
 #include "report/shell.h"
-#include "run/snoop.h"
+#include "stack/snoop_callers.h"
 #include "tools.h"
 
 #include "bpf/procs/execsnoop.h"
@@ -25,6 +26,7 @@ static const struct snoop_call calls[] = {
 struct execsnoop {
 	struct snoop snoop;     /* first: show() casts its context to this type */
 	bool failed, with_failed;       /* only those that fail; those, too */
+	struct callers callers;
 	struct execsnoop_bpf *bpf;
 };
 
@@ -72,7 +74,7 @@ static int show_line(struct execsnoop *e, const struct exec_record *r, char *arg
 	};
 
 	memcpy(comm, r->comm, sizeof(r->comm));
-	return lines__write(&e->snoop.lines, &line);
+	return snoop_callers__find(&e->snoop, &r->stack, &line) ?: lines__write(&e->snoop.lines, &line);
 }
 
 static int show(void *context, const void *record, size_t size)
@@ -100,11 +102,23 @@ static int open_skeleton(struct snoop *s)
 {
 	struct execsnoop *e = (struct execsnoop *)s;
 	struct execsnoop_bpf *bpf = s->m->bpf;
+	bool with_starts = e->callers.wanted && !e->failed;
 
 	e->bpf = bpf;
+	bpf_program__set_autoload(bpf->progs.on_enter, with_starts);
 	bpf_program__set_autoload(bpf->progs.on_exec, !e->failed);
 	bpf_program__set_autoload(bpf->progs.on_exit, e->failed || e->with_failed);
-	return 0;
+	s->state = with_starts ? "exec_starts" : NULL;
+	return with_starts ? 0 : task_state__leave_out(s->m->obj, "exec_starts");
+}
+
+/* bcc's -U shows who executes, as is always done here. */
+static int check(void *own, struct cli *cli)
+{
+	struct execsnoop *e = own;
+
+	e->callers.user &= e->callers.wanted;
+	return snoop_callers__check(own, cli);
 }
 
 static void init(void *own)
@@ -121,6 +135,7 @@ static void init(void *own)
 			.least = EXEC_RECORD_LEAST,
 			.show = show,
 			.open = open_skeleton,
+			.callers = &e->callers,
 		},
 	};
 }
@@ -130,11 +145,13 @@ static void release(void *own)
 	struct execsnoop *e = own;
 
 	lines__free(&e->snoop.lines);
+	callers__free(&e->callers);
 }
 
 static const struct option_row rows[] = {
 	{ "with-failed", 0, NULL, ROW_FLAG, "Also those that fail", 0, FIELD(struct execsnoop, with_failed) },
 	{ "failed", 0, NULL, ROW_FLAG, "Only those that fail", 0, FIELD(struct execsnoop, failed) },
+	INCLUDE(struct execsnoop, callers, caller_rows),
 	{},
 };
 
@@ -146,7 +163,7 @@ static const struct tool_spec spec = {
 		.rows = rows,
 	},
 	.own_size = sizeof(struct execsnoop), .skeleton = &execsnoop_skeleton,
-	SNOOP_HOOKS,
+	.check = check, .open = snoop_callers__open, .attach = snoop_callers__attach, .report = snoop__report,
 	.init = init, .free = release,
 };
 
