@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -188,20 +189,48 @@ def test_a_cgroup_without_a_link(run, filters, cgroup):
     assert row["attached"].endswith(f"ingress:{group.name}") and row["attachments"] == 1, row
 
 
+def is_counted(load):
+    """Do statistics count its program now?"""
+    before = bpftool("prog", "show", "id", load.ids[0]).get("run_cnt", 0)
+    load.tell("send", 10)
+    return bpftool("prog", "show", "id", load.ids[0]).get("run_cnt", 0) != before
+
+
 def test_statistics_end_with_it(tool, filters):
     """Somebody else on this machine may have the kernel count, too, for a while."""
     load = filters("is_counted")
-
-    def is_counted():
-        before = bpftool("prog", "show", "id", load.ids[0]).get("run_cnt", 0)
-        load.tell("send", 10)
-        return bpftool("prog", "show", "id", load.ids[0]).get("run_cnt", 0) != before
-
     switch = Path("/proc/sys/kernel/bpf_stats_enabled")
     was = switch.read_text()
-    tally.wait_until(lambda: not is_counted(), "runs are counted before")
+    tally.wait_until(lambda: not is_counted(load), "runs are counted before")
     tracer = tool(tool="bpftop")
-    assert is_counted() and switch.read_text() == was
+    assert is_counted(load) and switch.read_text() == was
     tracer.stop()
-    tally.wait_until(lambda: not is_counted(), "runs are counted afterwards")
+    tally.wait_until(lambda: not is_counted(load), "runs are counted afterwards")
     assert switch.read_text() == was
+
+
+def test_statistics_end_with_the_slice(tool, filters):
+    """It goes on, and the kernel counts no longer."""
+    load = filters("is_counted")
+    tracer = tool("--slices", tool="bpftop")
+    tally.wait_until(lambda: not is_counted(load), "runs are counted behind the slice")
+    assert tracer.process.poll() is None
+
+
+@pytest.mark.exact
+def test_the_whole_is_estimated_from_the_slice(tool, filters):
+    def trial():
+        load = filters("in_the_slice")
+        tracer, began = tool("--json", "--slices", tool="bpftop"), time.monotonic()
+        load.tell("send", N)
+        if time.monotonic() - began > 0.8:
+            raise tally.Blurred
+        time.sleep(1.5)
+        load.tell("send", N)                    # not seen: the slice is a second long
+        report = tracer.stop().report
+        row, part = row_of(report, load.ids[0]), report["measured_ns"] / report["duration_ns"]
+        assert 1e9 <= report["measured_ns"] < report["duration_ns"]
+        assert row["runs"] == pytest.approx(N / part, abs=1)
+        assert row["avg"] == pytest.approx(row["time"] / row["runs"], abs=1)
+
+    tally.steady(trial)

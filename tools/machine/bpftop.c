@@ -22,11 +22,18 @@
 #define LOOK_NS (100 * NSEC_PER_MSEC)
 #define LOOK_SHARE 50
 
+/* --slices: a tenth of each interval, from its begin on. */
+#define SLICE_SHARE 10
+#define SLICE_MOST_NS NSEC_PER_SEC
+
 enum bpftop_by { BY_PROGRAM, BY_OWNER, BY_TYPE };
 
 struct bpftop {
 	enum bpftop_by by;
+	bool slices;            /* --slices: statistics are on for a part of each interval */
 	bool ended;             /* looked at for the last time */
+	u64 slice_ns;           /* how long that is */
+	u64 began_ns, measured_ns;      /* of the slice; 0: it goes on */
 	int stats_fd, timer_fd; /* -1: none */
 	struct bpf_programs programs;
 	char caveat[160];
@@ -234,16 +241,17 @@ static int add_row(struct report *r, const struct figures *f, enum bpftop_by by)
  */
 
 /* Counters of a program that was loaded in the interval began at 0. */
-static void add_up(struct figures *f, struct bpf_programs *all, const struct bpf_program_seen *p, size_t number)
+static void add_up(struct figures *f, struct bpf_programs *all, const struct bpf_program_seen *p, size_t number,
+		   double scale)
 {
 	struct bpf_map_seen *map;
 	u32 i;
 
 	f->first = f->first ?: p;
 	f->programs++;
-	f->runs += p->now.runs - p->before.runs;
-	f->ns += p->now.ns - p->before.ns;
-	f->misses += p->now.misses - p->before.misses;
+	f->runs += scale * (p->now.runs - p->before.runs) + 0.5;
+	f->ns += scale * (p->now.ns - p->before.ns) + 0.5;
+	f->misses += scale * (p->now.misses - p->before.misses) + 0.5;
 	f->has_misses |= p->has_misses;
 	f->memory += p->memory;
 	for (i = 0; i < p->nmaps; i++) {
@@ -276,7 +284,7 @@ static size_t row_of(enum bpftop_by by, const struct figures *rows, size_t n, co
 }
 
 /* Maps that programs of one row share count once: the rows are filled one after the other. */
-static void fill_figures(struct bpftop *t, struct figures *rows, const size_t *row, size_t n)
+static void fill_figures(struct bpftop *t, struct figures *rows, const size_t *row, size_t n, double scale)
 {
 	struct bpf_programs *all = &t->programs;
 	size_t i, k;
@@ -284,7 +292,7 @@ static void fill_figures(struct bpftop *t, struct figures *rows, const size_t *r
 	for (k = 0; k < n; k++)
 		for (i = 0; i < all->n; i++)
 			if (row[i] == k)
-				add_up(&rows[k], all, &all->program[i], k + 1);
+				add_up(&rows[k], all, &all->program[i], k + 1, scale);
 }
 
 static int fill_rows(struct bpftop *t, struct report *r)
@@ -300,7 +308,7 @@ static int fill_rows(struct bpftop *t, struct report *r)
 		n += row[i] == n;
 	}
 	if (!err)
-		fill_figures(t, rows, row, n);
+		fill_figures(t, rows, row, n, r->measured_ns ? (double)r->duration_ns / r->measured_ns : 1);
 	for (i = 0; i < n && !err; i++) {
 		r->events += rows[i].runs;
 		err = add_row(r, &rows[i], t->by);
@@ -328,11 +336,82 @@ static void say_what_was_missed(struct bpftop *t, struct report *r)
 	r->caveat = t->caveat;
 }
 
+/*
+ * --- statistics --------------------------------------------------------------------------------
+ */
+
+/* They are on while a descriptor is open, so they end with us. Returns it, or a negative errno. */
+static int enable_statistics(void)
+{
+	int fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static void end_statistics(struct bpftop *t)
+{
+	if (t->stats_fd >= 0)
+		close(t->stats_fd);
+	t->stats_fd = -1;
+}
+
+static int set_timer(struct bpftop *t, u64 ns)
+{
+	const struct itimerspec next = { .it_value = { ns / NSEC_PER_SEC, ns % NSEC_PER_SEC } };
+
+	return timerfd_settime(t->timer_fd, 0, &next, NULL) ? -errno : 0;
+}
+
+/* The programs have just been looked at. */
+static int begin_statistics(struct bpftop *t)
+{
+	t->stats_fd = enable_statistics();
+	if (t->stats_fd < 0)
+		return t->stats_fd;
+	t->began_ns = monotonic_ns();
+	t->measured_ns = 0;
+	return set_timer(t, t->slices ? t->slice_ns : LOOK_NS);
+}
+
+/* From here on counters stand still in our eyes, whoever else has them count. */
+static int end_slice(struct bpftop *t)
+{
+	int err;
+
+	if (!t->slices || t->measured_ns)
+		return 0;
+	end_statistics(t);
+	err = bpf_programs__look(&t->programs);
+	t->measured_ns = monotonic_ns() - t->began_ns;
+	t->programs.frozen = true;
+	return err;
+}
+
+static int begin_interval(struct bpftop *t)
+{
+	int err;
+
+	if (!t->slices || t->ended) {
+		bpf_programs__next(&t->programs);
+		return 0;
+	}
+	t->programs.frozen = false;
+	err = bpf_programs__look(&t->programs);
+	bpf_programs__next(&t->programs);
+	return err ?: begin_statistics(t);
+}
+
+/*
+ * --- reports -----------------------------------------------------------------------------------
+ */
+
 static int report(struct measurement *m, struct report *r)
 {
 	struct bpftop *t = m->own;
-	int err = t->ended ? 0 : bpf_programs__look(&t->programs);
+	int err = t->ended ? 0 : end_slice(t) ?: bpf_programs__look(&t->programs);
 
+	if (t->slices && t->measured_ns < r->duration_ns)
+		r->measured_ns = t->measured_ns;
 	r->value = "runs of BPF programs";
 	r->table = true;
 	r->has_events = true;
@@ -343,41 +422,30 @@ static int report(struct measurement *m, struct report *r)
 	if (!err)
 		err = fill_rows(t, r) ?: add_heading(t, r);
 	report__sort_rows(r, m->cli->order, t->by == BY_PROGRAM ? 3 : 1, table_rows(m->cli));
-	bpf_programs__next(&t->programs);
-	return err;
+	return err ?: begin_interval(t);
 }
 
 /*
  * --- the hooks: nothing stays loaded -----------------------------------------------------------
  */
 
-/* Statistics are on while a descriptor is open, so they end with us. Returns it, or a negative errno. */
-static int enable_statistics(void)
-{
-	int fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
-
-	return fd < 0 ? -errno : fd;
-}
-
 /* Once a program is seen, its place and its owner are searched for at once: it may be gone at the end. */
 static int look(struct measurement *m)
 {
 	struct bpftop *t = m->own;
-	struct itimerspec next = {};
 	u64 expired, began_ns, took_ns;
 	int err;
 
 	if (t->ended || read(t->timer_fd, &expired, sizeof(expired)) < 0)
 		return 0;
 	began_ns = monotonic_ns();
-	err = bpf_programs__look(&t->programs);
+	err = t->slices ? end_slice(t) : bpf_programs__look(&t->programs);
 	if (!err && t->programs.news)
 		err = bpf_programs__search(&t->programs, false);
 	took_ns = LOOK_SHARE * (monotonic_ns() - began_ns);
-	took_ns = took_ns > LOOK_NS ? took_ns : LOOK_NS;
-	next.it_value = (struct timespec){ took_ns / NSEC_PER_SEC, took_ns % NSEC_PER_SEC };
-	timerfd_settime(t->timer_fd, 0, &next, NULL);
-	return err;
+	if (err || t->slices)
+		return err;
+	return set_timer(t, took_ns > LOOK_NS ? took_ns : LOOK_NS);
 }
 
 static int load(struct measurement *m)
@@ -404,23 +472,11 @@ static int load(struct measurement *m)
 
 static int arm(struct measurement *m)
 {
-	const struct itimerspec first = { .it_value = { 0, LOOK_NS } };
+	u64 interval_ns = m->cli->interval_ns ?: m->cli->duration_ns ?: SLICE_MOST_NS * SLICE_SHARE;
 	struct bpftop *t = m->own;
-	int err = bpf_programs__begin(&t->programs);
 
-	if (err)
-		return err;
-	t->stats_fd = enable_statistics();
-	if (t->stats_fd < 0)
-		return t->stats_fd;
-	return timerfd_settime(t->timer_fd, 0, &first, NULL) ? -errno : 0;
-}
-
-static void end_statistics(struct bpftop *t)
-{
-	if (t->stats_fd >= 0)
-		close(t->stats_fd);
-	t->stats_fd = -1;
+	t->slice_ns = interval_ns / SLICE_SHARE < SLICE_MOST_NS ? interval_ns / SLICE_SHARE + 1 : SLICE_MOST_NS;
+	return bpf_programs__begin(&t->programs) ?: begin_statistics(t);
 }
 
 /* In a run of several, reports follow each other, but all measurements end at one instant. */
@@ -428,6 +484,8 @@ static void disarm(struct measurement *m)
 {
 	struct bpftop *t = m->own;
 
+	if (end_slice(t))
+		return;
 	end_statistics(t);
 	t->ended = !bpf_programs__look(&t->programs);
 }
@@ -454,6 +512,8 @@ static const char *const by_words[] = { [BY_PROGRAM] = "program", [BY_OWNER] = "
 static const struct option_row rows[] = {
 	{ "by", 0, "KEY", ROW_WORD, "One row per program (the default), owner or type", HELP_GROUPING,
 	  FIELD(struct bpftop, by), WORDS(by_words) },
+	{ "slices", 0, NULL, ROW_FLAG, "Count for a tenth of each interval, at most 1 s, and estimate", HELP_TIME,
+	  FIELD(struct bpftop, slices) },
 	{},
 };
 

@@ -68,6 +68,7 @@ struct bpf_programs {
 	u32 last_id;            /* the largest one so far */
 	u64 unseen;             /* at least so many were loaded in this interval, and gone before anybody looked */
 	u64 search_ns, searched_ns;             /* how long the last search for places and owners took; when it was */
+	bool frozen;            /* set by the caller: looks leave the counters alone */
 	bool news;              /* there is a program that was not searched for */
 };
 
@@ -101,7 +102,7 @@ struct bpf_map_seen *bpf_programs__find_map(const struct bpf_programs *p, u32 id
 int program_attachments__read(struct bpf_programs *p);
 int program_holders__read(struct bpf_programs *p);
 
-/* One more place where it is attached. Takes text over; NULL: there was no memory. Returns 0 or -ENOMEM. */
+/* Adds a place where it is attached. Takes text over; NULL: there was no memory. Returns 0 or -ENOMEM. */
 int bpf_program__add_place(struct bpf_program_seen *program, char *text);
 
 /* printf() into new memory; NULL: no memory. */

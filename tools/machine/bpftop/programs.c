@@ -201,6 +201,8 @@ static int take_counters(struct bpf_programs *all, size_t known, int fd)
 	if (!p)
 		return err;
 	p->seen = true;
+	if (all->frozen)
+		return 0;
 	p->now = (struct program_counters){ info.run_cnt, info.run_time_ns, info.recursion_misses };
 	p->has_misses = size >= offsetof(struct bpf_prog_info, recursion_misses) + sizeof(u64);
 	return 0;
