@@ -177,6 +177,15 @@ def test_rows_of_several_programs(tool, filters):
     assert row["runs"] >= 2 * N and row["programs"] >= 2
 
 
+def test_others(run):
+    """Of two measurements of one run, one leaves out the programs of a third."""
+    result = run("--json", "-d", 0.2, "bpftop", "bpftop --others", "syscount", tool="run")
+    reports = {report["command"]: report for report in result.reports if "command" in report}
+    everyone, others = ({row["id"]: row for row in reports[line]["rows"]} for line in ("bpftop", "bpftop --others"))
+    ours = {number for number, row in everyone.items() if row["name"] == "count_exit" and row["owner"] == "run"}
+    assert ours and not ours & set(others), (everyone, others)
+
+
 def test_a_cgroup_without_a_link(run, filters, cgroup):
     found = [each for each in cgroups.hierarchies() if each.name == "v2"]
     if not found:

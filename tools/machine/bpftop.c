@@ -30,6 +30,7 @@ enum bpftop_by { BY_PROGRAM, BY_OWNER, BY_TYPE };
 
 struct bpftop {
 	enum bpftop_by by;
+	bool others;            /* --others: not the programs of this process */
 	bool slices;            /* --slices: statistics are on for a part of each interval */
 	bool ended;             /* looked at for the last time */
 	u64 slice_ns;           /* how long that is */
@@ -273,7 +274,9 @@ static bool is_of_one_row(enum bpftop_by by, const struct bpf_program_seen *a, c
 	return a == b;
 }
 
-/* The number of the row from 1 on; it is the one behind the last if there is none yet. */
+#define NO_ROW SIZE_MAX
+
+/* The index of the row; it is the one behind the last if there is none yet. */
 static size_t row_of(enum bpftop_by by, const struct figures *rows, size_t n, const struct bpf_program_seen *p)
 {
 	size_t i = by == BY_PROGRAM ? n : 0;
@@ -281,6 +284,12 @@ static size_t row_of(enum bpftop_by by, const struct figures *rows, size_t n, co
 	while (i < n && !is_of_one_row(by, rows[i].first, p))
 		i++;
 	return i;
+}
+
+/* Another measurement of the same run may have programs. */
+static bool is_ours(const struct bpf_program_seen *p)
+{
+	return p->owner.hold == HELD_BY_PROCESS && p->owner.pid == (u32)getpid();
 }
 
 /* Maps that programs of one row share count once: the rows are filled one after the other. */
@@ -303,6 +312,9 @@ static int fill_rows(struct bpftop *t, struct report *r)
 	int err = rows && row ? 0 : -ENOMEM;
 
 	for (i = 0; i < all->n && !err; i++) {
+		row[i] = NO_ROW;
+		if (t->others && is_ours(&all->program[i]))
+			continue;
 		row[i] = row_of(t->by, rows, n, &all->program[i]);
 		rows[row[i]].first = rows[row[i]].first ?: &all->program[i];
 		n += row[i] == n;
@@ -459,7 +471,7 @@ static int load(struct measurement *m)
 	if (fd < 0) {
 		diag_error("the kernel's BPF statistics cannot be turned on: %s", strerror(-fd));
 		diag_hint("they take CAP_SYS_ADMIN and kernel 5.8");
-		return fd == -EPERM ? fd : -EOPNOTSUPP;
+		return -EOPNOTSUPP;     /* a run of several goes on without it */
 	}
 	close(fd);
 	t->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -512,6 +524,8 @@ static const char *const by_words[] = { [BY_PROGRAM] = "program", [BY_OWNER] = "
 static const struct option_row rows[] = {
 	{ "by", 0, "KEY", ROW_WORD, "One row per program (the default), owner or type", HELP_GROUPING,
 	  FIELD(struct bpftop, by), WORDS(by_words) },
+	{ "others", 0, NULL, ROW_FLAG, "Without the programs of this process, as of a run of several", HELP_GROUPING,
+	  FIELD(struct bpftop, others) },
 	{ "slices", 0, NULL, ROW_FLAG, "Count for a tenth of each interval, at most 1 s, and estimate", HELP_TIME,
 	  FIELD(struct bpftop, slices) },
 	{},
