@@ -24,6 +24,7 @@ import probing
 import processes
 import runqlat
 import sampling
+import serving
 import subjects
 import switching
 import syscalls
@@ -33,7 +34,7 @@ import triaging
 
 PARTS = {"runqlat": runqlat, "stat": counting, "probe": probing, "files": filing,
          "block": block, "offcputime": blocking, "switches": switching, "syscalls": syscalls,
-         "profile": sampling, "trace": tracing, "opensnoop": opening, "triage": triaging}
+         "profile": sampling, "trace": tracing, "opensnoop": opening, "triage": triaging, "serving": serving}
 TRACEFS = (("tracefs", "/sys/kernel/tracing"), ("debugfs", "/sys/kernel/debug"))
 
 
@@ -42,6 +43,7 @@ def parse():
     parser.add_argument("--json", metavar="FILE", help="write the raw numbers there")
     parser.add_argument("--plot", metavar="FILE", help="draw the cost by keys and sites there")
     parser.add_argument("--quick", action="store_true", help="a few minutes, more noise")
+    serving.add_options(parser)
     parser.add_argument("tool", nargs="*", help=f"of {', '.join(PARTS)}; default: all")
     options = parser.parse_args()
     for tool in options.tool:
@@ -84,7 +86,7 @@ def show(text):
     print(text + "\n", flush=True)
 
 
-def measure_parts(parts, quick):
+def measure_parts(parts, options):
     """Prints the tables as they come; returns the raw numbers."""
     facts, quiet = machine.facts(), machine.Quiet()
     raw = {"machine": facts, "notes": []}
@@ -93,7 +95,8 @@ def measure_parts(parts, quick):
         raw["notes"].append("kernel.bpf_stats_enabled is 1: the slowdowns include the statistics")
     for part in dict.fromkeys(parts):
         show(f"--- {part} ---")
-        raw[part], notes = PARTS[part].measure_all(quick, show, quiet.look, progress)
+        more = {"options": options} if part == "serving" else {}
+        raw[part], notes = PARTS[part].measure_all(options.quick, show, quiet.look, progress, **more)
         raw["notes"] += notes
     facts["meanwhile"] = quiet.facts()
     show("\n".join(raw["notes"] + [tables.quiet(facts["meanwhile"])]))
@@ -108,7 +111,7 @@ def main():
     processes.end_on_signals()
     try:
         build()
-        raw = measure_parts(options.tool or PARTS, options.quick)
+        raw = measure_parts(options.tool or PARTS, options)
     except KeyboardInterrupt:
         sys.exit(130)
     except (processes.Failed, OSError, subprocess.CalledProcessError) as failure:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What the kernel says of a process's BPF programs, maps and memory (/proc, bpftool)."""
+import contextlib
 import glob
 import json
 import os
@@ -73,3 +74,12 @@ def peak_rss(pid):
 def stats_are_on():
     with open("/proc/sys/kernel/bpf_stats_enabled") as f:
         return f.read().strip() != "0"
+
+
+def cpu_ns(pid):
+    """CPU time of the threads that a process has, by the scheduler's own count."""
+    sum_ns = 0
+    for path in glob.glob(f"/proc/{pid}/task/*/schedstat"):
+        with contextlib.suppress(OSError), open(path) as f:
+            sum_ns += int(f.read().split()[0])
+    return sum_ns

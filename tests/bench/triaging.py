@@ -1,15 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
 triage beside ordinary loads: what it takes of their own work, what it says of itself, and what its process takes from
-its start to its end. The goal is a hundredth of the machine. Beside a server that makes many system calls:
-what it takes of the requests a second. The goal is a tenth at most.
+its start to its end. The goal is a hundredth of the machine. serving.py has a busy server.
 """
-import contextlib
 import json
 import os
-import re
-import shutil
-import socket
 import subprocess
 import time
 from statistics import median
@@ -106,83 +101,6 @@ def whole_run():
     return [begun, used.ru_utime + used.ru_stime - begun]
 
 
-NGINX = """daemon off; worker_processes 1; pid {folder}/pid; error_log /dev/null;
-events {{ worker_connections 256; }}
-http {{ access_log off; server {{ listen 127.0.0.1:{port}; location / {{ return 200 "hello"; }} }} }}
-"""
-
-
-@contextlib.contextmanager
-def nginx(folder):
-    """A server of one worker on loopback; its address."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    os.makedirs(folder, exist_ok=True)
-    with open(f"{folder}/conf", "w") as f:
-        f.write(NGINX.format(folder=folder, port=port))
-    with subprocess.Popen(["nginx", "-p", folder, "-c", f"{folder}/conf"], **QUIET) as server:
-        try:
-            wait_for_port(port)
-            yield f"http://127.0.0.1:{port}/"
-        finally:
-            server.terminate()
-
-
-def wait_for_port(port):
-    for _ in range(500):
-        with socket.socket() as s:
-            if not s.connect_ex(("127.0.0.1", port)):
-                return
-        time.sleep(0.01)
-    raise Failed("nginx did not start")
-
-
-def requests_a_second(address, connections, seconds):
-    command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", address]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    return float(re.search(r"Requests/sec: +([0-9.]+)", said)[1])
-
-
-# With few connections both sides sleep between requests, and the rate follows the placement of the two on the CPUs.
-CONNECTIONS = (4, 32)
-
-
-def serving(triage, rounds, seconds, progress):
-    """{connections: [(alone, beside triage, alone again), ...]}: requests a second."""
-    found = {}
-    with nginx(os.path.abspath(f"{WORK}/nginx")) as address:
-        requests_a_second(address, CONNECTIONS[0], 1)
-        for connections in CONNECTIONS:
-            for n in range(rounds):
-                progress(f"nginx, {connections} connections, round {n + 1} of {rounds}")
-                alone = requests_a_second(address, connections, seconds)
-                with triage.running():
-                    beside = requests_a_second(address, connections, seconds)
-                again = requests_a_second(address, connections, seconds)
-                found.setdefault(connections, []).append((alone, beside, again))
-    return found
-
-
-def of_serving(found):
-    rows = [
-        (
-            f"nginx, wrk -c{connections}",
-            [
-                tables.spread([alone for alone, _, _ in rounds], 0),
-                tables.spread([beside for _, beside, _ in rounds], 0),
-                tables.spread([2 * beside / (alone + again) for alone, beside, again in rounds], 2),
-                tables.spread([again / alone for alone, _, again in rounds], 2),
-            ],
-        )
-        for connections, rounds in found.items()
-    ]
-    title = (
-        "Requests a second of a server, alone and beside triage; median (lowest..highest). Last: two rates alone"
-    )
-    return tables.grid(title, ["alone", "beside triage", "ratio", "alone / alone"], rows)
-
-
 def percent(numbers):
     return tables.spread(numbers, 2)
 
@@ -245,12 +163,6 @@ def measure_all(quick, show, look, progress):
         raw["said"] = triage.said
         show(own_work(raw["slowdowns"], triage, all_loads))
         show(said_of_itself(triage))
-        if shutil.which("nginx") and shutil.which("wrk"):
-            raw["serving"] = serving(triage, *((2, 3) if quick else (5, 4)), progress)
-            show(of_serving(raw["serving"]))
-            look()
-        else:
-            notes = [*notes, "no server was measured: nginx and wrk are not both installed"]
         progress("whole runs")
         raw["runs"] = [whole_run() for _ in range(3)]
         show(of_runs(raw["runs"]))
