@@ -52,6 +52,12 @@ u64 began_ns = 0;
 /* If not 0, the run has ended: state no longer changes, so that the loader can read it. */
 u64 ended_ns = 0;
 
+/*
+ * With waits_are_rare(): at least as many as there are tasks with a slice that has begun (blocked_state.since). While
+ * it is 0, other switches need neither the time nor the state of a task.
+ */
+u64 waiting = 0;
+
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);         /* set by the loader */
@@ -111,6 +117,23 @@ static __always_inline bool is_wanted(u32 why)
 static __always_inline bool is_long_enough(u64 ns)
 {
 	return ns >= min_ns && ns <= max_ns;
+}
+
+/* All tasks sleep, and are preempted; few wait for a disk or are stopped. Wakers and samples need all switches. */
+static __always_inline bool waits_are_rare(void)
+{
+	return view == BLOCKED_BY_TASK && !with_cpu && !is_wanted(BLOCKED_SLEEP) && !is_wanted(BLOCKED_PREEMPTED);
+}
+
+/*
+ * The switches of one task follow each other. seed_blocked() may count a slice that on_switch() has counted, too: then
+ * waiting is too high until the end, which costs time only.
+ */
+static __always_inline void set_since(struct blocked_state *st, u64 since)
+{
+	if (waits_are_rare() && !st->since != !since)
+		__sync_fetch_and_add(&waiting, since ? 1 : -1);
+	st->since = since;
 }
 
 /* Length in ns of a slice that began at since. */
@@ -286,6 +309,7 @@ static __always_inline void kick_is_late(void)
 
 static __always_inline void leave(void *ctx, struct task_struct *t, u64 now, u32 why)
 {
+	bool is_passed_by = waits_are_rare() && !is_wanted(why);
 	struct blocked_state *st;
 	u64 ran;
 
@@ -296,9 +320,10 @@ static __always_inline void leave(void *ctx, struct task_struct *t, u64 now, u32
 			count_filtered();
 		return;
 	}
-	st = blocked_states_get(t, NULL);
+	st = is_passed_by ? blocked_states_find(t) : blocked_states_get(t, NULL);
 	if (!st) {
-		count_lost(LOSS_UNMATCHED);
+		if (!is_passed_by)
+			count_lost(LOSS_UNMATCHED);
 		return;
 	}
 	if (st->since > SINCE_EVER)
@@ -308,10 +333,10 @@ static __always_inline void leave(void *ctx, struct task_struct *t, u64 now, u32
 		st->ran = is_open() ? ran : 0;
 	}
 	if (!is_wanted(why)) {
-		st->since = 0;
+		set_since(st, 0);
 		return;
 	}
-	st->since = now;
+	set_since(st, now);
 	st->woken = 0;
 	st->why = why;
 	st->flaw = 0;
@@ -330,7 +355,7 @@ static __always_inline void come_back(void *ctx, struct task_struct *t, u64 now)
 
 	if (is_left_out(t) || !scope_for_life(t))
 		return;
-	st = blocked_states_get(t, NULL);
+	st = with_cpu ? blocked_states_get(t, NULL) : blocked_states_find(t);
 	if (with_cpu && !st)
 		count_lost(LOSS_UNMATCHED);
 	if (with_cpu && st)
@@ -338,7 +363,7 @@ static __always_inline void come_back(void *ctx, struct task_struct *t, u64 now)
 	if (!st || !st->since)
 		return;
 	since = st->since;
-	st->since = 0;
+	set_since(st, 0);
 	if (!is_open())
 		return;
 	gain.ns = length(since, view == BLOCKED_BY_TASK ? now : st->woken);
@@ -376,9 +401,11 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		return 0;
 	if (user_later)
 		kick_is_late();
-	now = bpf_ktime_get_ns();
 	if (preempt)
 		state = TASK_RUNNING;
+	if (waits_are_rare() && !waiting && !is_wanted(why_of(state)))
+		return 0;
+	now = bpf_ktime_get_ns();
 	if (!(state & TASK_DEAD))
 		leave(ctx, prev, now, why_of(state));
 	else if (with_cpu)
@@ -456,6 +483,10 @@ int seed_blocked(struct bpf_iter__task *ctx)
 		init.ran_since = SINCE_EVER;
 	else if ((state != TASK_RUNNING || with_cpu) && !(state & TASK_DEAD) && is_wanted(init.why))
 		init.since = SINCE_EVER;
+	if (waits_are_rare() && !init.since)
+		return 0;
+	if (waits_are_rare())
+		__sync_fetch_and_add(&waiting, 1);
 	blocked_states_get(t, &init);
 	return 0;
 }

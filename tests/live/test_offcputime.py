@@ -269,6 +269,32 @@ def test_states(view, trigger):
     assert 100_000_000 <= value(of(report, state="stopped")) <= 60_000_000_000, report
 
 
+def test_rare_states_alone(view, trigger):
+    """Most switches are of tasks in other states. Stops before the run, in it, twice, and to its end are all there."""
+    loads = [trigger("blocks", 0, ROUNDS, US) for _ in range(3)]
+
+    def send(number, state, *chosen):
+        for load in chosen:
+            os.kill(load.pid, number)
+        for load in chosen:
+            tally.wait_until(lambda load=load: (tally.state(load.pid) == "T") == (state == "T"), f"it is not {state}")
+        time.sleep(0.2)
+
+    send(signal.SIGSTOP, "T", loads[0])
+    chosen = ",".join(str(load.pid) for load in loads)
+    tracer = view("offcputime", "--state", "stopped", "-K", "--by", "pid,state", "-p", chosen)
+    send(signal.SIGSTOP, "T", *loads[1:])
+    send(signal.SIGCONT, "S", *loads[:2])
+    send(signal.SIGSTOP, "T", loads[1])
+    send(signal.SIGCONT, "S", loads[1])
+    report = tracer.stop().report
+    send(signal.SIGCONT, "S", loads[2])
+    sums = [value(of(report, pid=load.pid)) for load in loads]
+    assert {s["key"]["state"] for s in report["stacks"]} == {"stopped"}, report
+    assert sums[0] >= 200e6 and sums[1] >= 400e6 and sums[2] >= 800e6, (sums, report)
+    whole(report)
+
+
 def test_intervals_are_differences(view, trigger):
     def trial():
         load = trigger("blocks", 0, 3 * ROUNDS, US)
