@@ -47,6 +47,12 @@ struct {
 /* --slices: the programs were attached then; before, begins and ends were not seen. 0: they always were. */
 u64 slice_ns = 0;
 
+/* Between slices: programs that stay attached do nothing. */
+static __always_inline bool span_is_unseen(void)
+{
+	return slice_ns == ~0ULL;
+}
+
 /* The unkeyed map that measure.h expects stays empty: these tools always have keys. */
 HIST_MAPS(times, struct span_key);
 
@@ -61,6 +67,8 @@ static __always_inline void span_begin(u64 token, u64 id, u64 kind)
 	u32 zero = 0;
 	int i;
 
+	if (span_is_unseen())
+		return;
 	open = bpf_map_lookup_elem(&open_spans, &zero);
 	if (!open)
 		return;
@@ -100,6 +108,8 @@ static __always_inline bool span_end(u64 token, struct span *ended)
 	u32 zero = 0;
 	int i;
 
+	if (span_is_unseen())
+		return false;
 	open = bpf_map_lookup_elem(&open_spans, &zero);
 	if (!open)
 		return false;

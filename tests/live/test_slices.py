@@ -87,6 +87,28 @@ def test_softirqs(tool, load):
     tally.steady(trial)
 
 
+def test_hardirqs(tool, load):
+    """Beside calls that are too many, interrupts are looked at in slices, too. Ticks come evenly to a busy CPU."""
+    load("dd", "if=/dev/zero", "of=/dev/null", "bs=1")
+
+    def ticks(report):
+        row, = (row for row in report["rows"] if row["name"] == "local_timer")
+        return [row["count"], row["total"]]
+
+    def trial():
+        exact = tool("--json", "--by", "name", tool="hardirqs")
+        sliced = tool("hardirqs --by name --slices", "syscount --slices", "--json", tool="run")
+        time.sleep(4)
+        estimate, = (r for r in map(json.loads, sliced.stop().text.splitlines()) if r["tool"] == "hardirqs")
+        exact = exact.stop().report
+        ratios = [one / other for one, other in zip(ticks(estimate), ticks(exact))]
+        tally.within(is_estimate(estimate) and all(0.5 < ratio < 2 for ratio in ratios), ratios, estimate)
+        assert estimate["note"].startswith("estimated: ") and "note" not in exact
+        assert not sum(estimate["lost"].values()), estimate
+
+    tally.steady(trial)
+
+
 def test_recorded(run, load, tmp_path):
     """A recording keeps how long each interval was looked at. Shown together, they are estimated from the sum."""
     dd = load("dd", "if=/dev/zero", "of=/dev/null", "bs=1")

@@ -98,12 +98,36 @@ static int open_skeleton(struct measurement *m)
 	return 0;
 }
 
+/*
+ * Each wakeup of a task on another CPU may be an IPI: two programs for each would cost a busy server some percent. The
+ * programs of scope.bpf.h are not among those: they keep track of tasks.
+ */
+static int attach(struct measurement *m)
+{
+	static const char scope[] = "tp_btf/sched_";
+	const struct spans *s = m->own;
+	struct hardirqs_bpf *bpf = m->bpf;
+	struct sliced *sliced = &m->sliced;
+	struct bpf_program *prog;
+
+	if (!s->sliced)
+		return measurement__attach(m);
+	*sliced = (struct sliced){ .since_ns = (volatile u64 *)&bpf->bss->slice_ns, .gated = true };
+	bpf_object__for_each_program(prog, bpf->obj)
+		if (bpf_program__autoload(prog) && strncmp(bpf_program__section_name(prog), scope, sizeof(scope) - 1) &&
+		    sliced->n < SLICED_PROGRAMS)
+			sliced->program[sliced->n++] = prog;
+	return measurement__attach(m);
+}
+
 static const char *const part_names[] = { "irq", "name" };
 static const struct option_row rows[] = {
 	{ "irq", 0, "GLOB", ROW_GLOB, "Only those of such a name, e.g. 'virtio*' or local_timer", 1,
 	  FIELD(struct hardirqs, names), ALSO(struct hardirqs, has_names) },
 	{ "devices", 0, NULL, ROW_FLAG, "Only those of devices: no timer, no interrupts between CPUs", 1,
 	  FIELD(struct hardirqs, only_devices) },
+	{ "slices", 0, NULL, ROW_FLAG, "Where interrupts are many, look for 100 ms of each second, and estimate", 1,
+	  FIELD(struct hardirqs, spans.sliced) },
 	{},
 };
 static const struct spans_tool spans_tool = {
@@ -135,6 +159,7 @@ static const struct tool_spec spec = {
 	},
 	.own_size = sizeof(struct hardirqs), .skeleton = &hardirqs_skeleton,
 	SPANS_HOOKS,
+	.attach = attach,
 	.init = init,
 };
 

@@ -38,7 +38,7 @@ static const char *const usual_lines[] = {
 	"tcpretrans --count --by remote",
 	"netdrop --by reason",
 	"softirqs --slices",
-	"hardirqs",
+	"hardirqs --slices",
 };
 
 struct exporting {

@@ -66,7 +66,7 @@ static void attach(struct measurement *m)
 		return;
 	if (p->since_ns)
 		*p->since_ns = monotonic_ns();
-	for (i = 0; i < p->n; i++) {
+	for (i = 0; i < p->n && !p->gated; i++) {
 		link = link_of(m, p->program[i]);
 		if (!*link)
 			*link = bpf_program__attach(p->program[i]);
@@ -89,7 +89,7 @@ static void detach(struct measurement *m)
 	p->detached_ns = monotonic_ns();
 	if (p->since_ns)
 		*p->since_ns = UINT64_MAX;
-	for (i = 0; i < p->n; i++) {
+	for (i = 0; i < p->n && !p->gated; i++) {
 		link = link_of(m, p->program[i]);
 		bpf_link__destroy(*link);
 		*link = NULL;

@@ -4,10 +4,11 @@
  * estimated:
  *
  *   - The kernel's BPF statistics (run/overhead.h): in the first 25 ms of each slice.
- *   - Programs that run at each system call or softirq, of measurements that ask for it (--slices). They stay attached
- *     while that costs less than a hundredth of the machine, which each slice measures; numbers are exact then. Else
- *     they are detached between slices. While they stay attached, the next slice begins early when CPUs become
- *     busier, by /proc/uptime. Attaching and detaching sys_enter and sys_exit takes 0.3 ms.
+ *   - Programs that run at each system call, softirq or interrupt, of measurements that ask for it (--slices). They
+ *     stay attached while that costs less than a hundredth of the machine, which each slice measures; numbers are
+ *     exact then. Else they are detached between slices, or do nothing (gated). While they stay attached, the next
+ *     slice begins early when CPUs become busier, by /proc/uptime. Attaching and detaching sys_enter and sys_exit takes
+ *     0.3 ms.
  *
  * The cost: the run time of the programs by the kernel's statistics, and 200 ns for each system call, whose slow path a
  * hook at sys_enter or sys_exit turns on for all tasks. nginx lost 15 % of its throughput at 600,000 calls a second to
@@ -28,12 +29,17 @@
 struct measurement;
 struct slices;
 
-#define SLICED_PROGRAMS 4
+#define SLICED_PROGRAMS 32
 
 /* Programs of a measurement that are attached in slices; set by its attach(). */
 struct sliced {
 	struct bpf_program *program[SLICED_PROGRAMS];
 	size_t n;               /* 0: it is not sliced */
+	/*
+	 * They stay attached between slices, and do nothing but look at since_ns: for many programs at rarer events,
+	 * which would take longer to attach and to detach than they cost.
+	 */
+	bool gated;
 	bool at_calls;          /* they are at sys_enter or sys_exit, and cost the slow path of each system call, too */
 	/*
 	 * Variable of the object, or NULL: the start of the slice, CLOCK_MONOTONIC, set before they are attached;

@@ -28,7 +28,7 @@ const char *const triage_lines[] = {
 	"offcputime --state disk -K --by comm",
 	database_locks,
 	"softirqs --by cpu,softirq --slices",
-	"hardirqs --by cpu,irq,name",
+	"hardirqs --by cpu,irq,name --slices",
 	"cputhrottle",
 	"vitals",
 };
