@@ -12,6 +12,9 @@
 #define S_IFBLK 0060000
 #define S_IFDIR 0040000
 
+/* At most FILE_DEPTH. The verifier follows each step of the walk: a lower one lets a tool start sooner. */
+const volatile u32 file_depth = FILE_DEPTH;
+
 static __always_inline struct file *file_of(const struct fdtable *fdt, u32 fd)
 {
 	struct file **slot = BPF_CORE_READ(fdt, fd), *f = NULL;
@@ -58,7 +61,7 @@ static __always_inline void file_name_walk(struct file_name *n, struct dentry *d
 	struct mount *m = mount_of(v), *above;
 	u32 i;
 
-	for (i = 0; i < FILE_DEPTH; i++) {
+	for (i = 0; i < FILE_DEPTH && i < file_depth; i++) {
 		parent = BPF_CORE_READ(d, d_parent);
 		if (d == root) {
 			above = BPF_CORE_READ(m, mnt_parent);

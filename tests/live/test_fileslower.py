@@ -88,6 +88,17 @@ def test_waits(fileslower, directory, ends):
         assert call["time_ns"] - call["values"]["took"] <= wait["time_ns"] - wait["values"]["took"]
 
 
+def test_waits_in_deep_files(fileslower, directory, ends):
+    """--waits follows 32 names, for the sake of a short start; the other way all of them."""
+    deep = directory / "/".join(["d"] * 40)
+    deep.mkdir(parents=True)
+    load = Reader(deep, ends, 3)
+    tracers = [fileslower("-p", load.pid, "--all-kinds", "--min", "20ms", *more) for more in ((), ("--waits",))]
+    load.feed()
+    paths = [{each["values"]["path"] for each in told(tracer.stop())[0]} for tracer in tracers]
+    assert paths == [{str(load.path)}, {".../" + "/".join(load.path.parts[-32:])}]
+
+
 @tally.needs_32_bit_calls
 def test_32_bit_calls(lines, directory):
     """With their offsets, which they give in halves, and what they typed to open."""

@@ -155,8 +155,10 @@ static int open_skeleton(struct measurement *m)
 	s->bpf = bpf;
 	bpf->rodata->min_ns = s->min_ns;
 	FILE_OPTIONS_SET(bpf->rodata, &s->options);
-	if (s->options.waits)
+	if (s->options.waits) {
 		m->source = file_waits_source;
+		bpf->rodata->file_depth = FILE_DEPTH_SHORT;
+	}
 	err = lines__prepare(&s->lines, m, bpf->obj);
 	if (!err)
 		err = file_calls__prepare(bpf->obj, &m->run->host, &s->options);
