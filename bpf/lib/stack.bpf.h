@@ -426,7 +426,7 @@ static __always_inline void stack_walk_task(struct stack_slot *slot, struct stac
 	s->kernel_end = stack_part(bpf_get_task_stack(t, s->frame, (stack_depth + 1) * sizeof(u64), 0),
 				   stack_depth, &frames);
 	s->kernel = frames;
-	id->hash = stack_hash(s, stack_seed, STACK_MOST_FRAMES);
+	id->hash = stack_hash(s, stack_seed, stack_depth);      /* no more frames: fewer steps for the verifier */
 	id->frames = frames;
 }
 
