@@ -43,10 +43,13 @@ struct why {
 
 #define OF(member) SUM(struct why_sums, member)
 
+/* A trait of the table: in an interval, some of the time is of phases that were counted in an earlier one. */
+#define ONE_REPORT 1
+
 static const struct column columns[] = {
 	COUNTER("time", OF(ns), FIELD_TIME),
 	COUNTER("count", OF(count), FIELD_NUMBER),
-	MEAN("avg", "time", "count", FIELD_DURATION),
+	MEAN("avg", "time", "count", FIELD_DURATION, .when = ONE_REPORT, .help = "without intervals"),
 	MAXIMUM("max", struct why_sums, longest, FIELD_DURATION),
 	{},
 };
@@ -200,6 +203,7 @@ static int open_skeleton(struct measurement *m)
 	w->bpf = m->bpf;
 	w->bpf->rodata->have_prev_state = kernel_btf_arguments("btf_trace_sched_switch") >= 5;
 	w->bpf->rodata->tell_whole = !m->cli->interval_ns;
+	m->table.traits = m->cli->interval_ns ? 0 : ONE_REPORT;
 	describe_calls((u8 *)w->bpf->rodata->descriptor, &w->signatures);
 	bpf_program__set_autoload(w->bpf->progs.on_lock, locks);
 	bpf_program__set_autoload(w->bpf->progs.on_locked, locks);
