@@ -3,8 +3,11 @@
 trigger program did; one that cannot be had is named and the others go on."""
 
 import json
+import os
 import re
 import shlex
+import signal
+import subprocess
 
 import pytest
 
@@ -188,3 +191,13 @@ def test_one_that_cannot_be_had_is_named(run):
     assert [r["tool"] for r in result.reports] == ["runqlat"]
     alone = run("-d", "0.1", "nosuch:event", tool="probe")
     assert run("-d", "0.1", "probe nosuch:event", "probe nosuch:one", tool="run").code == alone.code != 0
+
+
+def test_nobody_reads_what_would_be_done():
+    """The first line that cannot be written ends it: none of the others is said to be impossible here."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    ran = subprocess.run([tally.BUILD / "run", "-n", "runqlat", "syscount", "cpudist"], stdout=writer,
+                         stderr=subprocess.PIPE, check=False)
+    os.close(writer)
+    assert not ran.stderr and ran.returncode in (0, -signal.SIGPIPE), ran

@@ -371,12 +371,13 @@ static int begin(struct measurement *m)
 }
 
 /*
- * Whether the error would stop every line: a usage error or a missing right, not a limit of the
- * kernel.
+ * Whether the error would stop every line: a usage error, a missing right or an output that takes no more, not a limit
+ * of the kernel.
  */
-static bool is_for_all(int err)
+static bool is_for_all(const struct run *run, int err)
 {
-	return err == -EINVAL || err == -EPERM || err == -EMFILE || err == -ENFILE || err == -ENOMEM;
+	return run->writer.failed || err == -EINVAL || err == -EPERM || err == -EMFILE || err == -ENFILE ||
+	       err == -ENOMEM;
 }
 
 static int add_line(struct run *run, struct line *l)
@@ -402,7 +403,7 @@ static int add_new_line(struct run *run, struct line *l)
 
 	diag_speaker(l->m.tool);
 	err = add_line(run, l);
-	if (err && !is_for_all(err)) {
+	if (err && !is_for_all(run, err)) {
 		diag_warn("'%s' is left out", l->text);
 		run->absent[run->nabsent++] = (struct run_absent){ l->m.tool, l->cli.command_line };
 	}
@@ -436,7 +437,7 @@ static int add_lines(struct run *run, struct line **line, size_t n, size_t neede
 			continue;
 		}
 		last = add_new_line(run, line[i]) ?: last;
-		err = is_for_all(last) ? last : 0;
+		err = last && is_for_all(run, last) ? last : 0;
 	}
 	return err ?: is_any_measured(line, needed) ? 0 : last;
 }
