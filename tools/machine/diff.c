@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* diff: compares two saved runs of one tool. See tools/machine/diff/diff.h. */
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/options.h"
@@ -9,13 +11,17 @@
 #include "run/run.h"
 #include "tools.h"
 
-#define TOP 10                  /* default of --top */
+#define TOP 10                  /* default of --top, but with --test */
+#define LEAST 1                 /* default of --least, in percent: clocks and ends of intervals make as much */
 
 struct diff {
 	const char *path[2];
 	unsigned int npaths;
 	const char *line;       /* for recordings */
 	int format;             /* --format; -1: not given */
+	bool tests;             /* --test */
+	bool has_least;
+	struct diff_test test;
 };
 
 static const char *const formats[] = { "text", "json", "csv", "html", "flame" };
@@ -33,6 +39,25 @@ static int parse_format(void *own, char *name)
 	}
 	diag_error("--format: '%s' is not one of text, json, csv, html, flame", name);
 	return -EINVAL;
+}
+
+/* "5", "0.5" or "5%" */
+static int parse_least(void *own, char *text)
+{
+	struct diff *d = own;
+	double percent;
+	char *end;
+
+	percent = strtod(text, &end);
+	if (*end == '%')
+		end++;
+	if (!*text || text[strspn(text, "0123456789.%")] || *end || !isfinite(percent)) {
+		diag_error("--least: '%s' is not a change in percent, like 5", text);
+		return -EINVAL;
+	}
+	d->test.verdict.least_percent = percent;
+	d->has_least = true;
+	return 0;
 }
 
 static int take_file(void *own, char *arg)
@@ -55,6 +80,14 @@ static int end_options(void *own)
 {
 	const struct diff *d = own;
 
+	if (!d->tests && (d->has_least || d->test.all)) {
+		diag_error("%s is for --test", d->has_least ? "--least" : "--all");
+		return -EINVAL;
+	}
+	if (d->tests && d->format == FORMAT_FLAME) {
+		diag_error("--test has no flame graph: it compares tables and histograms");
+		return -EINVAL;
+	}
 	if (d->npaths == ARRAY_SIZE(d->path))
 		return 0;
 	diag_error("two files are compared: the run before and the one after");
@@ -63,20 +96,23 @@ static int end_options(void *own)
 	return -EINVAL;
 }
 
-static int read_run(struct saved *s, const char *path, const char *line)
+static int read_run(struct saved *s, const char *path, const struct diff *d)
 {
-	return window_is_meant(path) ? saved__read_window(s, path, line) : saved__read(s, path);
+	if (!window_is_meant(path))
+		return saved__read(s, path);
+	return d->tests ? saved__read_intervals(s, path, d->line) : saved__read_window(s, path, d->line);
 }
 
-static int compare(struct writer *w, const struct diff *d, size_t top)
+static int compare(struct writer *w, struct diff *d, size_t top)
 {
 	struct saved before, after = {};
-	int err = read_run(&before, d->path[0], d->line);
+	int err = read_run(&before, d->path[0], d);
 
 	if (!err)
-		err = read_run(&after, d->path[1], d->line);
+		err = read_run(&after, d->path[1], d);
 	if (!err)
-		err = diff__write(w, &before, &after, top);
+		err = d->tests ? diff__test(w, &before, &after, top, &d->test)
+			       : diff__write(w, &before, &after, top ?: TOP);
 	saved__free(&before);
 	saved__free(&after);
 	return err;
@@ -87,12 +123,26 @@ static const struct option_row rows[] = {
 	  "text, json, csv, html, flame (of stacks: an SVG file as wide as what came after, red where that is more)",
 	  HELP_OUTPUT,
 	  .parse = parse_format, WORDS(formats) },
+	HEADING("Test:", 1),
+	{ "test", 0, NULL, ROW_FLAG, "Whether the runs differ by more than their intervals do: exit status 1", 1,
+	  FIELD(struct diff, tests) },
+	{ "least", 0, "PERCENT", ROW_OWN, "Smaller changes do not count, however certain; 1 by default", 1,
+	  .parse = parse_least },
+	{ "all", 0, NULL, ROW_FLAG, "List rows within noise, too", 1, FIELD(struct diff, test.all) },
 	{},
 };
 
+/* A comparison that failed says neither. */
+static int exit_code(const struct diff *d, int err)
+{
+	if (err)
+		return d->tests ? EXIT_TOOL_FAILED : EXIT_FAILED;
+	return d->test.verdict.different ? EXIT_DIFFERENT : EXIT_DONE;
+}
+
 static int diff(int argc, char **argv)
 {
-	struct diff d = { .format = -1 };
+	struct diff d = { .format = -1, .test.verdict.least_percent = LEAST };
 	const struct cli_spec spec = {
 		.groups = CLI_OUTPUT | CLI_TOP,
 		.doc = "Changes between two runs that were saved with --json -o FILE, or between two windows of a "
@@ -118,10 +168,11 @@ static int diff(int argc, char **argv)
 		cli.format = FORMAT_FLAME;
 	err = cli__open_writer(&cli, &w);
 	if (!err)
-		err = compare(&w, &d, cli.top ?: TOP);
+		err = compare(&w, &d, cli.top);
 	err = cli__close_writer(&w, err);
 	cli__free(&cli);
-	return err ? EXIT_FAILED : EXIT_DONE;
+	free(d.test.text);
+	return exit_code(&d, err);
 }
 
 TOOL(diff, AREA_MACHINE, "two saved runs compared: percentiles, tables, stacks");

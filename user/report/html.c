@@ -33,7 +33,7 @@ struct piece {
 /* One measurement. */
 struct section {
 	char *tool, *command;   /* command: may be NULL */
-	char *value, *source, *caveat;
+	char *value, *source, *caveat, *verdict;
 	struct piece piece[HTML_INTERVALS];     /* ring buffer */
 	size_t n;               /* reports so far */
 	size_t left_out;        /* reports that did not fit */
@@ -87,6 +87,7 @@ static void section__free(struct section *s)
 	free(s->value);
 	free(s->source);
 	free(s->caveat);
+	free(s->verdict);
 	free(s);
 }
 
@@ -179,7 +180,9 @@ static int keep_texts(struct section *s, const struct report *r)
 
 	if (!err)
 		err = keep(&s->source, r->source);
-	return err ?: keep(&s->caveat, report__note(r, note));
+	if (!err)
+		err = keep(&s->caveat, report__note(r, note));
+	return err ?: keep(&s->verdict, r->verdict ? r->verdict->text : NULL);
 }
 
 static int keep_head(struct html *h, struct section *s, const struct report *r)
@@ -694,6 +697,11 @@ static void put_section_head(FILE *f, const struct section *s, size_t number)
 	if (s->caveat) {
 		fputs("<p class=\"source\">note: ", f);
 		put_xml_escaped(f, s->caveat);
+		fputs("</p>\n", f);
+	}
+	if (s->verdict) {
+		fputs("<p>", f);
+		put_xml_escaped(f, s->verdict);
 		fputs("</p>\n", f);
 	}
 }

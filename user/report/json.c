@@ -313,6 +313,26 @@ static void put_columns(json_t *o, const struct report *r)
 	json_decref(all);
 }
 
+static json_t *pair_of(const u64 number[2])
+{
+	json_t *list = json_array();
+
+	json_array_append_new(list, json_of_number(number[0]));
+	json_array_append_new(list, json_of_number(number[1]));
+	return list;
+}
+
+static void put_verdict(json_t *o, const struct report_verdict *v)
+{
+	json_object_set_new(o, "verdict", json_of_text(v->text));
+	json_object_set_new(o, "tested", json_of_number(v->tested));
+	json_object_set_new(o, "different", json_of_number(v->different));
+	json_object_set_new(o, "least_percent", json_real(v->least_percent));
+	json_object_set_new(o, "reach_percent", isfinite(v->reach_percent) ? json_real(v->reach_percent) : json_null());
+	json_object_set_new(o, "intervals", pair_of(v->intervals));
+	json_object_set_new(o, "block", pair_of(v->block));
+}
+
 static void set_header(json_t *o, const struct report *r)
 {
 	json_object_set_new(o, "tool", json_of_text(r->tool));
@@ -358,6 +378,8 @@ static void set_header(json_t *o, const struct report *r)
 		json_object_set_new(o, "left_out", json_of_number(r->left_out));
 	if (r->overhead)
 		json_object_set_new(o, "overhead", overhead(r->overhead));
+	if (r->verdict)
+		put_verdict(o, r->verdict);
 }
 
 int write_json(struct writer *w, const struct report *r)

@@ -201,6 +201,15 @@ struct report_stacks {
 	bool callee_first;      /* trees and pictures begin with the innermost frames */
 };
 
+/* Whether two runs differ by more than chance (`tally diff --test`). */
+struct report_verdict {
+	const char *text;       /* a line */
+	u64 tested, different;  /* rows */
+	double least_percent;   /* smaller changes do not count */
+	double reach_percent;   /* such a change would have been seen in half of the rows; not finite: unknown */
+	u64 intervals[2], block[2];     /* of each run; neighbours that are drawn together */
+};
+
 struct report {
 	const char *tool;
 	const char *source;     /* where the numbers come from, and the attach points */
@@ -249,6 +258,7 @@ struct report {
 	struct report_stacks *stacks;   /* the measurement, if it has stacks; else NULL */
 	struct report_listings *listings;       /* of functions (report/listing.h); NULL: none */
 	const struct report_overhead *overhead; /* --overhead; borrowed; NULL: not requested */
+	const struct report_verdict *verdict;   /* borrowed; NULL: none was asked for */
 };
 
 /*

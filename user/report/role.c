@@ -226,6 +226,14 @@ static struct operand operand(const struct report_row *row, const char *columns)
 	}
 }
 
+bool report_row__operand(const struct report_row *row, const char *columns, double *sum)
+{
+	const struct operand all = operand(row, columns);
+
+	*sum = all.real;
+	return all.is_there && all.is_known;
+}
+
 /* Such a mean is a whole number; that of counts has decimals. */
 static bool has_unit(enum field_kind kind)
 {

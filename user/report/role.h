@@ -42,4 +42,7 @@ int report_row__combine(struct report_row *sum, const struct report_row *row);
  */
 void report_row__derive(struct report_row *row, u64 duration_ns);
 
+/* The sum of the columns that "of" or "per" of a cell names. False: one of them is unknown, or not in the row. */
+bool report_row__operand(const struct report_row *row, const char *columns, double *sum);
+
 #endif /* TALLY_REPORT_ROLE_H */

@@ -604,5 +604,9 @@ int write_text(struct writer *w, const struct report *r)
 	}
 	if (r->overhead)
 		put_overhead(w->file, r->overhead);
+	if (r->verdict) {
+		fputc('\n', w->file);
+		put_remark(w, "", r->verdict->text);
+	}
 	return 0;
 }

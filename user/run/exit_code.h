@@ -6,6 +6,7 @@
 enum exit_code {
 	EXIT_DONE = 0,
 	EXIT_FAILED = 1,
+	EXIT_DIFFERENT = 1,     /* tally diff --test, which fails with EXIT_TOOL_FAILED */
 	EXIT_USAGE = 2,
 	EXIT_LOST = 3,          /* --strict, and something was lost */
 	EXIT_UNABLE = 4,        /* not possible with this kernel or this user's rights */

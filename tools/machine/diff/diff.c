@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agg/bootstrap.h"
 #include "report/diag.h"
 #include "report/units.h"
 
@@ -36,7 +37,7 @@ static int check(const struct saved *a, const struct saved *b, bool flame)
 	return 0;
 }
 
-static void put_run(FILE *f, const char *when, const struct saved *s)
+static void put_run(FILE *f, const char *when, const struct saved *s, bool apart)
 {
 	char time[UNITS_SPACE], events[UNITS_SPACE], lost[UNITS_SPACE], inexact[UNITS_SPACE];
 
@@ -45,12 +46,14 @@ static void put_run(FILE *f, const char *when, const struct saved *s)
 		format_count(lost, s->lost));
 	if (s->inexact)
 		fprintf(f, ", inexact %s", format_count(inexact, s->inexact));
-	if (s->n > 1)
+	if (apart)
+		fprintf(f, ", %zu intervals in blocks of %zu", s->n, bootstrap__block(s->n));
+	else if (s->n > 1)
 		fprintf(f, ", %zu reports added up", s->n);
 }
 
 /* "runqlat, wait for a CPU; before: a.json, 5.00 s, ...; after: ..." */
-static char *source_of(const struct saved *a, const struct saved *b)
+static char *source_of(const struct saved *a, const struct saved *b, bool apart)
 {
 	char *text = NULL;
 	size_t n = 0;
@@ -61,8 +64,8 @@ static char *source_of(const struct saved *a, const struct saved *b)
 	fputs(a->tool, f);
 	if (a->value)
 		fprintf(f, ", %s", a->value);
-	put_run(f, "; before", a);
-	put_run(f, "; after", b);
+	put_run(f, "; before", a, apart);
+	put_run(f, "; after", b, apart);
 	if (!fclose(f))
 		return text;
 	free(text);
@@ -97,7 +100,7 @@ int diff__write(struct writer *w, const struct saved *before, const struct saved
 
 	if (err)
 		return err;
-	r.source = source = source_of(before, after);
+	r.source = source = source_of(before, after, false);
 	if (before->kind == SAVED_GROUPS)
 		err = diff_groups(&r, run, top);
 	else if (before->kind == SAVED_ROWS)
@@ -105,6 +108,27 @@ int diff__write(struct writer *w, const struct saved *before, const struct saved
 	else
 		err = diff_stacks(&r, run, flame ? w : NULL, top);
 	if (!err && !flame)
+		err = writer__write(w, &r);
+	report__free(&r);
+	free(source);
+	return err;
+}
+
+int diff__test(struct writer *w, const struct saved *before, const struct saved *after, size_t top,
+	       struct diff_test *test)
+{
+	const struct saved *const run[] = { before, after };
+	struct report r = { .tool = "diff", .table = true };
+	char *source = NULL;
+	int err = check(before, after, false);
+
+	if (err)
+		return err;
+	if (before->hidden || after->hidden)
+		r.caveat = "--top has left something out of the files: a row counts as 0 in intervals that lack it";
+	r.source = source = source_of(before, after, true);
+	err = diff_test(&r, run, top, test);
+	if (!err)
 		err = writer__write(w, &r);
 	report__free(&r);
 	free(source);

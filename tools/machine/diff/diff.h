@@ -6,6 +6,10 @@
  * bucket (6.25 %): if both are in one bucket or in neighbouring ones, no change is reported.
  * Tables: the numbers of rows with equal keys. Stacks: functions with and without their callees,
  * and whole stacks, by their share of the total, since runs differ in length.
+ *
+ * With a test: runs of many intervals, which say how far chance moves a figure (agg/bootstrap.h). Counts are per
+ * second, means quotients of sums, percentiles those of merged histograms. Gauges, minima and maxima are not tested: a
+ * level has no sum, and how far an extreme value varies cannot be told from the values that it is the extreme of.
  */
 #ifndef TALLY_DIFF_DIFF_H
 #define TALLY_DIFF_DIFF_H
@@ -21,6 +25,17 @@
  */
 int diff__write(struct writer *w, const struct saved *before, const struct saved *after,
 		size_t top);
+
+struct diff_test {
+	bool all;                       /* rows within noise are listed, too */
+	struct report_verdict verdict;  /* least_percent is given; the rest is the result */
+	char *text;                     /* of the verdict, owned */
+};
+
+/* The same with a test, and a table only. -EINVAL also if there are too few intervals, or no row to be tested. */
+int diff__test(struct writer *w, const struct saved *before, const struct saved *after, size_t top,
+	       struct diff_test *test);
+int diff_test(struct report *r, const struct saved *const run[2], size_t top, struct diff_test *test);
 
 /* The three kinds: they add rows to the report; with flame, diff_stacks() writes the graph. */
 int diff_groups(struct report *r, const struct saved *const run[2], size_t top);

@@ -109,8 +109,16 @@ static int read_histogram(struct histogram *h, const json_t *o)
 	return err;
 }
 
-static int add_group(struct pairs *pairs, enum side side, const json_t *o, const json_t *columns)
+static int add_part(struct pair *pair, enum side side, size_t interval, const struct histogram *h)
 {
+	struct pair_part *part = pair__part(pair, side, interval);
+
+	return part ? histogram__add(&part->hist, h) : -ENOMEM;
+}
+
+static int add_group(struct pairs *pairs, enum side side, const struct saved *run, size_t interval, const json_t *o)
+{
+	const json_t *columns = json_object_get(run->report[interval], "columns");
 	struct histogram h = {};
 	struct report_row key;
 	struct pair *pair;
@@ -125,23 +133,24 @@ static int add_group(struct pairs *pairs, enum side side, const json_t *o, const
 		err = -EINVAL;
 	if (!err)
 		err = histogram__add(&pair->hist[side], &h);
+	if (!err && pairs->apart && !h.bound)
+		err = add_part(pair, side, interval, &h);
 	if (!err)
 		pair->has[side] |= h.count != 0;
 	histogram__free(&h);
 	return err;
 }
 
-static int add_run(struct pairs *pairs, enum side side, const struct saved *run)
+int pairs__add_groups(struct pairs *pairs, enum side side, const struct saved *run)
 {
-	const json_t *list, *columns;
+	const json_t *list;
 	size_t i, k;
 	int err;
 
 	for (i = 0; i < run->n; i++) {
 		list = saved__list(run, i);
-		columns = json_object_get(run->report[i], "columns");
 		for (k = 0; k < json_array_size(list); k++) {
-			err = add_group(pairs, side, json_array_get(list, k), columns);
+			err = add_group(pairs, side, run, i, json_array_get(list, k));
 			if (err == -EINVAL)
 				saved__wrong(run, i, "a group is malformed, or has other keys");
 			if (err)
@@ -155,7 +164,7 @@ static int add_run(struct pairs *pairs, enum side side, const struct saved *run)
  * --- comparing ---------------------------------------------------------------------------------
  */
 
-static enum unit unit_of(const struct saved *run)
+enum unit saved__unit(const struct saved *run)
 {
 	if (run->unit && !strcmp(run->unit, unit_name(UNIT_NS)))
 		return UNIT_NS;
@@ -310,14 +319,14 @@ static u64 distance(__int128 a, __int128 b)
 
 int diff_groups(struct report *r, const struct saved *const run[SIDES], size_t top)
 {
-	struct comparison c = { r, NULL, unit_of(run[AFTER]), run[AFTER]->unit ?: "count" };
+	struct comparison c = { r, NULL, saved__unit(run[AFTER]), run[AFTER]->unit ?: "count" };
 	struct pairs pairs = {};
 	size_t i;
 	int err;
 
-	err = add_run(&pairs, BEFORE, run[BEFORE]);
+	err = pairs__add_groups(&pairs, BEFORE, run[BEFORE]);
 	if (!err)
-		err = add_run(&pairs, AFTER, run[AFTER]);
+		err = pairs__add_groups(&pairs, AFTER, run[AFTER]);
 	for (i = 0; i < pairs.n; i++)
 		pairs.pair[i].weight = distance(pairs.pair[i].hist[BEFORE].sum,
 						pairs.pair[i].hist[AFTER].sum);

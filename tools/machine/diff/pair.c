@@ -83,6 +83,18 @@ struct pair *pairs__find(struct pairs *p, struct report_row *key, int *err)
 	return &p->pair[p->n++];
 }
 
+struct pair_part *pair__part(struct pair *p, enum side side, size_t interval)
+{
+	struct pair_part *part;
+
+	if (p->nparts[side] && p->part[side][p->nparts[side] - 1].interval == interval)
+		return &p->part[side][p->nparts[side] - 1];
+	part = ARRAY_ADD(p->part[side], p->nparts[side]);
+	if (part)
+		part->interval = interval;
+	return part;
+}
+
 static int heavier_first(const void *a, const void *b)
 {
 	const struct pair *x = a, *y = b;
@@ -99,6 +111,17 @@ void pairs__sort(struct pairs *p)
 	table__free(&p->table); /* sorting invalidates its indexes */
 }
 
+static void free_parts(struct pair *p, enum side side)
+{
+	size_t i;
+
+	for (i = 0; i < p->nparts[side]; i++) {
+		histogram__free(&p->part[side][i].hist);
+		report_row__free(&p->part[side][i].row);
+	}
+	free(p->part[side]);
+}
+
 void pairs__free(struct pairs *p)
 {
 	size_t i;
@@ -109,6 +132,7 @@ void pairs__free(struct pairs *p)
 		for (side = 0; side < SIDES; side++) {
 			histogram__free(&p->pair[i].hist[side]);
 			report_row__free(&p->pair[i].row[side]);
+			free_parts(&p->pair[i], side);
 		}
 	}
 	free(p->pair);

@@ -13,11 +13,20 @@ enum side {
 	SIDES,
 };
 
+/* The share of a key in one interval of a run. */
+struct pair_part {
+	size_t interval;        /* the report of the run */
+	struct histogram hist;
+	struct report_row row;
+};
+
 struct pair {
 	struct report_row key;
 	bool has[SIDES];
 	struct histogram hist[SIDES];   /* for groups */
 	struct report_row row[SIDES];   /* for rows: their figures */
+	struct pair_part *part[SIDES];  /* of these, for --test; intervals without the key have none */
+	size_t nparts[SIDES];
 	u64 weight;                     /* heaviest pairs are shown first */
 	size_t order;                   /* order of appearance */
 };
@@ -25,6 +34,7 @@ struct pair {
 struct pairs {
 	struct pair *pair;
 	size_t n;
+	bool apart;                     /* parts are wanted */
 	struct table table;
 };
 
@@ -34,9 +44,19 @@ struct pairs {
  */
 struct pair *pairs__find(struct pairs *p, struct report_row *key, int *err);
 
+/* The part of an interval, which is the last one or a new one; NULL: no memory. */
+struct pair_part *pair__part(struct pair *p, enum side side, size_t interval);
+
 /* Sorts the heaviest first, equal ones by appearance. pairs__find() finds none afterwards. */
 void pairs__sort(struct pairs *p);
 void pairs__free(struct pairs *p);
+
+/* Add what a run has, its reports in turn. Report errors. Return 0, -EINVAL or -ENOMEM. */
+int pairs__add_groups(struct pairs *p, enum side side, const struct saved *run);
+int pairs__add_rows(struct pairs *p, enum side side, const struct saved *run);
+
+/* The unit of a run's histograms. */
+enum unit saved__unit(const struct saved *run);
 
 /* Equality and hash of keys, ignoring labels. */
 bool same_key(const struct report_row *a, const struct report_row *b);

@@ -112,9 +112,16 @@ static void set_units(struct report_row *figures, const json_t *units)
 	}
 }
 
-static int add_row(struct pairs *pairs, enum side side, const struct saved *run, const json_t *o,
-		   const json_t *report)
+static int add_part(struct pair *pair, enum side side, size_t interval, const struct report_row *figures)
 {
+	struct pair_part *part = pair__part(pair, side, interval);
+
+	return part ? report_row__combine(&part->row, figures) : -ENOMEM;
+}
+
+static int add_row(struct pairs *pairs, enum side side, const struct saved *run, size_t interval, const json_t *o)
+{
+	const json_t *report = run->report[interval];
 	/* In runs without roles: the user's expressions name the keys of probe. */
 	bool leading_keys = !strcmp(run->tool, "probe") && json_object_get(o, "count");
 	struct report_row row, key = {}, figures = {};
@@ -131,6 +138,8 @@ static int add_row(struct pairs *pairs, enum side side, const struct saved *run,
 		pair = pairs__find(pairs, &key, &err);
 		if (!err)
 			err = report_row__combine(&pair->row[side], &figures);
+		if (!err && pairs->apart)
+			err = add_part(pair, side, interval, &figures);
 		if (!err)
 			pair->has[side] = true;
 	}
@@ -138,7 +147,7 @@ static int add_row(struct pairs *pairs, enum side side, const struct saved *run,
 	return err;
 }
 
-static int add_run(struct pairs *pairs, enum side side, const struct saved *run)
+int pairs__add_rows(struct pairs *pairs, enum side side, const struct saved *run)
 {
 	const json_t *list;
 	size_t i, k;
@@ -147,7 +156,7 @@ static int add_run(struct pairs *pairs, enum side side, const struct saved *run)
 	for (i = 0; i < run->n; i++) {
 		list = saved__list(run, i);
 		for (k = 0; k < json_array_size(list); k++) {
-			err = add_row(pairs, side, run, json_array_get(list, k), run->report[i]);
+			err = add_row(pairs, side, run, i, json_array_get(list, k));
 			if (err == -EINVAL)
 				saved__wrong(run, i, "a row is malformed, or has other keys");
 			if (err)
@@ -221,9 +230,9 @@ int diff_rows(struct report *r, const struct saved *const run[SIDES], size_t top
 	size_t i;
 	int err;
 
-	err = add_run(&pairs, BEFORE, run[BEFORE]);
+	err = pairs__add_rows(&pairs, BEFORE, run[BEFORE]);
 	if (!err)
-		err = add_run(&pairs, AFTER, run[AFTER]);
+		err = pairs__add_rows(&pairs, AFTER, run[AFTER]);
 	for (i = 0; i < pairs.n; i++)
 		pairs.pair[i].weight = weight_of(&pairs.pair[i]);
 	if (!err)

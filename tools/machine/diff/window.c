@@ -59,25 +59,69 @@ static int parse_window(char *text, u64 end_ns, struct store_window *window)
 	return -EINVAL;
 }
 
-static int take_report(void *context, const struct report *r)
+/* The reports of a window as the text of a saved run: of its sum, or of each interval. */
+struct window {
+	const char *text;       /* as typed */
+	struct merge *merge;    /* NULL: each interval */
+	struct writer writer;
+	char *json;
+	size_t size, n;
+};
+
+static int window__init(struct window *w, const char *text, bool apart)
 {
-	return merge__add(context, r);
+	*w = (struct window){ .text = text, .writer.format = FORMAT_JSON };
+	w->merge = apart ? NULL : merge__new();
+	w->writer.file = open_memstream(&w->json, &w->size);
+	return w->writer.file && (apart || w->merge) ? 0 : -ENOMEM;
 }
 
-/* Reads the report as if it had been saved. */
-static int read_report(struct saved *s, const char *text, const struct report *r)
+static void window__free(struct window *w)
 {
-	char *json = NULL;
-	size_t size = 0;
-	struct writer w = { .file = open_memstream(&json, &size), .format = FORMAT_JSON };
-	int err = w.file ? writer__write(&w, r) : -ENOMEM;
+	if (w->writer.file)
+		fclose(w->writer.file);
+	merge__free(w->merge);
+	free(w->json);
+}
 
-	if (w.file && fclose(w.file) && !err)
+static int write_interval(struct window *w, const struct report *r)
+{
+	int err;
+
+	if (r->standing) {
+		diag_error("%s says what there is at a moment: --test compares what happens in a time", r->tool);
+		return -EINVAL;
+	}
+	err = writer__write(&w->writer, r);
+	if (err || w->size <= SAVED_MOST_BYTES)
+		return err;
+	diag_error("%s: more than %llu MiB of reports: compare shorter windows", w->text, SAVED_MOST_BYTES >> 20);
+	return -EFBIG;
+}
+
+static int take_report(void *context, const struct report *r)
+{
+	struct window *w = context;
+
+	w->n++;
+	return w->merge ? merge__add(w->merge, r) : write_interval(w, r);
+}
+
+/* Reads what was taken as if it had been saved. */
+static int read_reports(struct saved *s, struct window *w)
+{
+	int err = 0;
+
+	if (!w->n) {
+		diag_error("%s: nothing was recorded in that window", w->text);
+		return -EINVAL;
+	}
+	if (w->merge)
+		err = writer__write(&w->writer, merge__report(w->merge));
+	if (fclose(w->writer.file) && !err)
 		err = -ENOMEM;
-	if (!err)
-		err = saved__read_text(s, text, json, size);
-	free(json);
-	return err;
+	w->writer.file = NULL;
+	return err ?: saved__read_text(s, w->text, w->json, w->size);
 }
 
 static int find_line(struct store *store, const char *line, s64 *id)
@@ -104,14 +148,13 @@ static int find_line(struct store *store, const char *line, s64 *id)
 	return -EINVAL;
 }
 
-static int read_window(struct saved *s, struct store *store, const char *text, char *times, const char *line)
+static int read_window(struct saved *s, struct store *store, struct window *w, char *times, const char *line)
 {
-	struct merge *merge = merge__new();
-	const struct store_reader reader = { .context = merge, .report = take_report };
+	const struct store_reader reader = { .context = w, .report = take_report };
 	struct store_window window;
 	u64 begin_ns, end_ns;
 	s64 id = 0;
-	int err = merge ? store__extent(store, &begin_ns, &end_ns) : -ENOMEM;
+	int err = store__extent(store, &begin_ns, &end_ns);
 
 	if (!err)
 		err = parse_window(times, end_ns, &window);
@@ -119,18 +162,12 @@ static int read_window(struct saved *s, struct store *store, const char *text, c
 		err = find_line(store, line, &id);
 	if (!err)
 		err = store__read(store, &window, id, &reader);
-	if (!err && !merge__report(merge)) {
-		diag_error("%s: nothing was recorded in that window", text);
-		err = -EINVAL;
-	}
-	if (!err)
-		err = read_report(s, text, merge__report(merge));
-	merge__free(merge);
-	return err;
+	return err ?: read_reports(s, w);
 }
 
-int saved__read_window(struct saved *s, const char *text, const char *line)
+static int read_as(struct saved *s, const char *text, const char *line, bool apart)
 {
+	struct window window;
 	char *path = strdup(text), *times = path ? cut(path) : NULL;
 	struct store *store = NULL;
 	int err;
@@ -140,10 +177,23 @@ int saved__read_window(struct saved *s, const char *text, const char *line)
 		free(path);
 		return -ENOMEM;
 	}
-	err = store__open(&store, path);
+	err = window__init(&window, text, apart);
 	if (!err)
-		err = read_window(s, store, text, times, line);
+		err = store__open(&store, path);
+	if (!err)
+		err = read_window(s, store, &window, times, line);
+	window__free(&window);
 	store__close(store);
 	free(path);
 	return err;
+}
+
+int saved__read_window(struct saved *s, const char *text, const char *line)
+{
+	return read_as(s, text, line, false);
+}
+
+int saved__read_intervals(struct saved *s, const char *text, const char *line)
+{
+	return read_as(s, text, line, true);
 }

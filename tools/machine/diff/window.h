@@ -14,4 +14,7 @@ bool window_is_meant(const char *text);
  */
 int saved__read_window(struct saved *s, const char *text, const char *line);
 
+/* The same, each interval as a report of its own. */
+int saved__read_intervals(struct saved *s, const char *text, const char *line);
+
 #endif /* TALLY_DIFF_WINDOW_H */
