@@ -207,7 +207,7 @@ static void test_rows_are_added_up_by_key(void **state)
 	assert_float_equal(of(f, FILES)->key_value[1], 15, 1e-9);
 	assert_float_equal(of(f, FILES)->all, 40, 1e-9);
 	assert_int_equal(of(f, FILES)->level, TRIAGE_NOTICE);
-	/* Of the row with the largest figure. */
+	/* From the row with the largest figure. */
 	assert_text(triage_sentence(of(f, FILES)), "ls fails, 25 a second, pid 9");
 	assert_text(triage_next(of(f, FILES)), "trace --comm ls -p 9");
 	free(f);

@@ -315,7 +315,7 @@ static void children(void **state)
 	end(&u, symbols);
 }
 
-/* Of a run about one process, records about others are passed over; about its children they are not. */
+/* In a run about one process, records about others are passed over; about its children they are not. */
 static void records(void **state)
 {
 	u32 self = getpid(), child = start_child(), other = start_child();

@@ -102,7 +102,7 @@ static void files(void **state)
 	assert_int_equal(w.n, 0);
 }
 
-/* What a run opens beside them finds descriptors. */
+/* Files that a run opens beside them find descriptors. */
 static void few_descriptors(void **state)
 {
 	struct rlimit usual, few;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What readers do with a cell, by its role (enum field_role): the same row of several reports becomes one row here, for
+ * How readers treat a cell, by its role (enum field_role): the same row of several reports becomes one row here, for
  * recordings and for comparisons. Counters are added, minima and maxima compared, means and percentages computed from
  * the added columns. Other figures stay if all are equal, and are empty otherwise.
  */

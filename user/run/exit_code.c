@@ -5,7 +5,7 @@
 
 #include "run/run.h"
 
-/* That of the run itself, without its command. */
+/* The status of the run itself, without its command. */
 static int own_exit_code(const struct run *run, int err)
 {
 	/* The reader of the output is gone: a normal end. */
