@@ -243,6 +243,24 @@ def test_the_row_that_differs(tmp_path):
         "below --least", "within noise"}
 
 
+def test_rare_rows_hide_no_others(tmp_path):
+    """Rows of a few intervals are not tested: they do not make the level of the others stricter."""
+    before, after = (saved(tmp_path / f"{seed}.json", CALLS, seed) for seed in (1, 2))
+    alone = judged(before, after, "--all")
+    for path, times in ((before, 2), (after, 3)):
+        reports = [json.loads(line) for line in path.read_text().splitlines()]
+        for i in range(100):
+            for report in reports[i % 20:i % 20 + times]:
+                report["rows"].append({"syscall": f"rare{i}", "calls": 10, "total": 10, "avg": 1, "max": 1})
+        path.write_text("".join(json.dumps(report) + "\n" for report in reports))
+    some = judged(before, after, "--all")
+    assert some["tested"] == alone["tested"] and some["rows"] == alone["rows"], some
+    # One interval more of one of them makes it a row.
+    reports[29]["rows"].append({"syscall": "rare0", "calls": 10, "total": 10, "avg": 1, "max": 1})
+    after.write_text("".join(json.dumps(report) + "\n" for report in reports))
+    assert judged(before, after)["tested"] == alone["tested"] + 2
+
+
 def test_a_mean_that_differs(tmp_path):
     """As many calls, of which each takes longer."""
     before = saved(tmp_path / "before.json", {"read": 100}, 1)

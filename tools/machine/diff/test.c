@@ -100,22 +100,35 @@ static char *rate_name(const char *name)
 	return asprintf(&text, "%s/s", name) < 0 ? NULL : text;
 }
 
-/* Counts that stay 0 would only make the others' levels stricter. */
-static bool is_nothing(const struct bootstrap_figure value[SIDES])
+static size_t present(const double *number, size_t n)
 {
-	return !value[BEFORE].value && !value[AFTER].value && !value[BEFORE].variance && !value[AFTER].variance;
+	size_t found = 0, i;
+
+	for (i = 0; i < n; i++)
+		found += number[i] != 0;
+	return found;
 }
 
-/* The quotient of the numbers; it is left out if it has no value. Takes over name. */
+/*
+ * A figure of so few intervals would hardly be found, and makes the level of all others stricter. As both runs count
+ * together, what is left out has nothing to do with what differs (Bourgon, Gentleman, Huber, "Independent filtering
+ * increases detection power for high-throughput experiments", PNAS 107, 2010).
+ */
+static bool is_rare(const struct figures *f, double *const of[SIDES])
+{
+	return present(of[BEFORE], f->run[BEFORE]->n) + present(of[AFTER], f->run[AFTER]->n) < BOOTSTRAP_LEAST / 2;
+}
+
+/* The quotient of the numbers; it is left out if it has no value, or is rare. Takes over name. */
 static int add_quotient(struct figures *f, const struct pair *pair, char *name, enum field_kind kind,
 			double *const of[SIDES], double *const per[SIDES])
 {
 	struct bootstrap_figure value[SIDES];
-	int side, err = name ? 0 : -ENOMEM;
+	int side, err = !name ? -ENOMEM : is_rare(f, of) ? -ENODATA : 0;
 
 	for (side = 0; side < SIDES && !err; side++)
 		err = bootstrap__quotient(&value[side], of[side], per[side], f->run[side]->n);
-	if (!err && !is_nothing(value))
+	if (!err)
 		return add_figure(f, pair, name, kind, value, 0);
 	free(name);
 	return err == -ENODATA ? 0 : err;
@@ -140,11 +153,7 @@ static bool read_columns(double *number, const struct pair *p, enum side side, c
 /* A mean of few intervals says nothing, as a run of few does not. */
 static bool are_enough(const double *number, size_t n)
 {
-	size_t found = 0, i;
-
-	for (i = 0; i < n; i++)
-		found += number[i] != 0;
-	return found >= BOOTSTRAP_LEAST;
+	return present(number, n) >= BOOTSTRAP_LEAST;
 }
 
 static enum field_kind kind_of_mean(const struct field *f)
