@@ -234,9 +234,12 @@ $(BIN)/.variant: FORCE
 	@mkdir -p $(@D)
 	@echo '$(variant)' | cmp -s - $@ || echo '$(variant)' > $@
 
+# The function that doctor --prove calls, for probes on stripped programs.
+exported := $(if $(STATIC),,-Wl,--export-dynamic-symbol=tally_prove_called)
+
 $(BIN)/tally: $(objects) $(no_gnutls) $(BIN)/.variant
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(objects) $(LIBS) -o $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(exported) $(objects) $(LIBS) -o $@
 
 $(links:%=$(BIN)/%): $(BIN)/tally
 	$(Q)ln -sfT tally $@

@@ -6,8 +6,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "base/program_path.h"
 #include "cli/options.h"
+#include "machine/prove/prove.h"
 #include "run/run.h"
 #include "host/features.h"
 #include "host/host.h"
@@ -109,18 +111,99 @@ static int add_names(struct report *r)
 	return err;
 }
 
+static int list_features(struct report *r)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < feature_count && !err; i++)
+		err = add_feature(r, &features[i]);
+	return err ?: add_names(r);
+}
+
+/*
+ * --- --prove -----------------------------------------------------------------------------------
+ */
+
+struct doctor {
+	bool prove;
+	u64 deadline_ns;
+};
+
+#define DEADLINE_NS (60 * NSEC_PER_SEC)
+#define LONGEST_DEADLINE_NS (3600 * NSEC_PER_SEC)
+
+static const struct option_row rows[] = {
+	HEADING("Proof:", 1),
+	{ "prove", 0, NULL, ROW_FLAG, "Run tools beside known loads, and compare what they say with what is true",
+	  1, FIELD(struct doctor, prove) },
+	{ "deadline", 0, "SECONDS", ROW_TIME, "A check that takes longer is given up; 60 without this", 1,
+	  FIELD(struct doctor, deadline_ns), .unit_ns = NSEC_PER_SEC, .least = NSEC_PER_SEC,
+	  .most = LONGEST_DEADLINE_NS, .wanted = "a time in seconds from 1 to 3600" },
+	{},
+};
+
+static int end_options(void *own)
+{
+	const struct doctor *d = own;
+
+	if (!d->deadline_ns || d->prove)
+		return 0;
+	diag_error("--deadline is for --prove");
+	return -EINVAL;
+}
+
+/* The report, and for people a last line. */
+static int write_proof(struct writer *w, const struct report *r, const struct prove_result *result)
+{
+	char text[160];
+	int err = writer__write(w, r);
+
+	if (err || w->format != FORMAT_TEXT)
+		return err;
+	snprintf(text, sizeof(text), "\n%u right, %u wrong, %u hidden, %u cannot\n", result->number[PROVE_RIGHT],
+		 result->number[PROVE_WRONG], result->number[PROVE_HIDDEN], result->number[PROVE_CANNOT]);
+	return writer__emit(w, text, strlen(text));
+}
+
+/* *proved: nothing is wrong, and nothing was left out. */
+static int prove(struct writer *w, struct report *r, const struct doctor *d, bool *proved)
+{
+	struct prove_result result = {};
+	u64 began = monotonic_ns();
+	int err;
+
+	r->value = "what tools say, and what is true";
+	r->table = true;
+	r->standing = true;
+	r->start_ns = realtime_ns();
+	err = prove__run(r, &result, d->deadline_ns ?: DEADLINE_NS);
+
+	r->duration_ns = monotonic_ns() - began;
+	if (!err)
+		err = write_proof(w, r, &result);
+	if (!err && result.left)
+		diag_error("interrupted: checks that were not made: %u", result.left);
+	*proved = !result.number[PROVE_WRONG] && !result.left;
+	return err;
+}
+
 static int doctor(int argc, char **argv)
 {
+	struct doctor d = {};
 	const struct cli_spec spec = {
 		.groups = CLI_OUTPUT,
 		.doc = "What this kernel and machine can do: a line per feature, what is lost where one "
-		       "is missing, and what to do about it.",
+		       "is missing, and what to do about it. With --prove: whether tools tell the truth here.",
+		.rows = rows,
+		.end = end_options,
+		.own_input = &d,
 	};
 	struct report r = { .tool = "doctor" };
 	struct host host;
 	struct writer w = {};
 	struct cli cli;
-	size_t i;
+	bool well = true;
 	int err;
 
 	if (cli__parse(&cli, &spec, argc, argv))
@@ -133,16 +216,14 @@ static int doctor(int argc, char **argv)
 		r.kernel = host.uts.release;
 		r.cpus = host.cpus_online;
 	}
-	for (i = 0; i < feature_count && !err; i++)
-		err = add_feature(&r, &features[i]);
-	if (!err)
-		err = add_names(&r);
-	if (!err)
-		err = writer__write(&w, &r);
+	if (!err && d.prove)
+		err = prove(&w, &r, &d, &well);
+	else if (!err)
+		err = list_features(&r) ?: writer__write(&w, &r);
 	err = cli__close_writer(&w, err);
 	report__free(&r);
 	cli__free(&cli);
-	return err ? EXIT_FAILED : EXIT_DONE;
+	return err || !well ? EXIT_FAILED : EXIT_DONE;
 }
 
 TOOL(doctor, AREA_MACHINE, "what this kernel and machine can do, and what is lost without it");
