@@ -190,6 +190,13 @@ class Outcomes:
             with open(self.path, "a") as file:
                 file.write(json.dumps(each) + "\n")
 
+    def pytest_collectreport(self, report):
+        """A file that cannot be collected has no tests that could fail, or pass in a second try."""
+        if report.failed:
+            with open(self.path, "a") as file:
+                file.write(json.dumps({"test": report.nodeid, "outcome": "failed", "seconds": 0,
+                                       "said": first_words(report), "exact": True}) + "\n")
+
 
 def first_words(report):
     crash = getattr(report.longrepr, "reprcrash", None)

@@ -211,6 +211,18 @@ def test_an_error_of_the_whole_is_a_failure(inside):
     assert result.returncode not in (0, 5), result.stdout
 
 
+@needs_workers
+def test_a_file_that_cannot_be_collected_holds_back(inside):
+    """Beside tests that fail and then pass: it is named as their like in another folder."""
+    other = inside / "other"
+    other.mkdir()
+    (other / "test_sample.py").write_text("def test_other():\n    pass\n")
+    result, lines = run(inside, "", "--gate", str(other / "test_sample.py"))
+    assert result.returncode == 1, result.stdout
+    named = lines[lines.index("failed each time:") + 1:]
+    assert "test_sample.py: " in named[0] and "import file mismatch" in named[0], named
+
+
 # --- helpers that know the machine -------------------------------------------------------------------
 
 def test_holes_when_threads_of_process_1_come_and_go(monkeypatch):
