@@ -116,6 +116,41 @@ static void what_is_no_report(void **state)
 	}
 }
 
+/* A thread that is preempted or runs between the start of the timer and its switch is blocked for less than it sleeps.
+ */
+static void sleeps_are_held_up(void **state)
+{
+	static const struct {
+		u64 said, run, wait;
+		enum prove_verdict verdict;
+	} cases[] = {
+		{ 100, 0, 0, PROVE_RIGHT }, { 99, 0, 0, PROVE_WRONG },	{ 92, 3, 5, PROVE_RIGHT },
+		{ 91, 3, 5, PROVE_WRONG },  { 151, 0, 0, PROVE_WRONG }, { 1, 60, 90, PROVE_RIGHT },
+		{ 0, 60, 90, PROVE_WRONG },
+	};
+	struct prove_evidence e;
+	char text[200];
+	double cost;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		e = (struct prove_evidence){ .n = 50,
+					     .truth.elapsed_ns = 150 * NSEC_PER_MSEC,
+					     .books = { .run_ns = cases[i].run * NSEC_PER_MSEC,
+							.wait_ns = cases[i].wait * NSEC_PER_MSEC,
+							.switches = 50,
+							.preemptions = 1 } };
+		snprintf(text, sizeof(text),
+			 "{\"lost\":{},\"rows\":[{\"cause\":\"timer\",\"count\":49,\"time\":%llu}]}\n",
+			 (unsigned long long)(cases[i].said * NSEC_PER_MSEC));
+		assert_int_equal(prove_check__judge(check_of("why"), &e, text, strlen(text), &cost), 0);
+		assert_int_equal(prove__compare(&e.claim[0]), PROVE_RIGHT);
+		assert_int_equal(prove__compare(&e.claim[1]), cases[i].verdict);
+		prove_evidence__free(&e);
+	}
+}
+
 /* No report has what any check wants: none of them takes nothing for the truth. */
 static void silence_is_wrong(void **state)
 {
@@ -152,6 +187,7 @@ int main(void)
 		cmocka_unit_test(counts_in_rows),
 		cmocka_unit_test(lines_of_events),
 		cmocka_unit_test(what_is_no_report),
+		cmocka_unit_test(sleeps_are_held_up),
 		cmocka_unit_test(silence_is_wrong),
 	};
 

@@ -40,7 +40,7 @@ static bool add_thread(struct prove_books *books, int tasks, const char *tid, bo
 {
 	char path[NAME_MAX + 32], text[ROOM], state;
 	unsigned long long run, wait, slices;
-	u64 faults;
+	u64 faults, preemptions;
 
 	snprintf(path, sizeof(path), "%s/stat", tid);
 	if (!read_stat(tasks, path, &state, &faults))
@@ -58,8 +58,9 @@ static bool add_thread(struct prove_books *books, int tasks, const char *tid, bo
 	snprintf(path, sizeof(path), "%s/status", tid);
 	if (!small_file__read(tasks, path, text, sizeof(text)))
 		return false;
-	books->switches +=
-		number_of(text, "\nvoluntary_ctxt_switches:") + number_of(text, "\nnonvoluntary_ctxt_switches:");
+	preemptions = number_of(text, "\nnonvoluntary_ctxt_switches:");
+	books->switches += number_of(text, "\nvoluntary_ctxt_switches:") + preemptions;
+	books->preemptions += preemptions;
 	return true;
 }
 
@@ -92,6 +93,7 @@ struct prove_books prove_books__difference(const struct prove_books *later, cons
 		.wait_ns = later->wait_ns - earlier->wait_ns,
 		.slices = later->slices - earlier->slices,
 		.switches = later->switches - earlier->switches,
+		.preemptions = later->preemptions - earlier->preemptions,
 		.faults = later->faults - earlier->faults,
 	};
 }

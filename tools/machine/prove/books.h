@@ -10,6 +10,7 @@
 struct prove_books {
 	u64 run_ns, wait_ns, slices; /* schedstat */
 	u64 switches;		     /* voluntary or not */
+	u64 preemptions;	     /* of the switches, those that were not voluntary */
 	u64 faults;		     /* minor and major */
 };
 
