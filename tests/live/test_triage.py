@@ -297,6 +297,12 @@ def test_who_has_the_largest_figures():
         # On a machine with other work others may have the largest.
         tally.within(0.8 * (20 << 20) <= mine.get("growth", 0) <= 1.2 * (20 << 20), mine)
         tally.within(0.7 * used <= mine.get("busy", 0) <= 1.1 * used, mine, used)
+        figures = {figure["figure"]: figure for figure in found["top"]["figures"]}
+        grown = {each["row"]["comm"]: each["value"] for each in figures["growing"]["evidence"]}
+        tally.within(grown.get("unsuspected") == mine["growth"] / (found["duration_ns"] / 1e9), grown, mine)
+        largest = max(grown, key=grown.get)
+        memory = next(line["text"] for line in found["top"]["lines"] if line["line"] == "memory")
+        assert f"grows: {largest} " in memory and memory.endswith("/s"), memory
 
     tally.steady(trial)
 

@@ -24,6 +24,7 @@ const struct triage_rule triage_figures[] = {
 	{ .name = "programs", .tool = "schedlat", .by = "comm", .figure = "runtime", .per = TRIAGE_OF_MACHINE },
 	LEVEL("memory", "memory", "used"),
 	LEVEL("swap", "memory", "swap_used"),
+	{ .name = "growing", .tool = "faults", .by = "comm", .figure = "anon_growth", .per = TRIAGE_BYTES_PER_SECOND },
 	VITAL("dirty", "memory", "dirty", "value", TRIAGE_LARGEST),
 	SHARE("cpu-some", "cpu", "pressure_some"),
 	SHARE("memory-some", "memory", "pressure_some"),
@@ -50,7 +51,7 @@ const size_t triage_figure_count = ARRAY_SIZE(triage_figures);
 const struct triage_line triage_top_lines[] = {
 	{ "cpu", "load {load}; user {user}, system {system}, irq {irq}, steal {steal}, idle {idle}" },
 	{ "programs", "{programs*3} of the machine" },
-	{ "memory", "{memory} of {memory.limit} used, swap {swap}, dirty {dirty.value}" },
+	{ "memory", "{memory} of {memory.limit} used, swap {swap}, dirty {dirty.value}; grows: {growing*1}" },
 	{ "pressure",
 	  "some: cpu {cpu-some}, memory {memory-some}, io {io-some}; full: memory {memory-full}, io {io-full}" },
 	{ "disks", "busy {busy*2}; in flight {in-flight*1}; read {read}, written {written}" },
