@@ -2,13 +2,16 @@
 """How runs begin and end where something is missing: open files, system calls, rights, room on the
 disk, the command itself. They end when they should, they say why, and they destroy nothing."""
 
+import contextlib
 import errno
 import itertools
 import os
 import resource
 import signal
+import socket
 import stat
 import subprocess
+import threading
 import time
 
 import pytest
@@ -257,14 +260,39 @@ def test_a_full_disk_is_told():
             assert ran.returncode == 1 and "No space left" in ran.stderr, (name, ran)
 
 
+@contextlib.contextmanager
+def programs_and_connects():
+    """Starts programs, and ends sessions of TCP: tools that print a line for each have something to write."""
+    ended = threading.Event()
+
+    def go_on():
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            while not ended.wait(0.01):
+                subprocess.run(["true"], check=True)
+                with socket.create_connection(server.getsockname()):
+                    server.accept()[0].close()
+
+    thread = threading.Thread(target=go_on)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
 @pytest.mark.parametrize("name", LINES)
 def test_a_full_disk_is_told_by_each_tool(name):
     for form in ((), ("--json",)):
-        with open("/dev/full", "w") as full:
+        with open("/dev/full", "w") as full, programs_and_connects():
             ran = subprocess.run([BUILD / name, *SHORT, *form, *LINES[name]], stdin=subprocess.DEVNULL,
                                  stdout=full, stderr=subprocess.PIPE, text=True, timeout=PATIENCE, check=False)
         skip_if_not_here(name, ran.returncode)
-        assert ran.returncode == 1 and "cannot write the report" in ran.stderr, (form, ran)
+        # Off a terminal, a tool of lines writes its summary to stderr: without an event there is no line.
+        if not form and "\nevents 0  " in ran.stderr:
+            assert ran.returncode == 0, ran
+        else:
+            assert ran.returncode == 1 and "cannot write the report" in ran.stderr, (form, ran)
 
 
 # --- the command ---------------------------------------------------------------------------------
