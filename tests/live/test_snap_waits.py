@@ -90,6 +90,19 @@ def test_a_thread_that_waits_for_itself(standing, waits):
     assert targets(check_deadlock(it, waits(it), "mutex")) == {it.tid[0]: it.tid[0]}
 
 
+@pytest.mark.everywhere
+@pytest.mark.parametrize("kind", ("ring", "shared", "flocks", "chain", "pipes"))
+def test_only_deadlocks(standing, waits, run, kind):
+    """Those of --waits and nothing else; pipes are not looked at."""
+    it = standing(kind)
+    rows = [row for row in waits(it)["rows"] if row["verdict"] == "deadlock"]
+    assert bool(rows) == (kind != "chain")
+    report = run("--json", "--deadlocks", *it.scope, tool="snap").report
+    assert targets(report["rows"]) == ({} if kind == "pipes" else targets(rows)), report
+    assert ("no deadlock of mutexes" in (report.get("note", ""))) == (not report["rows"]), report
+    assert all(row["verdict"] == "deadlock" for row in report["rows"])
+
+
 def test_text_says_who_and_for_what(standing, run):
     it = standing("ring", 3)
     lines = run("--waits", *it.scope, tool="snap").text.splitlines()

@@ -65,8 +65,10 @@ static int check(void *own, struct cli *cli)
 		return -EINVAL;
 	}
 	s->order = cli->order;
+	s->with_waits = s->with_waits || s->deadlocks;
 	if (s->with_waits && (s->with_stacks || cli->by || (s->order && strcmp(s->order, SNAP_ORDER_USUAL)))) {
-		diag_error("--waits has an order of its own: it cannot be given together with -g, --by or --sort");
+		diag_error("--%s has an order of its own: it cannot be given together with -g, --by or --sort",
+			   s->deadlocks ? "deadlocks" : "waits");
 		return -EINVAL;
 	}
 	if (s->each && s->order && !strcmp(s->order, "longest"))
@@ -181,6 +183,10 @@ static const struct option_row rows[] = {
 	  FIELD(struct snap, with_stacks) },
 	{ "waits", 0, NULL, ROW_FLAG, "Each thread below the one that it waits for; deadlocks first", 1,
 	  FIELD(struct snap, with_waits) },
+	{ "deadlocks", 0, NULL, ROW_FLAG,
+	  "Only deadlocks, of locks and of waits for children: cheaper than --waits, which looks at pipes and sockets, "
+	  "too",
+	  1, FIELD(struct snap, deadlocks) },
 	INCLUDE(struct snap, options, stack_part_rows),
 	{ "format", 0, "NAME", ROW_OWN, FORMAT_NAMES, HELP_OUTPUT, .parse = parse_format, WORDS(formats) },
 	{},

@@ -77,6 +77,7 @@ u32 snap_thread__rank(const struct snap_thread *t, u64 ns);
 struct snap {
 	/* Options. */
 	bool each, with_stacks, with_waits;
+	bool deadlocks; /* of the waits only cycles; descriptors are looked at where a lock of a file needs it */
 	const char *order;      /* a column; NULL: by key */
 	struct stack_options options;
 	/* The rest is set by the hooks. */

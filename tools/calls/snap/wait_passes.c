@@ -7,6 +7,17 @@ static bool is_waiting(const struct snap_thread *t)
 	return t->state != 'R' && t->place != SNAP_ON_CPU && t->place != SNAP_ENDED;
 }
 
+/* Most of the work. Without deadlocks over pipes and sockets, only who has locked a file is to be known. */
+static bool needs_files(const struct snap_waits *w)
+{
+	u32 i;
+
+	for (i = 0; w->snap->deadlocks && i < w->n; i++)
+		if (w->thread[i].why == WAIT_FLOCK || w->thread[i].why == WAIT_FCNTL)
+			return true;
+	return !w->snap->deadlocks;
+}
+
 static int ask(struct snap_waits *w)
 {
 	u32 i;
@@ -19,7 +30,8 @@ static int ask(struct snap_waits *w)
 		if (!err)
 			err = snap_waits__of_futex(w, &w->thread[i]);
 	}
-	return err ?: snap_waits__of_locks(w) ?: snap_waits__of_files(w);
+	err = err ?: snap_waits__of_locks(w);
+	return err || !needs_files(w) ? err : snap_waits__of_files(w);
 }
 
 static void compare_with(struct snap_waits *w, const struct snap_thread *now)

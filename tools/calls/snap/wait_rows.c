@@ -217,7 +217,7 @@ static int add_chains(struct tree *t)
 		};
 		err = row.rank <= RANK_CYCLE ? add_cycle(t, row) : add_row(t, &row) ?: add_waiters(t, &row);
 	}
-	return err ?: add_unknown(t, t->nchains);
+	return err || t->w->snap->deadlocks ? err : add_unknown(t, t->nchains);
 }
 
 /*
@@ -251,7 +251,7 @@ static int find_chain(struct tree *t, u32 i, bool *seen)
 		seen[of->cycle - 1] = true;
 		chain.rank = snap_waits__is_deadlock(t->w, of->cycle) ? RANK_DEADLOCK : RANK_CYCLE;
 		chain.threads = cycle_threads(t->w, i, &chain.ns);
-	} else if (of->next != WAITS_NOBODY) {
+	} else if (of->next != WAITS_NOBODY || t->w->snap->deadlocks) {
 		return 0;
 	}
 	return chain.threads ? ARRAY_APPEND(t->chain, t->nchains, chain) : 0;
@@ -296,9 +296,12 @@ static void describe(struct snap_waits *w, struct report *r)
 	size_t room = sizeof(w->snap->without);
 	int n = 0;
 
+	if (w->snap->deadlocks && !r->nrows)
+		n = snprintf(to, room, "no deadlock of mutexes, locks of files and waits for children");
 	if (w->unread)
-		n = snprintf(to, room, "%llu wait%s could not be read", w->unread, w->unread == 1 ? "" : "s");
-	if (w->moved && n < (int)room)
+		n += snprintf(to + n, room - n, "%s%llu wait%s could not be read", n ? "; " : "", w->unread,
+			      w->unread == 1 ? "" : "s");
+	if (w->moved && !w->snap->deadlocks && n < (int)room)
 		n += snprintf(to + n, room - n, "%s%llu left out: %s went on meanwhile", n ? "; " : "", w->moved,
 			      w->moved == 1 ? "it" : "they");
 	if (w->too_many && n < (int)room)
@@ -329,9 +332,9 @@ int snap_waits__report(struct snap_waits *w, struct measurement *m, struct repor
 	for (i = 0; i < w->n; i++)
 		r->events += !(w->thread[i].of->flags & SNAP_OUT_OF_SCOPE);
 	err = order_waits(&t) ?: find_chains(&t) ?: add_chains(&t);
+	describe(w, r);
 	if (!err && !r->nrows)
 		err = add_columns(&t);
-	describe(w, r);
 	free(t.order);
 	free(t.chain);
 	return err;
