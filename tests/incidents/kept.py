@@ -58,11 +58,13 @@ CELLS = {
     "softirq",
     "switches",
     "syscall",
+    "threads",
     "throttled",
     "throttled_time",
     "took",
     "total",
     "value",
+    "verdict",
     "wait",
 }
 ADDS_UP = {"took"}

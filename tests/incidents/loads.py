@@ -564,6 +564,32 @@ def state(pid):
 
 
 @load
+def lock_each_other_out():
+    """Two threads, each with a mutex that the other one wants."""
+    mutex = [ctypes.create_string_buffer(128) for _ in range(2)]
+    both = threading.Barrier(2)
+    tids = [None, None]
+
+    def work(i):
+        tids[i] = threading.get_native_id()
+        libc.pthread_mutex_lock(mutex[i])
+        both.wait()
+        libc.pthread_mutex_lock(mutex[not i])
+
+    for i in range(2):
+        threading.Thread(target=work, args=(i,)).start()
+    while not all(tids) or not all(waits_in(tid).startswith("futex") for tid in tids):
+        time.sleep(0.001)
+    ready()
+    signal.pause()
+
+
+def waits_in(tid):
+    with open(f"/proc/self/task/{tid}/wchan") as file:
+        return file.read()
+
+
+@load
 def leave_zombies(n=100):
     """Children that ended, and that nobody waits for."""
     pids = [forked(lambda: None) for _ in range(n)]

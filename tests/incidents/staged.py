@@ -624,6 +624,11 @@ def stuck(stage):
     return stage.start("get_stuck")
 
 
+def deadlock(stage):
+    """two threads of one process wait for each other's lock"""
+    return stage.start("lock_each_other_out")
+
+
 def zombies(stage):
     """one process has a hundred dead children that it does not wait for"""
     return stage.start("leave_zombies")
@@ -707,6 +712,7 @@ INCIDENTS = {each.name: each for each in (
     Incident("resets", "reset", resets),
     Incident("deaths-by-signal", "SIGSEGV", deaths_by_signal),
     Incident("stuck", "uninterruptible", stuck),
+    Incident("deadlock", "deadlock", deadlock),
     Incident("zombies", "zombie", zombies),
     # No incidents: nothing is to be found.
     Incident("idle", "", idle),
@@ -753,6 +759,7 @@ FIRST = {
     "listen-overflow": ("failed-connects",),
     "deaths-by-signal": ("crash",),
     "stuck": ("stuck",),
+    "deadlock": ("deadlock",),
 }
 # What triage does not look for: zombies cost nothing but entries in a table, and many healthy programs end
 # connections with a reset.
@@ -777,6 +784,7 @@ PACED = {
     "resets",
     "deaths-by-signal",
     "stuck",
+    "deadlock",
     "zombies",
     "idle",
     "idle-webserver",

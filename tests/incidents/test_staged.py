@@ -349,6 +349,19 @@ def they_do_not_move(facts):
     assert [schedstat(pid) for pid in facts.pids] == before
 
 
+@oracle("deadlock")
+def each_waits_for_what_the_other_has(facts):
+    owners = {}
+    with open(f"/proc/{facts.pid}/mem", "rb") as memory:
+        for task in Path(f"/proc/{facts.pid}/task").iterdir():
+            call = (task / "syscall").read_text().split()
+            if call[0] == {"x86_64": "202", "aarch64": "98"}[os.uname().machine]:
+                # glibc's mutex: the lock, how often, its owner.
+                memory.seek(int(call[1], 16) + 8)
+                owners[int(task.name)] = int.from_bytes(memory.read(4), sys.byteorder)
+    assert len(owners) == 2 and owners[owners[min(owners)]] == min(owners) != owners[min(owners)], owners
+
+
 @oracle("zombies")
 def they_are_dead(facts):
     assert len(facts.pids) == 100

@@ -29,6 +29,7 @@ const char *const triage_lines[] = {
 	database_locks,
 	"softirqs --by cpu,softirq --slices",
 	"hardirqs --by cpu,irq,name --slices",
+	"snap --deadlocks",
 	"cputhrottle",
 	"vitals",
 };
@@ -79,6 +80,21 @@ const struct triage_rule triage_rules[] = {
 		.why = "a process that dies of such a signal has met a fault of its own",
 		.sentence = "{comm} dies of {signal}, {times}",
 		.next = "signals --comm {comm}",
+	},
+	{
+		.name = "deadlock",
+		.tool = "snap",
+		.where = { { "verdict", "deadlock" } },
+		.by = "pid",
+		.figure = "threads",
+		.per = TRIAGE_COUNT,
+		.problem = 1,
+		.weight = 95,
+		.why = "each of its threads waits for the next, and none goes on before a process is ended",
+		.sentence = "{comm} (pid {pid}) is in a deadlock: thread {tid} waits ({why}) for {to_tid} ({to_comm}), "
+			    "and in the end for itself",
+		/* The whole cycle, whoever the other processes are. */
+		.next = "snap --deadlocks",
 	},
 	{
 		.name = "no-space",
