@@ -41,6 +41,7 @@ def check_page(found):
         "top",
         "findings",
         "looked_at",
+        "nearest",
         "losses",
         "estimated",
         "absent",
@@ -59,8 +60,20 @@ def check_page(found):
             each["level"] == "problem" and each["evidence"][0]["row"].get("comm") == rule["evidence"][0]["row"]["comm"]
             for each in found["findings"]), (rule, later)
     assert all(rule["level"] in ("fine", None) for rule in found["looked_at"])
+    check_nearest(found)
     check_top(found["top"])
     return {rule["rule"]: rule for rule in found["findings"]}
+
+
+def check_nearest(found):
+    """Rules that found nothing, by the share of their limit."""
+    fine = {rule["rule"]: rule for rule in found["looked_at"]}
+    shares = [near["share"] for near in found["nearest"]]
+    assert len(shares) <= 3 and shares == sorted(shares, reverse=True), shares
+    for near in found["nearest"]:
+        rule = fine[near["rule"]]
+        assert near["share"] == pytest.approx(rule["value"] / (rule["notice"] or rule["problem"])), (near, rule)
+        assert 0.05 <= near["share"] < 1 and near["next"] and "{" not in near["next"], near
 
 
 def check_top(top):
@@ -352,6 +365,24 @@ def test_the_top_where_no_rule_fires(run, tmp_path):
     assert bool(found) != ("no rule fired; the largest of each is above" in text.splitlines()), text
     assert "a notice from" not in text and "wrong" not in text, text
     assert "a notice from" in run(path, "--from", "-10m", "-v", tool="triage").text
+
+
+@once
+def test_where_to_look_if_no_rule_says_so(run, tmp_path):
+    """A recording is the same for both pages: the figures that are nearest to a limit, and what to type."""
+    path = tmp_path / "recording"
+    assert run("-o", path, "-d", "1", "schedlat --by pid --totals", "faults --by pid", tool="record").code == 0
+    found = page(run(path, "--from", "-10m", "--json", tool="triage"))
+    check_page(found)
+    lines = run(path, "--from", "-10m", tool="triage").text.splitlines()
+    for near in found["nearest"]:
+        told = [n for n, line in enumerate(lines) if line.startswith(f"{near['rule']}: ")]
+        if any(finding["level"] == "problem" for finding in found["findings"]):
+            assert not told, lines
+            continue
+        share = f"{near['rule']}: {100 * near['share']:.0f} % of the limit of "
+        assert len(told) == 1 and lines[told[0]].startswith(share), lines
+        assert lines[told[0] + 2] == f"    next: tally {near['next']}", lines
 
 
 @once

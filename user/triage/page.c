@@ -10,6 +10,7 @@
 #include "report/escape.h"
 #include "report/json_value.h"
 #include "report/terminal.h"
+#include "triage/nearest.h"
 #include "triage/page_html.h"
 
 #define TOOL_COLUMNS 12
@@ -104,6 +105,16 @@ static void put_others(FILE *f, const struct triage_finding *finding)
 		finding->rule->by);
 }
 
+static int put_next(FILE *f, const struct triage_finding *finding)
+{
+	int err;
+
+	fputs("    next: tally ", f);
+	err = put_escaped(f, triage_next(finding));
+	fputc('\n', f);
+	return err;
+}
+
 static int put_finding(FILE *f, const struct terminal *t, const struct triage_finding *finding, size_t number,
 		       bool verbose)
 {
@@ -122,11 +133,24 @@ static int put_finding(FILE *f, const struct terminal *t, const struct triage_fi
 		put_others(f, finding);
 	if (verbose)
 		fprintf(f, "    %s: %s\n", r->name, r->why);
-	if (err || !r->next)
-		return err;
-	fputs("    next: tally ", f);
-	err = put_escaped(f, triage_next(finding));
-	fputc('\n', f);
+	return err || !r->next ? err : put_next(f, finding);
+}
+
+/* Each as a finding, but without a sentence: it is none. */
+static int put_nearest(FILE *f, const struct triage_page *p)
+{
+	struct triage_near near[TRIAGE_NEAREST];
+	size_t n = triage_nearest(p->finding, p->n, near), i;
+	char limit[UNITS_SPACE];
+	int err = 0;
+
+	for (i = 0; i < n && !err; i++) {
+		const struct triage_finding *x = near[i].finding;
+
+		fprintf(f, "%s%s: %.0f %% of the limit of %s\n", i ? "" : "\nnearest to a limit:\n", x->rule->name,
+			100 * near[i].share, triage_value(limit, x->rule, near[i].limit));
+		err = put_key(f, x->rule, x->key[0], x->key_value[0]) ?: put_next(f, x);
+	}
 	return err;
 }
 
@@ -241,6 +265,8 @@ static int put_text(const struct triage_page *p, const struct terminal *t, FILE 
 	fprintf(f, "%s\n", terminal_style(t, STYLE_PLAIN));
 	for (i = 0; i < problems + notices && !err; i++)
 		err = put_finding(f, t, &p->finding[i], i + 1, p->verbose);
+	if (!err && lines > 0 && !problems)
+		err = put_nearest(f, p);
 	if (!err && (p->verbose || (!lines && !(problems + notices))))
 		err = put_looked_at(f, p);
 	fputc('\n', f);
@@ -348,6 +374,23 @@ static json_t *finding_of(const struct triage_finding *f)
 	return o;
 }
 
+/* Also where something was found. */
+static json_t *nearest_of(const struct triage_page *p)
+{
+	struct triage_near near[TRIAGE_NEAREST];
+	size_t n = triage_nearest(p->finding, p->n, near), i;
+	json_t *list = json_array(), *o;
+
+	for (i = 0; i < n; i++) {
+		o = json_object();
+		json_object_set_new(o, "rule", json_string(near[i].finding->rule->name));
+		json_object_set_new(o, "share", json_real(near[i].share));
+		json_object_set_new(o, "next", json_of_own_text(triage_next(near[i].finding)));
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
 static json_t *names_of(const char *const *name, size_t n)
 {
 	json_t *list = json_array();
@@ -450,6 +493,7 @@ static int put_json(const struct triage_page *p, FILE *f)
 	json_object_set_new(page, "top", top_of(&p->top));
 	json_object_set_new(page, "findings", findings);
 	json_object_set_new(page, "looked_at", looked);
+	json_object_set_new(page, "nearest", nearest_of(p));
 	json_object_set_new(page, "losses", losses_of(p));
 	json_object_set_new(page, "estimated", estimates_of(p));
 	json_object_set_new(page, "absent", names_of(p->absent, p->nabsent));

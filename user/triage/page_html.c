@@ -8,6 +8,7 @@
 
 #include "report/html.h"
 #include "report/xml.h"
+#include "triage/nearest.h"
 
 /* Takes over text. */
 static int put_own(FILE *f, char *text)
@@ -176,6 +177,22 @@ static void put_looked_at(FILE *f, const struct triage_page *p, bool open)
 	fputs("</tbody></table></div></details>\n", f);
 }
 
+static int put_nearest(FILE *f, const struct triage_page *p)
+{
+	struct triage_near near[TRIAGE_NEAREST];
+	size_t n = triage_nearest(p->finding, p->n, near), i;
+	char value[UNITS_SPACE];
+	int err = 0;
+
+	for (i = 0; i < n && !err; i++) {
+		fprintf(f, "<p>%s: %s, ", near[i].finding->rule->name,
+			triage_value(value, near[i].finding->rule, triage_finding__judged(near[i].finding)));
+		fprintf(f, "%.0f %% of its limit</p>\n", 100 * near[i].share);
+		err = put_next(f, near[i].finding);
+	}
+	return err;
+}
+
 static int put_top(FILE *f, const struct triage_top *top)
 {
 	int err = 0;
@@ -209,6 +226,8 @@ static int put_part(FILE *f, const struct triage_page *p)
 			count[TRIAGE_NOTICE], count[TRIAGE_NOTICE] == 1 ? "notice" : "notices");
 	for (i = 0; i < p->n && p->finding[i].level != TRIAGE_FINE && !err; i++)
 		err = put_finding(f, &p->finding[i]);
+	if (!count[TRIAGE_PROBLEM] && !err)
+		err = put_nearest(f, p);
 	put_looked_at(f, p, !i);
 	return err;
 }

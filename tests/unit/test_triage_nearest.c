@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Which figures come nearest to a limit. */
+#include "triage/nearest.h"
+#include "unit.h"
+
+static const struct triage_rule plain = { .name = "plain", .by = "pid", .notice = 10, .next = "profile" };
+static const struct triage_rule problem_alone = { .name = "problem", .by = "pid", .problem = 5, .next = "profile" };
+static const struct triage_rule level = {
+	.name = "level", .by = "pid", .per = TRIAGE_LEVEL, .notice = 10, .next = "profile"
+};
+static const struct triage_rule without_next = { .name = "without", .by = "pid", .notice = 10 };
+static const struct triage_rule nobody = { .name = "nobody", .notice = 10, .next = "profile" };
+static const struct triage_rule sum = { .name = "sum", .by = "pid", .whole = true, .notice = 10, .next = "profile" };
+
+static struct triage_key key;
+
+static struct triage_finding figure(const struct triage_rule *rule, double value)
+{
+	return (struct triage_finding){ .rule = rule,
+					.looked = true,
+					.value = value,
+					.all = 2 * value,
+					.problem = rule->problem,
+					.key = { &key },
+					.key_value = { value },
+					.nkeys = 1 };
+}
+
+static void largest_shares_come_first(void **state)
+{
+	const struct triage_finding f[] = {
+		figure(&plain, 1), figure(&problem_alone, 4), figure(&plain, 3), figure(&sum, 2.5), figure(&plain, 2),
+	};
+	struct triage_near near[TRIAGE_NEAREST];
+
+	(void)state;
+	assert_int_equal(triage_nearest(f, ARRAY_SIZE(f), near), 3);
+	assert_ptr_equal(near[0].finding, &f[1]);
+	assert_float_equal(near[0].share, 0.8, 1e-9);
+	assert_float_equal(near[0].limit, 5, 1e-9);
+	assert_ptr_equal(near[1].finding, &f[3]);
+	assert_float_equal(near[1].share, 0.5, 1e-9);
+	assert_ptr_equal(near[2].finding, &f[2]);
+	assert_int_equal(triage_nearest(f, 1, near), 1);
+	assert_ptr_equal(near[0].finding, &f[0]);
+}
+
+static void what_is_left_out(void **state)
+{
+	struct triage_finding f[] = {
+		figure(&level, 9), figure(&without_next, 9), figure(&nobody, 9),	figure(&plain, 0.4),
+		figure(&plain, 0), figure(&plain, 10),	     figure(&problem_alone, 6), figure(&plain, 9),
+	};
+	struct triage_near near[TRIAGE_NEAREST];
+
+	(void)state;
+	f[7].level = TRIAGE_NOTICE;
+	assert_int_equal(triage_nearest(f, ARRAY_SIZE(f), near), 0);
+	f[7].level = TRIAGE_FINE;
+	assert_int_equal(triage_nearest(f, ARRAY_SIZE(f), near), 1);
+	assert_ptr_equal(near[0].finding, &f[7]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(largest_shares_come_first),
+		cmocka_unit_test(what_is_left_out),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
