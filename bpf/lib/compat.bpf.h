@@ -36,6 +36,7 @@
 #define TASK_DEAD 0x0080
 #define TASK_NOLOAD 0x0400      /* with TASK_UNINTERRUPTIBLE: an idle kernel thread */
 #define PF_EXITING 0x00000004
+#define PF_FORKNOEXEC 0x00000040
 #define PF_KTHREAD 0x00200000
 
 /* signal_struct.flags: the whole process ends (include/linux/sched/signal.h). */

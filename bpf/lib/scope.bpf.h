@@ -108,6 +108,14 @@ u64 scope_one_process = 0;
 u64 scope_one_thread = 0;
 
 /*
+ * The tracer, by its pid in the initial namespace, which it may not know itself; its main thread, which forks all its
+ * children; and the signal_struct of a command that sets the duration only.
+ */
+u32 scope_self = 0;
+u64 scope_self_thread = 0;
+u64 scope_command_apart = 0;
+
+/*
  * A lookup in the set costs more than the rest of a short program, and is repeated for the same process. So each CPU
  * caches its last answer. The second word is the first XOR the generation of the set, whose lowest bit is the answer:
  * it matches only if both words were written together, whatever interrupted the write. A change of the set is
@@ -267,15 +275,44 @@ static __always_inline bool scope_has_comm(struct task_struct *t)
 	return s & scope.comm.final;
 }
 
+/* The thread that has forked it: an address, since a look at the parent itself may miss the caches. */
+static __always_inline u64 scope_parent(struct task_struct *t)
+{
+#ifdef SCOPE_UNTYPED
+	if (!t && has_typed_current())
+		return (u64)bpf_get_current_task_btf()->real_parent;
+#endif
+	return (u64)SCOPE_GET(scope_subject(t), real_parent);
+}
+
+/*
+ * For children of the tracer only. A shell that becomes the tracer (`load & exec tally ..`) leaves it children that
+ * are none of its work, and the command is none of it since its exec.
+ */
+static __noinline bool scope_is_helper(struct task_struct *t)
+{
+	struct task_struct *first = BPF_CORE_READ(scope_subject(t), group_leader);
+	u64 process = (u64)BPF_CORE_READ(first, signal);
+
+	if (process == *(volatile u64 *)&scope_command_apart)
+		return BPF_CORE_READ(first, flags) & PF_FORKNOEXEC;
+	return BPF_CORE_READ(first, start_time) >= scope.began;
+}
+
+static __always_inline bool scope_is_self(struct task_struct *t)
+{
+	return scope_tgid(t) == *(volatile u32 *)&scope_self ||
+	       (scope.exclude_children && scope_parent(t) == *(volatile u64 *)&scope_self_thread &&
+		scope_is_helper(t));
+}
+
 /*
  * Tests whose result is the same from a task's fork to its end. State that may be needed later is kept for every task
  * that passes these, whatever the other tests say now.
  */
 static __always_inline bool scope_for_life(struct task_struct *t)
 {
-	u32 tgid = scope_tgid(t);
-
-	if (scope.exclude_tgid && (tgid == scope.exclude_tgid || tgid == scope.exclude_opener))
+	if (scope.exclude_self && scope_is_self(t))
 		return false;
 	if (scope.pids == SCOPE_IDS_ONE &&
 	    scope_process(t) != *(volatile u64 *)&scope_one_process)
@@ -355,6 +392,30 @@ static __always_inline void scope_join(void *set, u64 address, u64 start)
 	scope_pids_changed();
 }
 
+/* Called by the loader (BPF_PROG_TEST_RUN, since 5.10), before the programs are attached. Loaded with exclude_self. */
+SEC("raw_tp")
+int scope_meet_self(void *ctx)
+{
+	scope_self = bpf_get_current_pid_tgid() >> 32;
+	scope_self_thread = bpf_get_current_task();
+	return 0;
+}
+
+/* The number of a thread in its own pid namespace. */
+static __always_inline u32 scope_own_number(struct task_struct *t)
+{
+	struct pid *pid = t->thread_pid;
+	struct upid upid = {};
+	u32 level;
+
+	if (!pid)
+		return 0;
+	level = BPF_CORE_READ(pid, level);
+	if (bpf_core_read(&upid.nr, sizeof(upid.nr), &pid->numbers[level].nr))
+		return 0;
+	return upid.nr;
+}
+
 /*
  * Adds the initial members: runs once over all tasks, before the programs are attached. The sets contain the ids by
  * then, and receive the addresses.
@@ -369,6 +430,9 @@ int scope_seed(struct bpf_iter__task *ctx)
 		return 0;
 	pid = t->tgid;
 	tid = t->pid;
+	if (scope.command_apart && pid == tid && scope_parent(t) == scope_self_thread &&
+	    scope_own_number(t) == scope.command_apart)
+		scope_command_apart = (u64)t->signal;
 	if (scope.pids && pid == tid && bpf_map_lookup_elem(&scope_pids, &pid)) {
 		scope_one_process = (u64)t->signal;
 		scope_join(&scope_pids, (u64)t->signal, t->start_time);

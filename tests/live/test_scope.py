@@ -5,13 +5,20 @@ Every test has loads inside and outside of the scope. Those inside must be as in
 books, to the last event; of those outside there must be nothing.
 """
 
+import json
+import shutil
+import subprocess
+
 import pytest
 
 import cgroups
 from accounts import check, check_threads, exactly, tool_by_the_books, work  # noqa: F401
-from tally import GUEST, NOBODY, by_key, once, scaled
+from tally import BUILD, GUEST, NOBODY, PATIENCE, by_key, once, own, scaled
 
 pytestmark = pytest.mark.exact
+
+# A second's work, for a shell.
+BUSY = "for ((i = 0; i < 400000; i++)); do :; done"
 
 SLEEPERS = ("sleepers", 2, scaled(60), 100, -1)
 
@@ -316,3 +323,49 @@ def test_a_tool_can_watch_another_tool(tool):
     watched.await_lines(20)
     (group,) = watcher.stop().report["groups"]
     assert group["key"]["pid"] == watched.pid and group["count"] >= 10
+
+
+def names_of_everything(tmp_path, *options, begin="", within=()):
+    """The names of profile's report of everything, and the tool's own, which no other has. A shell begins with begin,
+    and becomes the tool."""
+    link = tmp_path / own("mine")
+    link.symlink_to((BUILD / "tally").resolve())
+    ran = subprocess.run([*within, "bash", "-c", f'{begin} exec -a profile "$0" "$@"', link, "-a", "--json",
+                          "--by", "comm", "-F", "999", *options], stdout=subprocess.PIPE, timeout=PATIENCE, check=True)
+    stacks = json.loads(ran.stdout)["stacks"]
+    # Files have been read.
+    assert any(f["name"] and f["module"] and f["module"][0] != "[" for stack in stacks for f in stack["frames"])
+    return {stack["key"]["comm"] for stack in stacks}, link.name
+
+
+NAMESPACES = pytest.mark.parametrize("within", (
+    (), ("unshare", "--pid", "--fork", "--mount-proc"),
+), ids=("initial namespace", "own namespace"))
+
+
+@once
+@NAMESPACES
+def test_children_of_the_tool_are_left_out(tmp_path, trigger, within):
+    """They read the files of whoever runs, which takes a part of the time of a short run."""
+    trigger("spin", 2, 1000, -1).go()
+    # Files are found by /proc/PID: one that runs is to be in the namespace, too.
+    names, own_name = names_of_everything(tmp_path, "-d", "1", begin=f"bash -c '{BUSY}' &", within=within)
+    assert "spin" in names and own_name not in names
+
+
+@once
+@NAMESPACES
+def test_the_command_is_a_child_that_is_not_left_out(tmp_path, within):
+    shell = tmp_path / own("command")
+    shutil.copy("/bin/bash", shell)
+    names, own_name = names_of_everything(tmp_path, "--", shell, "-c", BUSY, within=within)
+    assert shell.name in names and own_name not in names
+
+
+@once
+def test_children_from_before_the_tool_are_not_left_out(tmp_path):
+    """A shell that starts a load, and becomes the tool."""
+    shell = tmp_path / own("load")
+    shutil.copy("/bin/bash", shell)
+    names, own_name = names_of_everything(tmp_path, "-d", "1", begin=f"{shell} -c '{BUSY}' &")
+    assert shell.name in names and own_name not in names

@@ -256,6 +256,7 @@ static void missing_names(void **state)
 {
 	static const char here[] = "/sys/kernel/btf/vmlinux", path[] = "build/bpf/runqlat.bpf.o";
 	struct btf_names names = {};
+	struct bpf_program *program;
 	struct bpf_object *obj;
 	struct btf_bytes bytes;
 	size_t size, file_size;
@@ -270,7 +271,9 @@ static void missing_names(void **state)
 	file = file_bytes(path, &file_size);
 	obj = open_object(path);
 	assert_int_equal(btf_bytes__open(&bytes, data, size), 0);
-	bpf_program__set_expected_attach_type(bpf_object__next_program(obj, NULL), BPF_LSM_MAC);
+	bpf_object__for_each_program(program, obj)
+		if (bpf_program__type(program) == BPF_PROG_TYPE_TRACING)
+			bpf_program__set_expected_attach_type(program, BPF_LSM_MAC);
 	assert_int_equal(btf_names__add_object(&names, obj, file, file_size), 0);
 	assert_int_equal(btf_bytes__make_part(&bytes, &names, true, &part, &n), -ENOENT);
 	assert_int_equal(btf_bytes__make_part(&bytes, &names, false, &part, &n), 0);

@@ -140,7 +140,7 @@ int requests__prepare(struct requests *r, struct measurement *m)
 	c->by_bio = r->source == REQUEST_SOURCE_GETRQ;
 	c->at_issue = r->source == REQUEST_SOURCE_ISSUE;
 	if (c->at_issue)
-		m->scope.exclude_tgid = 0;    /* the submitter is unknown; shown by -n */
+		m->scope.exclude_self = 0;    /* the submitter is unknown; shown by -n */
 	/*
 	 * The arguments are the context, in old kernels the queue, and the request, or the bio and
 	 * flags. Kernels with block_io_start (6.5) no longer have the queue.

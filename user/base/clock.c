@@ -5,9 +5,10 @@
 
 /* CLOCK_MONOTONIC of this process's time namespace minus that of the host; it never changes. */
 static s64 namespace_ns;
+static u64 began;
 
 /* The file has "monotonic SECONDS NANOSECONDS" in its first line; kernels before 5.6 do not have the file. */
-__attribute__((constructor)) static void read_namespace(void)
+static void read_namespace(void)
 {
 	FILE *f = fopen("/proc/self/timens_offsets", "re");
 	long long seconds, ns;
@@ -17,6 +18,17 @@ __attribute__((constructor)) static void read_namespace(void)
 	if (fscanf(f, "monotonic %lld %lld", &seconds, &ns) == 2)
 		namespace_ns = seconds * (s64)NSEC_PER_SEC + ns;
 	fclose(f);
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	read_namespace();
+	began = monotonic_ns();
+}
+
+u64 began_ns(void)
+{
+	return began;
 }
 
 u64 monotonic_ns(void)

@@ -18,6 +18,12 @@ static inline u64 clock_ns(clockid_t clock)
 /* The clock of bpf_ktime_get_ns(): CLOCK_MONOTONIC of the host, also for a process in a time namespace. */
 u64 monotonic_ns(void);
 
+/*
+ * When this program began, on that clock. A process has children from before if what called execve(2) to become this
+ * program had some.
+ */
+u64 began_ns(void);
+
 /* The same moment by this process's own CLOCK_MONOTONIC: for timers, and sleeps that end at a moment. */
 struct timespec own_monotonic(u64 moment_ns);
 

@@ -137,7 +137,9 @@ static int append_named(void *context, u32 pid, const char *comm)
 {
 	const struct named *named = context;
 
-	return is_called(pid, comm, named->name) ? append_pid(named->pids, named->n, pid) : 0;
+	if (!is_called(pid, comm, named->name) || pid == (u32)opener__pid())
+		return 0;
+	return append_pid(named->pids, named->n, pid);
 }
 
 int processes_named(const char *name, u32 **pids, size_t *n)

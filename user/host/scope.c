@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/numbers.h"
-#include "base/opener.h"
 #include "host/cgroup.h"
 #include "host/host.h"
 #include "host/process.h"
@@ -139,8 +139,11 @@ int scope__resolve(struct scope_config *config, const struct scope_options *o)
 	err = check_ids(o);
 	if (err)
 		goto out;
-	c->exclude_tgid = holds(o->pids, o->npids, getpid()) ? 0 : getpid();
-	c->exclude_opener = opener__pid() ?: getpid();
+	c->exclude_self = !holds(o->pids, o->npids, getpid());
+	/* Members of sets are none of ours, unless they are named. */
+	c->exclude_children = c->exclude_self && !o->npids && !o->ntids && !o->command_pid;
+	c->command_apart = c->exclude_children ? o->command_apart : 0;
+	c->began = began_ns();
 	c->pids = ids_kind(o->npids);
 	c->tids = ids_kind(o->ntids);
 	if (o->command_pid) {
@@ -189,11 +192,13 @@ int scope__prepare(struct bpf_object *obj, const struct scope_config *config,
 	const struct {
 		const char *name;
 		bool wanted;
+		bool attached;
 	} programs[] = {
-		{ "scope_seed", config->pids || config->tids },
-		{ "scope_on_exec", config->command || config->tids },
-		{ "scope_on_fork", config->follow },
-		{ "scope_on_free", config->pids || config->tids },
+		{ "scope_meet_self", config->exclude_self, false },
+		{ "scope_seed", config->pids || config->tids || config->command_apart, false },
+		{ "scope_on_exec", config->command || config->tids, true },
+		{ "scope_on_fork", config->follow, true },
+		{ "scope_on_free", config->pids || config->tids, true },
 	};
 	struct bpf_program *prog;
 	size_t i;
@@ -204,8 +209,7 @@ int scope__prepare(struct bpf_object *obj, const struct scope_config *config,
 		if (!prog)
 			return -ENOENT;
 		bpf_program__set_autoload(prog, programs[i].wanted);
-		if (prog == bpf_object__find_program_by_name(obj, "scope_seed"))
-			bpf_program__set_autoattach(prog, false);
+		bpf_program__set_autoattach(prog, programs[i].attached);
 	}
 	if (!pids || !tids)
 		return -ENOENT;
@@ -264,6 +268,15 @@ static int seed(const struct bpf_object *obj)
 	return err;
 }
 
+static int meet_self(const struct bpf_object *obj)
+{
+	struct bpf_program *prog = bpf_object__find_program_by_name(obj, "scope_meet_self");
+
+	if (!prog)
+		return -ENOENT;
+	return bpf_program__autoload(prog) ? bpf_prog_test_run_opts(bpf_program__fd(prog), NULL) : 0;
+}
+
 static int fill(const struct bpf_object *obj, const u32 *pids, size_t npids, const u32 *tids,
 		size_t ntids)
 {
@@ -284,12 +297,14 @@ static int fill(const struct bpf_object *obj, const u32 *pids, size_t npids, con
 
 int scope__fill(const struct bpf_object *obj, const struct scope_options *o)
 {
-	if (o->command_pid && o->command_joins_at_exec)
-		return 0;
+	int err = meet_self(obj);
+
+	if (err || (o->command_pid && o->command_joins_at_exec))
+		return err;
 	if (o->command_pid)
 		return fill(obj, &o->command_pid, 1, NULL, 0);
 	if (!o->npids && !o->ntids)
-		return 0;
+		return o->command_apart ? seed(obj) : 0;
 	return fill(obj, o->pids, o->npids, o->tids, o->ntids);
 }
 

@@ -29,6 +29,7 @@ struct scope_options {
 	bool follow;            /* includes children that the -p processes create during the run */
 	bool command_alone;     /* without the children of the command */
 	u32 command_pid;        /* the process that runs the command; 0: none */
+	u32 command_apart;      /* the process that runs a command that sets the duration only; 0: none */
 	bool command_joins_at_exec;     /* until its exec, the command is a child of the tracer */
 };
 
@@ -42,7 +43,7 @@ int scope__resolve(struct scope_config *config, const struct scope_options *opti
 int scope__prepare(struct bpf_object *obj, const struct scope_config *config,
 		   const struct scope_options *options);
 
-/* Fills the sets, before anything is attached. Does nothing without sets. */
+/* Fills the sets and tells the programs who we are, before anything is attached. */
 int scope__fill(const struct bpf_object *obj, const struct scope_options *options);
 
 /* Whether events on this CPU are in scope (-C). */

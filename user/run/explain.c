@@ -82,7 +82,7 @@ static int add_scope(struct report *r, const struct measurement *m)
 		err = explain__add(r, "scope", "pid namespace %u", c->pidns);
 	if (!err && m->cli->command)
 		err = explain__add(r, "command", "%s", m->cli->command[0]);
-	if (!err && c->exclude_tgid)
+	if (!err && c->exclude_self)
 		err = explain__add(r, "scope", "not the tool itself");
 	return err;
 }

@@ -68,6 +68,8 @@ static int start_command(struct run *run)
 	/* As in perf: with tasks named, or -a, the command only sets the duration. */
 	if (!cli->scope.npids && !cli->scope.ntids && !cli->scope.all)
 		cli->scope.command_pid = run->command.pid;
+	else
+		cli->scope.command_apart = run->command.pid;
 	return 0;
 }
 

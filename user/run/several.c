@@ -358,6 +358,8 @@ static void follow_command(const struct cli *run, struct cli *line)
 
 	if (!o->npids && !o->ntids && !o->all)
 		line->scope.command_pid = run->scope.command_pid;
+	else
+		line->scope.command_apart = run->scope.command_pid ?: run->scope.command_apart;
 }
 
 /* Loads and attaches; ready to be armed. */

@@ -215,12 +215,6 @@ static int begin_item(struct snap *s, struct snap_stack *to, const struct snap_t
 	return 0;
 }
 
-/* The process that reads runs each time. The scope leaves it out in the initial pid namespace only. */
-static bool is_reader(const struct snap_thread *t)
-{
-	return t->relations.seen_pid && t->relations.seen_pid == (u32)opener__pid();
-}
-
 static int begin_items(struct snap *s)
 {
 	struct snap_user_stacks *u = s->user_stacks;
@@ -234,8 +228,7 @@ static int begin_items(struct snap *s)
 	if (!u->item)
 		err = -ENOMEM;
 	while (!err && u->n < room && (t = snap_pass__next(&s->pass, &at)))
-		if (!is_reader(t))
-			err = begin_item(s, &u->item[u->n++], t, find(known, nknown, t->task.tid));
+		err = begin_item(s, &u->item[u->n++], t, find(known, nknown, t->task.tid));
 	free_items(known, nknown);
 	if (u->n)
 		qsort(u->item, u->n, sizeof(*u->item), by_tid);
