@@ -800,6 +800,7 @@ static void map_long_names(void)
 static u64 unnamed_of(struct symbols *s, uid_t uid)
 {
 	u64 before = symbols__bounds(s).unnamed;
+	u64 begin_ns = monotonic_ns();
 	struct child c;
 
 	long_user = uid;
@@ -807,6 +808,7 @@ static u64 unnamed_of(struct symbols *s, uid_t uid)
 	listen_to(&c);
 	assert_int_equal(symbols__see(s, c.pid), 0);
 	end(&c);
+	symbols__exited(s, c.pid, begin_ns);
 	return symbols__bounds(s).unnamed - before;
 }
 
@@ -828,6 +830,13 @@ static void long_names(void **state)
 	assert_string_equal(user(s, getpid(), (u64)long_names).module, "test_symbols");
 	/* Now the libraries have names that cost nothing. */
 	assert_int_equal(unnamed_of(s, OTHER_USER), LONG_NAMES);
+	/* The processes have ended. Their room is free once nobody uses the names. */
+	symbols__forget_over(s, UINT64_MAX);
+	assert_int_equal(unnamed_of(s, OTHER_USER), LONG_NAMES);
+	symbols__forget_over(s, UINT64_MAX);
+	symbols__forget_names(s);
+	assert_in_range(unnamed_of(s, OTHER_USER), 1, LONG_NAMES / 2);
+	assert_string_equal(user(s, getpid(), (u64)long_names).module, "test_symbols");
 	symbols__free(s);
 	snprintf(command, sizeof(command), "rm -rf %s", long_directory);
 	assert_int_equal(system(command), 0);

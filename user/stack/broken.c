@@ -21,7 +21,7 @@ static struct broken_module *find(struct broken *b, const char *name)
 			return &b->module[i];
 	if (b->n == BROKEN_MODULES)
 		return NULL;
-	b->module[b->n].name = name;
+	snprintf(b->module[b->n].name, sizeof(b->module->name), "%s", name);
 	return &b->module[b->n++];
 }
 

@@ -3,6 +3,7 @@
 #ifndef TALLY_STACK_BROKEN_H
 #define TALLY_STACK_BROKEN_H
 
+#include <limits.h>
 #include <stdio.h>
 
 #include "stack/names.h"
@@ -14,7 +15,7 @@ struct broken {                 /* initialise to all zeros */
 	u64 total;              /* events, those with whole stacks included */
 	u64 value[STACK_BREAKS];
 	struct broken_module {
-		const char *name;       /* of the path */
+		char name[NAME_MAX + 1];        /* of the path; a copy: names end with programs */
 		u64 value[STACK_BREAKS];
 	} module[BROKEN_MODULES];
 	size_t n;

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <search.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,16 @@
  * --- texts -------------------------------------------------------------------------------------
  */
 
+struct text {
+	bool is_kept;           /* see symbols__keep_text() */
+	char text[];            /* what the tree refers to */
+};
+
+static struct text *text_of(const char *text)
+{
+	return (struct text *)(text - offsetof(struct text, text));
+}
+
 static int compare_texts(const void *a, const void *b)
 {
 	return strcmp(a, b);
@@ -40,17 +51,82 @@ const char *symbols__interned(const struct symbols *s, const char *text)
 const char *symbols__intern(struct symbols *s, const char *text)
 {
 	const char *found = symbols__interned(s, text);
-	char *copy;
+	size_t size = strlen(text) + 1;
+	struct text *new;
 
 	if (found)
 		return found;
-	copy = strdup(text);
-	if (!copy || !tsearch(copy, &s->texts, compare_texts)) {
-		free(copy);
+	new = malloc(sizeof(*new) + size);
+	if (!new)
+		return NULL;
+	new->is_kept = false;
+	memcpy(new->text, text, size);
+	if (!tsearch(new->text, &s->texts, compare_texts)) {
+		free(new);
 		return NULL;
 	}
-	s->text_bytes += strlen(copy) + 1;
-	return copy;
+	s->text_bytes += size;
+	return new->text;
+}
+
+size_t symbols__keep_text(const char *text)
+{
+	struct text *t = text_of(text);
+
+	if (t->is_kept)
+		return 0;
+	t->is_kept = true;
+	return strlen(text) + 1;
+}
+
+struct dropping {
+	char **text;
+	size_t n, room;
+};
+
+static void count_text(const void *node, VISIT which, void *arg)
+{
+	(void)node;
+	((struct dropping *)arg)->room += which == postorder || which == leaf;
+}
+
+static void find_dropped(const void *node, VISIT which, void *arg)
+{
+	char *text = *(char *const *)node;
+	struct dropping *d = arg;
+
+	if (which != postorder && which != leaf)
+		return;
+	if (!text_of(text)->is_kept)
+		d->text[d->n++] = text;
+	text_of(text)->is_kept = false;
+}
+
+void symbols__drop_texts(struct symbols *s)
+{
+	struct dropping d = {};
+
+	twalk_r(s->texts, count_text, &d);
+	d.text = calloc(d.room ?: 1, sizeof(*d.text));
+	if (!d.text)
+		return;
+	twalk_r(s->texts, find_dropped, &d);
+	while (d.n--) {
+		s->text_bytes -= strlen(d.text[d.n]) + 1;
+		tdelete(d.text[d.n], &s->texts, compare_texts);
+		free(text_of(d.text[d.n]));
+	}
+	free(d.text);
+}
+
+static void free_text(void *text)
+{
+	free(text_of(text));
+}
+
+void symbols__free_texts(struct symbols *s)
+{
+	tdestroy(s->texts, free_text);
 }
 
 /*
@@ -282,6 +358,20 @@ int symbols__open_now(struct symbols *s, u32 pid, struct mapping *m)
 	    (s->held > MAX_HELD || descriptor_is_scarce(m->file->fd)))
 		return symbols__read_file(s, m->file);
 	return err;
+}
+
+static void keep_told_text(const void *node, VISIT which, void *arg)
+{
+	const struct told_file *told = *(struct told_file *const *)node;
+
+	(void)arg;
+	if (which == postorder || which == leaf)
+		symbols__keep_text(told->path);
+}
+
+void symbols__keep_told_texts(struct symbols *s)
+{
+	twalk_r(s->told_files, keep_told_text, NULL);
 }
 
 struct closing {

@@ -215,11 +215,6 @@ void symbols__forget_over(struct symbols *s, u64 before_ns)
 		let_files_go(s, false);
 }
 
-void symbols__forget_names(struct symbols *s)
-{
-	let_files_go(s, true);
-}
-
 /* A process of which nothing is known is noted when its pid is gone: it may have run until now. */
 static void note_gone(struct symbols *s, u32 pid)
 {
@@ -362,6 +357,46 @@ static void charge_names(struct symbols *s, struct process *p, size_t bytes)
 	p->path_bytes += bytes;
 	if (share)
 		*share += bytes;
+}
+
+static size_t keep_names(const struct mapping *m, size_t n)
+{
+	size_t bytes = 0, i;
+
+	for (i = 0; i < n; i++) {
+		bytes += symbols__keep_text(m[i].module);
+		bytes += m[i].path ? symbols__keep_text(m[i].path) : 0;
+	}
+	return bytes;
+}
+
+/* A name is charged to the first of the processes that use it, as if it were new with that. */
+static void charge_again(struct symbols *s, struct process *p)
+{
+	size_t bytes = keep_names(p->former, p->nformer);
+
+	if (p->code)
+		bytes += keep_names(p->code->mapping, p->code->n);
+	p->path_bytes = 0;
+	charge_names(s, p, bytes);
+}
+
+void symbols__forget_names(struct symbols *s)
+{
+	struct source_file *f;
+	struct process *p;
+
+	let_files_go(s, true);
+	s->path_bytes = 0;
+	memset(s->path_bytes_of_user, 0, sizeof(s->path_bytes_of_user));
+	TAILQ_FOREACH(p, &s->seen, order)
+		charge_again(s, p);
+	TAILQ_FOREACH(p, &s->over, order)
+		charge_again(s, p);
+	symbols__keep_told_texts(s);
+	STAILQ_FOREACH(f, &s->sources.asked, next)
+		symbols__keep_text(f->name);
+	symbols__drop_texts(s);
 }
 
 int symbols__name_mapping(struct symbols *s, struct process *p, const struct mapping_line *line, struct mapping *m)

@@ -109,6 +109,15 @@ struct symbols {
 const char *symbols__intern(struct symbols *s, const char *text);
 const char *symbols__interned(const struct symbols *s, const char *text);       /* NULL: not yet */
 
+/*
+ * Marks such a copy as one that symbols__drop_texts() keeps; that clears the marks. Returns its bytes, or 0 if it was
+ * marked already.
+ */
+size_t symbols__keep_text(const char *text);
+void symbols__keep_told_texts(struct symbols *s);       /* those of files that records told of */
+void symbols__drop_texts(struct symbols *s);
+void symbols__free_texts(struct symbols *s);
+
 /* Reads a file's symbols, once. Returns 0 or -ENOMEM. */
 int symbols__read_file(struct symbols *s, struct mapped_file *f);
 

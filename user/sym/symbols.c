@@ -509,7 +509,7 @@ void symbols__free(struct symbols *s)
 	tdestroy(s->processes, free_nothing);
 	tdestroy(s->told_files, free);
 	tdestroy(s->files, free_file);
-	tdestroy(s->texts, free);
+	symbols__free_texts(s);
 	for (i = 0; i < s->nvdsos; i++) {
 		mapped_file__free(s->vdso[i].file);
 		free(s->vdso[i].image);

@@ -27,7 +27,7 @@ enum symbol_kind {
 	SYMBOL_VDSO,
 };
 
-/* The result of one lookup. Strings live as long as struct symbols. */
+/* The result of one lookup. Strings live until symbols__forget_names(), or as long as struct symbols. */
 struct symbol {
 	const char *name;       /* demangled; NULL: no symbol covers the address */
 	u64 offset;             /* of the address from the symbol's start; 0 without a name */
@@ -99,7 +99,10 @@ int symbols__see_again(struct symbols *s, u32 pid, bool told_all);
 /* Forgets the processes and programs that had ended by then, and are known to be gone since. */
 void symbols__forget_over(struct symbols *s, u64 before_ns);
 
-/* No returned name is used any more: forgets files that no known program maps. */
+/*
+ * No returned name is used any more: forgets files that no known program maps, and frees the names of mappings that no
+ * known program has.
+ */
 void symbols__forget_names(struct symbols *s);
 
 /*
