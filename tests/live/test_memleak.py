@@ -196,6 +196,37 @@ def test_what_makes_room(tool, trigger):
     assert " map_full: no room for new keys; raise --max-live\n" in text, text
 
 
+# A thread frees blocks that are too large for Python's own allocator, and ends later.
+CACHING = """
+import threading
+cached, end = threading.Event(), threading.Event()
+def work():
+    kept = [bytes(700) for _ in range(5)]
+    del kept
+    cached.set()
+    end.wait()
+thread = threading.Thread(target=work)
+thread.start()
+cached.wait()
+print("ready", flush=True)
+input()
+end.set()
+thread.join()
+"""
+
+
+@tally.once
+def test_what_ended_threads_had_cached(tool):
+    """glibc frees it again. That began and ended before the run, and is no end of anything."""
+    with subprocess.Popen([sys.executable, "-c", CACHING], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as load:
+        assert load.stdout.readline() == b"ready\n"
+        tracer = tool("-p", load.pid, tool="memleak")
+        load.communicate(b"\n", tally.PATIENCE)
+        text = tracer.wait().text
+    (said,) = re.findall(r"^  ([\d,]+) frees of what was not seen allocated, .*: no loss$", text, re.M)
+    assert int(said.replace(",", "")) >= 5 and "begun before" not in text, text
+
+
 @tally.once
 def test_one_binary(run, trigger):
     load = trigger("leaks", 1)

@@ -283,6 +283,7 @@ static int report(struct measurement *measurement, struct report *r)
 	r->value = m->value;
 	r->source = m->source;
 	r->room_by = "--max-live";
+	r->begun = "frees of what was not seen allocated, before the run or cached by a thread that ended";
 	r->has_events = true;
 	r->counters.lost[LOSS_RECURSION] += attach__misses(&m->calls.attachments) +
 					    attach__misses(&m->returns.attachments);

@@ -159,6 +159,7 @@ int load__use_head(struct report *r, const json_t *head)
 
 	r->source = load__text(head, "source");
 	r->caveat = load__text(head, "caveat");
+	r->begun = load__text(head, "begun");
 	r->value = load__text(head, "value");
 	r->metric = load__text(head, "metric");
 	r->nothing = load__text(head, "nothing");

@@ -474,6 +474,7 @@ static int take_head(struct merge *m, const struct report *r)
 	to->command = m->command;
 	to->source = r->source;
 	to->caveat = r->caveat ?: to->caveat;
+	to->begun = r->begun;
 	to->value = r->value;
 	to->metric = r->metric;
 	to->unit = r->unit;

@@ -380,6 +380,7 @@ static json_t *head_of(const struct report *r, json_t *columns_of_lines)
 
 	put_text(o, "source", r->source);
 	put_text(o, "caveat", r->caveat);
+	put_text(o, "begun", r->begun);
 	put_text(o, "value", r->value);
 	put_text(o, "metric", r->metric);
 	put_text(o, "nothing", r->nothing);

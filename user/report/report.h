@@ -214,6 +214,7 @@ struct report {
 	const char *tool;
 	const char *source;     /* where the numbers come from, and the attach points */
 	const char *caveat;     /* a sentence the reader must know, or NULL */
+	const char *begun;      /* what counters.begun_before counts, behind a number; NULL: events that ended */
 	const char *value;      /* what is measured, for people: "wait for a CPU" */
 	/*
 	 * The same in names of metrics, which stay when value is said better: "wait", of which its unit makes

@@ -494,8 +494,8 @@ static void put_footer(struct writer *w, const struct report *r)
 			"  %s of the events are longer in the kernel's own totals, by sleep\n",
 			format_count(n, r->counters.corrected));
 	if (r->counters.begun_before)
-		fprintf(w->file, "  %s ended that had begun before the run: no loss\n",
-			format_count(n, r->counters.begun_before));
+		fprintf(w->file, "  %s %s: no loss\n", format_count(n, r->counters.begun_before),
+			r->begun ?: "ended that had begun before the run");
 	if (r->counters.answered)
 		fprintf(w->file, "  %s answered by a seccomp filter or a tracer: the kernel did not run them%s\n",
 			format_count(n, r->counters.answered),
