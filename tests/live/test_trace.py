@@ -951,6 +951,18 @@ def as_written(call):
     return re.sub(r"^((?:socket|shmget|semget|msgget|mq_open)\(.*\)) = \d+$", r"\1 = N", call)
 
 
+@needs_strace
+@tally.once
+def test_arrays_as_strace(traced, directory):
+    """Arrays of addresses."""
+    program, calls = str(BUILD / "triggers/decoded"), "move_pages"
+    lines, report = lines_of(traced("-e", calls, "--", program))
+    ((_, expected),) = strace(directory, program, options=("-e", f"trace={calls}"))
+    found = [call_of(line) for line in lines]
+    assert [alike(call, ()) for call in found] == [alike(call, ()) for call in expected]
+    assert sum("[" in call for call in found) >= 2 and report["inexact"]["incomplete"] == 0
+
+
 def test_as_written_down(traced):
     """What each call was given, against what is written beside it in the program that makes it. Most of them fail:
     the struct is read all the same."""

@@ -379,8 +379,9 @@ static void answers(void)
 	     queue, 0, P(queue_attributes));
 	CALL("mq_timedreceive(N, \"abc\", 4096, [9], NULL) = 3", SYS_mq_timedreceive, queue, P(space), sizeof(space),
 	     P(&n), 0);
-	CALL("move_pages(0, 2, ADDRESS, NULL, [0, -EFAULT], 0) = 0", SYS_move_pages, 0, 2, P(pages), 0, P(nodes), 0);
-	CALL("move_pages(0, 2, ADDRESS, [0, -5], ADDRESS, MPOL_MF_MOVE|0x10) = -1 EINVAL (Invalid argument)",
+	CALL("move_pages(0, 2, [ADDRESS, 0x1000], NULL, [0, -EFAULT], 0) = 0", SYS_move_pages, 0, 2, P(pages), 0,
+	     P(nodes), 0);
+	CALL("move_pages(0, 2, [ADDRESS, 0x1000], [0, -5], ADDRESS, MPOL_MF_MOVE|0x10) = -1 EINVAL (Invalid argument)",
 	     SYS_move_pages, 0, 2, P(pages), P(targets), P(nodes), 0x12);
 	CALL("get_mempolicy([0], [], 1024, NULL, 0) = 0", SYS_get_mempolicy, P(&n), P(nodes), 1024, 0, 0);
 }

@@ -185,6 +185,13 @@ static void put_timevals(FILE *f, const struct timeval *t)
 }
 
 /* it_interval, it_value: of timespecs, or of timevals, which have the same size. */
+static void put_rlimits(FILE *f, const struct rlimit *limit)
+{
+	put_rlimit(f, "{rlim_cur", limit->rlim_cur);
+	put_rlimit(f, ", rlim_max", limit->rlim_max);
+	fputc('}', f);
+}
+
 static void put_itimer(FILE *f, const void *data, bool microseconds)
 {
 	const struct timespec *t = data;
@@ -255,7 +262,6 @@ static void put_statx(FILE *f, const struct statx *st)
 
 void struct__put(FILE *f, enum struct_layout layout, const void *data)
 {
-	const struct rlimit *limit = data;
 	const int *i = data;
 
 	switch (layout) {
@@ -290,9 +296,7 @@ void struct__put(FILE *f, enum struct_layout layout, const void *data)
 		put_statx(f, data);
 		break;
 	case STRUCT_RLIMIT:
-		put_rlimit(f, "{rlim_cur", limit->rlim_cur);
-		put_rlimit(f, ", rlim_max", limit->rlim_max);
-		fputc('}', f);
+		put_rlimits(f, data);
 		break;
 	case STRUCT_SIGSET:
 		sigset__put(f, *(const u64 *)data);
@@ -308,6 +312,9 @@ void struct__put(FILE *f, enum struct_layout layout, const void *data)
 		break;
 	case STRUCT_OPEN_HOW:
 		put_open_how(f, data);
+		break;
+	case STRUCT_PAGE:
+		pointer__put(f, *(const u64 *)data);
 		break;
 	case STRUCT_ID:
 	case STRUCT_NODE:

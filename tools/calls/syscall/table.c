@@ -189,7 +189,7 @@ static const struct signature signatures[] = {
 	GIVES(POINTER, shmat, INT, PTR, NAMED(attach_flags)),
 	CALL(get_mempolicy, OUT(INT), NODES_OUT(2), LONG, PTR, LNAMED(policy_flags)),
 	CALL(set_mempolicy, NAMED(memory_policies), NODES(2), LONG),
-	CALL(move_pages, INT, SIZE, PTR, ARRAY(NODE, 1), ARRAY_TOLD(PAGE_STATUS, 1), NAMED(mbind_flags)),
+	CALL(move_pages, INT, SIZE, ARRAY(PAGE, 1), ARRAY(NODE, 1), ARRAY_TOLD(PAGE_STATUS, 1), NAMED(mbind_flags)),
 	CALL(migrate_pages, INT, SIZE, NODES(1), NODES(1)),
 	CALL(pkey_mprotect, PTR, SIZE, LNAMED(protections), INT),
 	CALL(pkey_alloc, HEX, LNAMED(key_rights)),
@@ -422,7 +422,7 @@ static const u8 sizes[STRUCT_OF_MEMBERS] = {
 	[STRUCT_EPOLL_EVENT] = 16,
 #endif
 	[STRUCT_CLONE_ARGS] = 88, [STRUCT_OPEN_HOW] = 24, [STRUCT_ID] = 4, [STRUCT_RUSAGE] = 32,
-	[STRUCT_NODE] = 4, [STRUCT_PAGE_STATUS] = 4,
+	[STRUCT_PAGE] = 8, [STRUCT_NODE] = 4, [STRUCT_PAGE_STATUS] = 4,
 	[STRUCT_TMS] = 32, [STRUCT_SYSINFO] = 112, [STRUCT_UTSNAME] = 130, [STRUCT_STATFS] = 120,
 	[STRUCT_CAP_HEADER] = 8, [STRUCT_CAPS] = 24, [STRUCT_SCHED_ATTR] = 48, [STRUCT_FLOCK] = 32,
 	[STRUCT_SIGINFO] = 32, [STRUCT_SIGEVENT] = 24, [STRUCT_SIGSTACK] = 24,

@@ -83,6 +83,7 @@ enum struct_layout {
 	STRUCT_EPOLL_EVENT,
 	STRUCT_CLONE_ARGS,
 	STRUCT_OPEN_HOW,
+	STRUCT_PAGE,            /* an address */
 	STRUCT_NODE,            /* 0: as in a list */
 	STRUCT_PAGE_STATUS,     /* the same, or -EFAULT */
 	STRUCT_ID,              /* 3 */
