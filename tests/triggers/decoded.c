@@ -258,6 +258,8 @@ static void programs(void)
 static void rings(void)
 {
 	uint32_t parameters[30] = { [2] = 0x80000002, [4] = 50 };
+	const int files[2] = { 5, -1 };
+	struct iovec buffer = { (void *)0x1000, 7 };
 
 	CALL("pselect6(-1, NULL, NULL, NULL, NULL, {sigmask=NULL, sigsetsize=8})", SYS_pselect6, -1, 0, 0, 0, 0,
 	     P(((uint64_t[]){ 0, 8 })));
@@ -265,6 +267,11 @@ static void rings(void)
 	     "features=0, ...})", 425, 0, P(parameters));
 	CALL("io_uring_enter(-1, 1, 2, IORING_ENTER_GETEVENTS|0x40000000, NULL, 0)", 426, -1, 1, 2, 0x40000001, 0, 0);
 	CALL("io_uring_register(-1, IORING_REGISTER_FILES, NULL, 7)", 427, -1, 2, 0, 7);
+	CALL("io_uring_register(-1, IORING_REGISTER_FILES, [5, -1], 2)", 427, -1, 2, P(files), 2);
+	CALL("io_uring_register(-1, IORING_REGISTER_EVENTFD, [5], 1)", 427, -1, 4, P(files), 1);
+	CALL("io_uring_register(-1, IORING_REGISTER_BUFFERS, [{iov_base=0x1000, iov_len=7}], 1)", 427, -1, 0,
+	     P(&buffer), 1);
+	CALL("io_uring_register(-1, IORING_UNREGISTER_FILES, NULL, 0)", 427, -1, 3, 0, 0);
 }
 
 static void mounts(void)

@@ -26,6 +26,7 @@
 #define KEYCTL(number, ...) OF(keyctl, number, NAMED(key_commands), ##__VA_ARGS__)
 #define KEY NUMBER(keyrings)
 #define FSCONFIG(number, ...) OF(fsconfig, number, FD, NAMED(fsconfig_commands), ##__VA_ARGS__)
+#define RING(number, what) OF(io_uring_register, number, FD, NAMED(ring_registers), what, UINT)
 #define PTRACE(number, ...) OF(ptrace, number, LNAMED(trace_requests), LONG, ##__VA_ARGS__)
 #define SEMCTL(number, ...) OF(semctl, number, INT, INT, NAMED(sem_commands), ##__VA_ARGS__)
 #define SECCOMP(number, ...) OF(seccomp, number, NAMED(seccomp_operations), ##__VA_ARGS__)
@@ -226,6 +227,12 @@ static const struct signature commands[] = {
 	FSCONFIG(3, STR, STR, DIRFD),
 	FSCONFIG(4, STR, STR, DIRFD),
 	FSCONFIG(5, STR, PTR, FD),
+
+	/* linux/io_uring.h: buffers, files (-1: none), descriptors of events */
+	RING(0, ARRAY(IOVEC, 3)),
+	RING(2, ARRAY(NODE, 3)),
+	RING(4, IN(INT)),
+	RING(7, IN(INT)),
 
 	/* linux/landlock.h */
 	OF(landlock_add_rule, 1, FD, NAMED(landlock_rules), IN(PATH_BENEATH), HEX32),

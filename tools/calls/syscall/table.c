@@ -313,7 +313,7 @@ static const struct signature signatures[] = {
 	/* Rings of requests. */
 	OPENS(io_uring_setup, UINT, GIVEN_AND_TOLD(RING)),
 	CALL(io_uring_enter, FD, UINT, UINT, NAMED(ring_enter_flags), PTR, SIZE),
-	CALL(io_uring_register, FD, NAMED(ring_registers), PTR, UINT),
+	BY(1, io_uring_register, FD, NAMED(ring_registers), PTR, UINT),
 	CALL(io_setup, UINT, OUT(U64)),
 	CALL(io_destroy, HEX),
 	CALL(io_submit, HEX, LONG, PTR),
