@@ -14,11 +14,19 @@
 #include "base/clock.h"
 #include "report/diag.h"
 
-/* Cumulative cost of one program. */
+/* Cumulative cost of one program: since it was loaded, or in windows. */
 struct program_cost {
 	u32 id;
+	int fd;                 /* one of this process, or -1: there is none but of a link */
 	u64 runs, ns;
 	char name[BPF_OBJ_NAME_LEN];
+};
+
+/* One that is looked at in windows. */
+struct watched_program {
+	struct program_cost cost;       /* in the windows that have ended */
+	u64 runs, ns;                   /* since it was loaded, when the window began */
+	bool is_seen;                   /* both are known */
 };
 
 u64 own_cpu_ns(void)
@@ -73,9 +81,8 @@ static const struct program_cost *program_by_id(const struct program_cost *p, si
 }
 
 /* Counts a program once, even with several descriptors. */
-static int add_program(void *context, int fd)
+static int add_program_as(struct snapshot *s, int fd, int kept_fd)
 {
-	struct snapshot *s = context;
 	struct bpf_prog_info info = {};
 	struct program_cost *new;
 	u32 size = sizeof(info);
@@ -85,9 +92,14 @@ static int add_program(void *context, int fd)
 	new = ARRAY_ADD(s->program, s->n);
 	if (!new)
 		return -ENOMEM;
-	*new = (struct program_cost){ .id = info.id, .runs = info.run_cnt, .ns = info.run_time_ns };
+	*new = (struct program_cost){ .id = info.id, .fd = kept_fd, .runs = info.run_cnt, .ns = info.run_time_ns };
 	memcpy(new->name, info.name, sizeof(info.name));
 	return 0;
+}
+
+static int add_program(void *context, int fd)
+{
+	return add_program_as(context, fd, fd);
 }
 
 static int add_program_by_id(struct snapshot *s, u32 id)
@@ -96,7 +108,7 @@ static int add_program_by_id(struct snapshot *s, u32 id)
 
 	if (fd < 0)
 		return 0;
-	err = add_program(s, fd);
+	err = add_program_as(s, fd, -1);
 	close(fd);
 	return err;
 }
@@ -153,17 +165,137 @@ static int add_map(void *context, int fd)
 	return 0;
 }
 
-/* No slice begins or ends while the snapshot is taken. *on_ns: the time in slices until then. */
-static int take_snapshot_between(struct slices *s, struct snapshot *now, u64 *on_ns)
+/*
+ * --- windows -----------------------------------------------------------------------------------
+ *
+ * Somebody else may have the kernel count, too. So what a program has run is read at both ends of each window: all
+ * that it has run in the end would be more than it ran in windows.
+ */
+
+/* The descriptor may be another file's by now: its measurement has ended. */
+static bool read_cost(struct program_cost *p, struct bpf_prog_info *info)
+{
+	u32 size = sizeof(*info);
+	bool is_there;
+	int fd;
+
+	*info = (struct bpf_prog_info){};
+	if (p->fd >= 0 && !bpf_obj_get_info_by_fd(p->fd, info, &size) && info->id == p->id)
+		return true;
+	p->fd = -1;
+	fd = bpf_prog_get_fd_by_id(p->id);
+	if (fd < 0)
+		return false;
+	*info = (struct bpf_prog_info){};
+	size = sizeof(*info);
+	is_there = !bpf_obj_get_info_by_fd(fd, info, &size);
+	close(fd);
+	return is_there;
+}
+
+static void look(void *context, bool begins)
+{
+	struct overhead *o = context;
+	struct watched_program *p;
+	struct bpf_prog_info now;
+
+	for (p = o->watched; p < o->watched + o->nwatched; p++) {
+		bool is_there = read_cost(&p->cost, &now);
+
+		if (!begins && is_there && p->is_seen) {
+			p->cost.runs += now.run_cnt - p->runs;
+			p->cost.ns += now.run_time_ns - p->ns;
+		}
+		p->is_seen = begins && is_there;
+		p->runs = now.run_cnt;
+		p->ns = now.run_time_ns;
+	}
+}
+
+static bool is_watched(const struct overhead *o, u32 id)
+{
+	size_t i;
+
+	for (i = 0; i < o->nwatched; i++)
+		if (o->watched[i].cost.id == id)
+			return true;
+	return false;
+}
+
+/* Watches the programs that have come, and no more those that have gone. Call while slices are held. */
+static int watch_programs(struct overhead *o)
+{
+	struct watched_program *new;
+	struct snapshot now;
+	size_t i, n = 0;
+	int err = take_snapshot(&now);
+
+	if (err)
+		return err;
+	for (i = 0; i < o->nwatched; i++)
+		if (program_by_id(now.program, now.n, o->watched[i].cost.id))
+			o->watched[n++] = o->watched[i];
+	o->nwatched = n;
+	for (i = 0; i < now.n && !err; i++) {
+		if (is_watched(o, now.program[i].id))
+			continue;
+		new = ARRAY_ADD(o->watched, o->nwatched);
+		if (!new) {
+			err = -ENOMEM;
+			break;
+		}
+		*new = (struct watched_program){ .cost = now.program[i] };
+		new->cost.runs = new->cost.ns = 0;
+	}
+	free(now.program);
+	return err;
+}
+
+static int take_watched(const struct overhead *o, struct snapshot *now)
+{
+	struct program_cost *out = calloc(o->nwatched ?: 1, sizeof(*out));
+	size_t i;
+
+	if (!out)
+		return -ENOMEM;
+	for (i = 0; i < o->nwatched; i++)
+		out[i] = o->watched[i].cost;
+	*now = (struct snapshot){ out, o->nwatched };
+	return 0;
+}
+
+/* *on_ns: the time of all windows until then; 0 without slices. */
+static int take_costs(struct overhead *o, struct snapshot *now, u64 *on_ns)
 {
 	int err;
 
 	*on_ns = 0;
-	if (!s)
+	if (!o->slices)
 		return take_snapshot(now);
-	*on_ns = slices__hold(s);
-	err = take_snapshot(now);
-	slices__let_go(s);
+	*on_ns = slices__hold(o->slices);
+	err = watch_programs(o) ?: take_watched(o, now);
+	slices__let_go(o->slices);
+	return err;
+}
+
+static void watch_windows(struct overhead *o, slices_look *look_at)
+{
+	if (!o->slices)
+		return;
+	slices__hold(o->slices);
+	slices__watch(o->slices, look_at, o);
+	slices__let_go(o->slices);
+}
+
+int overhead__watch_new(struct overhead *o)
+{
+	int err;
+
+	if (!o->slices)
+		return 0;
+	slices__hold(o->slices);
+	err = watch_programs(o);
+	slices__let_go(o->slices);
 	return err;
 }
 
@@ -189,7 +321,8 @@ int overhead__start(struct overhead *o, struct slices *slices)
 		close(o->stats_fd);
 		o->stats_fd = -1;
 	}
-	err = take_snapshot_between(o->slices, &now, &o->on_before_ns);
+	watch_windows(o, look);
+	err = take_costs(o, &now, &o->on_before_ns);
 	if (err)
 		return err;
 	o->before = now.program;
@@ -208,7 +341,7 @@ static int by_time(const void *a, const void *b)
 }
 
 /*
- * Estimates the whole of a program's figure from that of the slices. Programs that are attached in slices only have no
+ * Estimates the whole of a program's figure from that of the windows. Programs that are attached in slices only have no
  * other cost.
  */
 static u64 whole_of(const struct overhead *o, const struct report_overhead *cost, u32 id, u64 seen)
@@ -247,7 +380,7 @@ int overhead__since(struct overhead *o, u64 duration_ns, int cpus)
 {
 	u64 own = own_cpu_ns(), on_ns;
 	struct snapshot now;
-	int err = take_snapshot_between(o->slices, &now, &on_ns);
+	int err = take_costs(o, &now, &on_ns);
 
 	if (err)
 		return err;
@@ -284,6 +417,8 @@ void overhead__stop(struct overhead *o)
 {
 	if (o->stats_fd >= 0)
 		close(o->stats_fd);
+	watch_windows(o, NULL);
+	free(o->watched);
 	free(o->cost.program);
 	free(o->before);
 	*o = (struct overhead){ .stats_fd = -1 };

@@ -6,7 +6,8 @@
  * events), so nothing needs to be registered. Statistics stay on as long as their descriptor is
  * open, so they end with the process. Meanwhile every BPF program of the host pays two clock reads
  * per run (20 to 45 ns), which took a busy server 13 % of its throughput under triage: so a run of many
- * programs turns them on for 25 ms of each second (run/slices.h), and estimates the whole.
+ * programs turns them on for 25 ms of each second (run/slices.h), and estimates the whole. The counts are read at both
+ * ends of these windows, since others may have the kernel count outside of them, too.
  *
  *   overhead__start()    once everything is attached
  *   overhead__since()    for each report
@@ -22,7 +23,9 @@
 struct overhead {
 	int stats_fd;                   /* -1: statistics are not on, or in slices */
 	struct slices *slices;          /* borrowed; NULL: they are on all the time */
-	u64 on_before_ns;               /* time in slices until the last snapshot */
+	u64 on_before_ns;               /* time of all windows until the last snapshot */
+	struct watched_program *watched;        /* with slices; theirs while they are not held */
+	size_t nwatched;
 	struct program_cost *before;    /* the last snapshot */
 	size_t nbefore;
 	u64 own_before_ns, own_start_ns;
@@ -40,6 +43,9 @@ int overhead__start(struct overhead *o, struct slices *slices);
  * Returns 0 or -ENOMEM.
  */
 int overhead__since(struct overhead *o, u64 duration_ns, int cpus);
+
+/* Programs have been loaded since the start or the last report. Returns 0 or -ENOMEM. */
+int overhead__watch_new(struct overhead *o);
 
 /* Run time of all our programs since load, as far as statistics were on. */
 u64 overhead__program_ns(void);

@@ -647,6 +647,7 @@ int run__arm_late(struct measurement *m)
 	kernel_btf__drop();
 	err = measurement__arm(m);
 	slices__add(m->run->slices, m);
+	err = err ?: overhead__watch_new(&m->run->overhead);
 	if (err)
 		diag_error("cannot begin to measure: %s", strerror(-err));
 	return err;

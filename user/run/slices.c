@@ -24,8 +24,11 @@ struct slices {
 	pthread_cond_t ended;
 	bool end, joined;
 	int cpus;
-	u64 on_ns;              /* statistics were on, in slices that have ended */
-	u64 since_ns;           /* they are on since; 0: they are off */
+	bool on;                /* statistics are on */
+	u64 on_ns;              /* they were, in windows that have ended */
+	u64 since_ns;           /* the last window began then */
+	slices_look *look;
+	void *context;
 	struct measurement *member[RUN_MOST];
 	size_t n;
 };
@@ -37,6 +40,25 @@ static void rest(struct slices *s, u64 ns)
 
 	while (!s->end && monotonic_ns() < until)
 		pthread_cond_timedwait(&s->ended, &s->lock, &at);
+}
+
+/*
+ * --- windows -----------------------------------------------------------------------------------
+ */
+
+/* The looks at both ends take equally long, so each program is looked at for as long as the window lasts. */
+static void begin_window(struct slices *s)
+{
+	s->since_ns = monotonic_ns();
+	if (s->look)
+		s->look(s->context, true);
+}
+
+static void end_window(struct slices *s)
+{
+	s->on_ns += monotonic_ns() - s->since_ns;
+	if (s->look)
+		s->look(s->context, false);
 }
 
 /*
@@ -137,17 +159,19 @@ static bool measure(struct slices *s)
 {
 	int fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
 	struct cost before = cost_of(s);
+	u64 began_ns = monotonic_ns();
 	size_t members = s->n;
 	bool cheap;
 
 	if (fd < 0)
 		return false;
-	s->since_ns = monotonic_ns();
+	s->on = true;
+	begin_window(s);
 	rest(s, STATISTICS_NS);
+	end_window(s);
+	s->on = false;
 	/* New members have runs from before. */
-	cheap = s->n != members || is_cheap(s, &before, monotonic_ns() - s->since_ns);
-	s->on_ns += monotonic_ns() - s->since_ns;
-	s->since_ns = 0;
+	cheap = s->n != members || is_cheap(s, &before, monotonic_ns() - began_ns);
 	close(fd);
 	return cheap;
 }
@@ -359,13 +383,23 @@ u64 slices__attached_ns(struct slices *s, u32 id, u64 duration_ns)
 	return rest_ns < duration_ns ? duration_ns - rest_ns : 0;
 }
 
+void slices__watch(struct slices *s, slices_look *look, void *context)
+{
+	s->look = look;
+	s->context = context;
+}
+
 u64 slices__hold(struct slices *s)
 {
 	pthread_mutex_lock(&s->lock);
-	return s->on_ns + (s->since_ns ? monotonic_ns() - s->since_ns : 0);
+	if (s->on)
+		end_window(s);
+	return s->on_ns;
 }
 
 void slices__let_go(struct slices *s)
 {
+	if (s->on)
+		begin_window(s);
 	pthread_mutex_unlock(&s->lock);
 }

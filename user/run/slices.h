@@ -76,8 +76,18 @@ u64 slices__rest_ns(struct measurement *m, u64 now_ns);
  */
 u64 slices__attached_ns(struct slices *s, u32 id, u64 duration_ns);
 
-/* No slice begins or ends before slices__let_go(). Returns the time that statistics were on in all slices. */
+/*
+ * No slice begins or ends before slices__let_go(). Returns the time of all windows: that of a slice in which statistics
+ * are on, until now. The next window begins at slices__let_go() if they are on then.
+ */
 u64 slices__hold(struct slices *s);
 void slices__let_go(struct slices *s);
+
+/*
+ * Call while held. look() is called at the start (begins) and at the end of each window, while statistics are on, by
+ * any thread, but by one at a time, and not while held. NULL: nobody looks any more.
+ */
+typedef void slices_look(void *context, bool begins);
+void slices__watch(struct slices *s, slices_look *look, void *context);
 
 #endif /* TALLY_RUN_SLICES_H */
