@@ -136,6 +136,33 @@ def test_databases_are_looked_at_where_they_are(run, tool, trigger):
     assert measurements() == without + 1
 
 
+IN_D = """
+import ctypes, os, platform, signal, time
+CLONE_VFORK, clone = 0x4000, {"x86_64": 56}.get(platform.machine(), 220)
+# As vfork(), but memory is not shared: the parent stands in state D until the child has ended.
+for _ in range(40):
+    if ctypes.CDLL(None).syscall(clone, CLONE_VFORK | signal.SIGCHLD, 0, 0, 0, 0) == 0:
+        time.sleep(0.1)
+        os._exit(0)
+    os.wait()
+"""
+
+
+def test_symbols_are_read_for_pages_only(tool, run, tmp_path):
+    """Findings have no names of kernel functions; the stacks of a page have."""
+    def symbols_opened(*args):
+        files = tool("--json", "--comm", "triage", tool="opensnoop")
+        with subprocess.Popen([sys.executable, "-c", IN_D]) as load:
+            result = run(*args, "-d", "2", tool="triage")
+            load.wait()
+        assert result.code == 0
+        return "/proc/kallsyms" in files.stop().text
+
+    page_path = tmp_path / "page.html"
+    assert symbols_opened("-o", page_path) and "kernel_clone" in page_path.read_text()
+    assert not symbols_opened("--json") and not symbols_opened()
+
+
 def test_its_cost_is_told(run):
     cost = look(run, 1)["cost"]
     assert cost["programs_ns"] > 0 and cost["process_ns"] > 0 and cost["start_ns"] > 0 and cost["map_bytes"] > 0, cost

@@ -178,7 +178,9 @@ static int look(struct cli *cli)
 	size_t n = choose_lines(&l, line);
 	const struct several_plan plan = {
 		.line = line, .n = n, .needed = n - (triage_line_count - triage_lines_needed),
-		.sink = { &l, take_report, take_line, .end = end }, .begin = begin,
+		/* Only a page shows stacks; the rules look at keys and values. */
+		.sink = { &l, take_report, take_line, .end = end, .ignores_frames = cli->format != FORMAT_HTML },
+		.begin = begin,
 	};
 	int code = EXIT_FAILED;
 

@@ -399,6 +399,7 @@ struct writer_sink {
 	/* The columns of lines, before the report on them; NULL: not wanted. */
 	int (*columns)(void *context, const struct writer *w, const struct stream_line *like);
 	int (*end)(void *context);
+	bool ignores_frames;    /* names of frames need not be looked up */
 };
 
 /* Destination and format of reports; set up by the output options. */

@@ -65,7 +65,7 @@ int stack_choice__takes(struct stack_choice *c, const struct stack_names *names,
 	u8 found = 0;
 	u32 i, frame;
 
-	if (!c->with.text && !c->without.text)
+	if (!stack_choice__selects(c))
 		return 1;
 	if (make_room(c, names->n))
 		return -ENOMEM;
@@ -78,6 +78,11 @@ int stack_choice__takes(struct stack_choice *c, const struct stack_names *names,
 		found |= c->seen[frame];
 	}
 	return (!c->with.text || found & IS_WITH) && !(found & IS_WITHOUT);
+}
+
+bool stack_choice__selects(const struct stack_choice *c)
+{
+	return c->with.text || c->without.text;
 }
 
 bool stack_choice__describe(const struct stack_choice *c, char *text, size_t size)

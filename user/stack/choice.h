@@ -34,6 +34,9 @@ int stack_choice__init(struct stack_choice *c, const char *with, const char *wit
 int stack_choice__takes(struct stack_choice *c, const struct stack_names *names,
 			const struct stack_path *path);
 
+/* Is any pattern given? */
+bool stack_choice__selects(const struct stack_choice *c);
+
 /* "--frames 'read', --no-frames 'idle'"; false: no selection. */
 bool stack_choice__describe(const struct stack_choice *c, char *text, size_t size);
 void stack_choice__free(struct stack_choice *c);

@@ -209,6 +209,8 @@ int stacks__begin(struct stacks *s, struct measurement *m)
 		err = stacks__begin_names(s);
 	if (err)
 		return err;
+	if (m->writer->sink && m->writer->sink->ignores_frames && !stack_choice__selects(&s->choice))
+		symbols__leave_kernel(s->names.symbols);
 	err = s->python ? python__begin(&s->interpreters, s->obj, s->names.symbols) : 0;
 	if (err)
 		return err;

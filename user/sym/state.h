@@ -90,6 +90,7 @@ struct symbols {
 	size_t nvdsos;
 	bool keeps_code;                        /* keep files open after reading, for their code */
 	bool kernel_read;
+	bool kernel_left;                       /* see symbols__leave_kernel() */
 	struct kernel_symbols kernel;           /* as it was first read */
 	struct kernel_symbols now, before;      /* modules and BPF programs, as last read and before that; or empty */
 	struct loaded_code loaded;              /* as of the last look */

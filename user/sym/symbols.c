@@ -350,6 +350,11 @@ static int read_kernel(struct symbols *s)
 	return kernel_symbols__read(&s->kernel) == -ENOMEM ? -ENOMEM : 0;
 }
 
+void symbols__leave_kernel(struct symbols *s)
+{
+	s->kernel_read = s->kernel_left = true;
+}
+
 /* On failure the last one stays. */
 static int reread_modules(struct symbols *s)
 {
@@ -375,7 +380,7 @@ static int look_again(struct symbols *s)
 	int err;
 
 	s->looked_ns = begin_ns;
-	if (!loaded_code__has_news(&s->loaded))
+	if (s->kernel_left || !loaded_code__has_news(&s->loaded))
 		return 0;
 	err = reread_modules(s);
 	s->reread_due_ns = begin_ns + (1 + REREAD_FACTOR) * (monotonic_ns() - begin_ns);

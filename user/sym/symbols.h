@@ -148,6 +148,8 @@ int symbols__open_code(struct symbols *s, u32 pid, const struct symbols_code *co
  * process, uses the mappings last seen.
  */
 int symbols__kernel(struct symbols *s, u64 address, struct symbol *found);
+/* From now on symbols__kernel() finds no names. They are not worth reading /proc/kallsyms where nobody sees them. */
+void symbols__leave_kernel(struct symbols *s);
 /*
  * Looks whether modules or BPF programs have come since the last look; symbols__kernel() does so by itself every tenth
  * of a second. A number that rises when kernel addresses may have other names than before.
