@@ -10,6 +10,7 @@ import time
 import pytest
 
 import tally
+from test_overhead import kernel_runs
 from test_record import query
 
 # Calls of the whole machine decide whether looking is cheap.
@@ -56,6 +57,31 @@ def test_calls(tool, load):
         tally.within(is_estimate(estimate) and all(0.5 < ratio < 2 for ratio in ratios), ratios, estimate)
         assert estimate["note"].startswith("estimated: events were looked at for ")
         assert estimate["events"] == sum(row["calls"] for row in estimate["rows"])
+
+    tally.steady(trial)
+
+
+def test_statistics_are_rare(tool, load):
+    """Turning the kernel's BPF statistics on and off takes more CPU time than what is measured with them: beside a load
+    that is too dear, each third slice has them, if the run is long. Another tool's programs are counted meanwhile."""
+    load("dd", "if=/dev/zero", "of=/dev/null", "bs=1")
+    other = tool(tool="syscount")
+
+    def windows(*args):
+        tracer, found, was_on = tool("--slices", *args, tool="syscount"), 0, False
+        before, end = None, time.monotonic() + 8
+        while time.monotonic() < end:
+            now = sum(kernel_runs(other.pid).values())
+            is_on = before is not None and now > before
+            found += is_on and not was_on
+            before, was_on = now, is_on
+            time.sleep(0.005)
+        tracer.stop()
+        return found
+
+    def trial():
+        often, rarely = windows("-d", "9"), windows("-d", "100")
+        tally.within(often >= 6 and 2 <= rarely <= 4, often, rarely)
 
     tally.steady(trial)
 

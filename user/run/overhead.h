@@ -6,8 +6,9 @@
  * events), so nothing needs to be registered. Statistics stay on as long as their descriptor is
  * open, so they end with the process. Meanwhile every BPF program of the host pays two clock reads
  * per run (20 to 45 ns), which took a busy server 13 % of its throughput under triage: so a run of many
- * programs turns them on for 25 ms of each second (run/slices.h), and estimates the whole. The counts are read at both
- * ends of these windows, since others may have the kernel count outside of them, too.
+ * programs turns them on for 25 ms of each third second (run/slices.h), and estimates the whole. The
+ * counts are read at both ends of these windows, since others may have the kernel count outside of
+ * them, too.
  *
  *   overhead__start()    once everything is attached
  *   overhead__since()    for each report

@@ -561,6 +561,21 @@ static int announce(struct run *run)
 /* Shorter intervals would have no slice, or most of one. */
 #define SLICED_INTERVAL_NS (2 * NSEC_PER_SEC)
 
+/* What lasts so long has several slices with statistics even if only each third one has them. */
+#define RARE_STATISTICS_NS (10 * NSEC_PER_SEC)
+
+/* In how many slices the BPF statistics are on: one of so many. */
+static u32 statistics_every(const struct cli *cli)
+{
+	u64 shortest_ns = RARE_STATISTICS_NS;
+
+	if (cli->interval_ns)
+		shortest_ns = cli->interval_ns;
+	if (cli->duration_ns && cli->duration_ns < shortest_ns)
+		shortest_ns = cli->duration_ns;
+	return shortest_ns < RARE_STATISTICS_NS ? 1 : 3;
+}
+
 /* Without memory for them, nothing is sliced. */
 static void start_slices(struct run *run)
 {
@@ -572,7 +587,7 @@ static void start_slices(struct run *run)
 		wanted |= run->measurement[i]->sliced.n > 0;
 	if (!wanted || cli->on_demand || (cli->interval_ns && cli->interval_ns < SLICED_INTERVAL_NS))
 		return;
-	run->slices = slices__begin(run->host.cpus_online);
+	run->slices = slices__begin(run->host.cpus_online, statistics_every(cli));
 	for (i = 0; i < run->n; i++)
 		slices__add(run->slices, run->measurement[i]);
 }

@@ -24,6 +24,11 @@ struct slices {
 	pthread_cond_t ended;
 	bool end, joined;
 	int cpus;
+	u32 every;              /* statistics are turned on in each slice of so many */
+	u64 begun;              /* slices until now */
+	bool cheap;             /* what the last one of these has measured */
+	bool busier;            /* since then CPUs have become busier */
+	size_t measured;        /* members then */
 	bool on;                /* statistics are on */
 	u64 on_ns;              /* they were, in windows that have ended */
 	u64 since_ns;           /* the last window began then */
@@ -154,6 +159,11 @@ static bool is_cheap(const struct slices *s, const struct cost *before, u64 slic
  * --- the thread --------------------------------------------------------------------------------
  */
 
+static bool is_due(const struct slices *s)
+{
+	return s->begun % s->every == 0 || s->busier || s->n != s->measured;
+}
+
 /* Whether the programs that are attached cost little, by the kernel's statistics. */
 static bool measure(struct slices *s)
 {
@@ -163,6 +173,7 @@ static bool measure(struct slices *s)
 	size_t members = s->n;
 	bool cheap;
 
+	s->measured = members;
 	if (fd < 0)
 		return false;
 	s->on = true;
@@ -207,35 +218,37 @@ static s64 busy_since(const struct slices *s, struct instant then)
 	return (s64)(s->cpus * (now.ns - then.ns)) - (s64)(now.idle_ns - then.idle_ns);
 }
 
-/* Returns whether the programs stay attached; *busy_ns: of the CPUs in the slice. */
-static bool do_slice(struct slices *s, s64 *busy_ns)
+/* The programs stay attached after it if they are cheap. *busy_ns: of the CPUs in the slice. */
+static void do_slice(struct slices *s, s64 *busy_ns)
 {
 	struct instant began;
 	size_t i;
-	bool cheap;
 
 	for (i = 0; i < s->n; i++)
 		attach(s->member[i]);
 	began = instant();
-	cheap = measure(s);
+	if (is_due(s))
+		s->cheap = measure(s);
+	else
+		rest(s, STATISTICS_NS);
 	rest(s, SLICE_NS - STATISTICS_NS);
+	s->begun++;
 	*busy_ns = busy_since(s, began);
-	for (i = 0; !cheap && !s->end && i < s->n; i++)
+	for (i = 0; !s->cheap && !s->end && i < s->n; i++)
 		detach(s->member[i]);
-	return cheap;
 }
 
 /* Ends early when the machine becomes busier: what has been cheap may no longer be. */
 static void rest_attached(struct slices *s, s64 before_ns)
 {
+	s64 much_ns = (before_ns > (s64)SLICE_NS ? before_ns : (s64)SLICE_NS) / 4;
 	u64 until = monotonic_ns() + REST_NS;
 	struct instant began;
-	bool busier = false;
 
-	while (!busier && !s->end && monotonic_ns() < until) {
+	while (!s->busier && !s->end && monotonic_ns() < until) {
 		began = instant();
 		rest(s, SLICE_NS);
-		busier = busy_since(s, began) - before_ns > (before_ns > (s64)SLICE_NS ? before_ns : (s64)SLICE_NS) / 4;
+		s->busier = busy_since(s, began) - before_ns > much_ns;
 	}
 }
 
@@ -246,7 +259,9 @@ static void *do_slices(void *arg)
 
 	pthread_mutex_lock(&s->lock);
 	while (!s->end) {
-		if (do_slice(s, &busy_ns))
+		do_slice(s, &busy_ns);
+		s->busier = false;
+		if (s->cheap)
 			rest_attached(s, busy_ns);
 		else
 			rest(s, REST_NS);
@@ -262,7 +277,7 @@ static void release(struct slices *s)
 	free(s);
 }
 
-struct slices *slices__begin(int cpus)
+struct slices *slices__begin(int cpus, u32 every)
 {
 	struct slices *s = calloc(1, sizeof(*s));
 	pthread_condattr_t clock;
@@ -270,6 +285,7 @@ struct slices *slices__begin(int cpus)
 	if (!s)
 		return NULL;
 	s->cpus = cpus;
+	s->every = every;
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_condattr_init(&clock);
 	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
