@@ -116,14 +116,14 @@ static const char *string_at(const struct btf_bytes *b, u32 offset)
 	return offset < b->strings_size ? b->strings + offset : "";
 }
 
-u32 btf_bytes__find_typedef(const struct btf_bytes *b, const char *name)
+u32 btf_bytes__find(const struct btf_bytes *b, const char *name, u32 kind)
 {
 	const struct btf_type *t;
 	u32 id;
 
 	for (id = 1; id < b->n; id++) {
 		t = btf_bytes__type(b, id);
-		if (btf_kind(t) == BTF_KIND_TYPEDEF && !strcmp(string_at(b, t->name_off), name))
+		if (btf_kind(t) == kind && !strcmp(string_at(b, t->name_off), name))
 			return id;
 	}
 	return 0;

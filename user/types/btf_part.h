@@ -28,8 +28,8 @@ struct btf_bytes {
 int btf_bytes__open(struct btf_bytes *b, const void *data, size_t size);
 void btf_bytes__close(struct btf_bytes *b);
 
-/* The first typedef of this name; 0: none. */
-u32 btf_bytes__find_typedef(const struct btf_bytes *b, const char *name);
+/* The first type of this name and kind, BTF_KIND_*; 0: none. */
+u32 btf_bytes__find(const struct btf_bytes *b, const char *name, u32 kind);
 const struct btf_type *btf_bytes__type(const struct btf_bytes *b, u32 id);
 
 /*

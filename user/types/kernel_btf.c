@@ -237,6 +237,7 @@ static int count_arguments(u32 id)
 			return btf_vlen(t);
 		case BTF_KIND_TYPEDEF:
 		case BTF_KIND_PTR:
+		case BTF_KIND_FUNC:
 			id = t->type;
 			break;
 		default:
@@ -246,20 +247,30 @@ static int count_arguments(u32 id)
 	return -ENOENT;
 }
 
-int kernel_btf_arguments(const char *trace_typedef)
+static int arguments_of(const char *name, u32 kind)
 {
 	struct btf *btf;
 	int id, n;
 
 	if (!shared.btf && !open_bytes())
-		return count_arguments(btf_bytes__find_typedef(&shared.bytes, trace_typedef));
+		return count_arguments(btf_bytes__find(&shared.bytes, name, kind));
 	btf = btf__load_vmlinux_btf();
 	if (!btf)
 		return -errno;
-	id = btf__find_by_name_kind(btf, trace_typedef, BTF_KIND_TYPEDEF);
+	id = btf__find_by_name_kind(btf, name, kind);
 	n = count_arguments(id > 0 ? id : 0);
 	btf__free(btf);
 	return n;
+}
+
+int kernel_btf_arguments(const char *trace_typedef)
+{
+	return arguments_of(trace_typedef, BTF_KIND_TYPEDEF);
+}
+
+bool kernel_btf_has_function(const char *name)
+{
+	return arguments_of(name, BTF_KIND_FUNC) >= 0;
 }
 
 void kernel_btf__drop(void)

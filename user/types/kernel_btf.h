@@ -31,6 +31,9 @@ bool kernel_btf__is_part(void);
  */
 int kernel_btf_arguments(const char *trace_typedef);
 
+/* Can a program be attached to a function of this name? False as well without BTF. Static functions may be inlined. */
+bool kernel_btf_has_function(const char *name);
+
 /*
  * Frees the copy unless it is in use. Called once everything is loaded, to save memory during a
  * run; the next btf__load_vmlinux_btf() reads it again.
