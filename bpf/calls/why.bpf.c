@@ -244,6 +244,23 @@ static __always_inline void find_call(struct task_struct *t, struct why_state *s
 		st->kind = kind_of(f);
 }
 
+/* The thread has no CPU, and waits for one. */
+static __always_inline void wait_for_cpu(struct task_struct *t, struct why_state *st, u32 phase)
+{
+	st->phase = is_throttled(t) ? WHY_THROTTLED : phase;
+}
+
+/* What a thread that is not on a CPU does, by the state in which it left. */
+static __always_inline void find_phase(struct task_struct *t, struct why_state *st, u32 state)
+{
+	if (state == TASK_RUNNING) {
+		wait_for_cpu(t, st, WHY_PREEMPTED);
+		return;
+	}
+	st->phase = blocked_phase(t, st, state);
+	find_call(t, st);
+}
+
 /* --- hooks --------------------------------------------------------------------------------------- */
 
 /*
@@ -302,12 +319,7 @@ static __always_inline void leave(struct task_struct *t, u32 state, u64 now)
 		end_thread(t, st, now);
 		return;
 	}
-	if (state == TASK_RUNNING) {
-		st->phase = is_throttled(t) ? WHY_THROTTLED : WHY_PREEMPTED;
-		return;
-	}
-	st->phase = blocked_phase(t, st, state);
-	find_call(t, st);
+	find_phase(t, st, state);
 }
 
 static __always_inline void come_back(struct task_struct *t, u64 now)
@@ -365,11 +377,10 @@ static __always_inline int become_runnable(struct task_struct *t, bool is_new)
 	if (st->phase == WHY_ON_CPU) {
 		end_missed_run(t, st, now);
 		/* Its state is that of a runnable task already. */
-		st->phase = blocked_phase(t, st, TASK_INTERRUPTIBLE);
-		find_call(t, st);
+		find_phase(t, st, TASK_INTERRUPTIBLE);
 	}
 	end_phase(t, st, now);
-	st->phase = is_throttled(t) ? WHY_THROTTLED : WHY_WOKEN;
+	wait_for_cpu(t, st, WHY_WOKEN);
 	return 0;
 }
 
@@ -421,7 +432,6 @@ int seed_why(struct bpf_iter__task *ctx)
 {
 	struct why_state init = { .since = 1, .slot = WHY_ANYWHERE };
 	struct task_struct *t = ctx->task;
-	u32 state;
 
 	if (!t || is_idle(t) || t->exit_state || !scope_for_life(t))
 		return 0;
@@ -429,15 +439,10 @@ int seed_why(struct bpf_iter__task *ctx)
 	init.gave_up = t->nvcsw;
 	init.user = t->utime;
 	init.system = t->stime;
-	state = task_run_state(t);
-	if (is_on_cpu(t)) {
+	if (is_on_cpu(t))
 		init.phase = WHY_ON_CPU;
-	} else if (state == TASK_RUNNING) {
-		init.phase = WHY_PREEMPTED;
-	} else {
-		init.phase = blocked_phase(t, &init, state);
-		find_call(t, &init);
-	}
+	else
+		find_phase(t, &init, task_run_state(t));
 	why_states_get(t, &init);
 	return 0;
 }
