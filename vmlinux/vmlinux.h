@@ -135,6 +135,10 @@ struct sched_info { /* optional: CONFIG_SCHED_INFO */
 	unsigned long long last_queued;
 };
 
+struct task_group {
+	struct cfs_rq **cfs_rq; /* optional: CONFIG_FAIR_GROUP_SCHED */
+};
+
 struct cfs_rq {
 	unsigned int h_nr_queued; /* optional: 6.14, commit 7b8a702d9438 */
 	unsigned int h_nr_runnable; /* optional: 6.14, commit c2a295bffeaf */
@@ -170,6 +174,7 @@ struct rq {
 	struct raw_spinlock __lock; /* optional: 5.14, commit 5cb9eaa3d274 */
 	unsigned int nr_running;
 	struct cfs_rq cfs;
+	int cpu; /* optional: CONFIG_SMP */
 	u64 clock;
 	u64 clock_task;
 };
@@ -611,6 +616,8 @@ struct task_struct {
 	unsigned int ptrace;
 	unsigned int on_cpu; /* optional: CONFIG_SMP */
 	unsigned int on_rq;
+	int prio;
+	bool throttled; /* optional: 6.18, with CONFIG_CFS_BANDWIDTH */
 	int pid;
 	int tgid;
 	char comm[16];

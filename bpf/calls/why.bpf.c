@@ -6,6 +6,8 @@
  * system call that it is in. Its wakeup ends that and begins the wait for a CPU. Phases that no program saw the begin
  * of are told from the run time that the kernel has charged; the rest of a thread's existence is WHY_UNKNOWN.
  *
+ * A wait for a CPU is divided: the part in which its cgroup was throttled is WHY_THROTTLED.
+ *
  * All times are CLOCK_MONOTONIC: phases begin and end on different CPUs.
  */
 #include "compat.bpf.h"
@@ -30,11 +32,17 @@
 #define IPPROTO_TCP 6
 #define IPPROTO_UDP 17
 
+/* include/linux/sched/prio.h: tasks below have a real-time policy, or have inherited the priority of one. */
+#define MAX_RT_PRIO 100
+
 /* sched_switch has prev_state as its fourth argument (5.18, commit fa2c3254d7cf). */
 const volatile bool have_prev_state = false;
 
 /* The argument of each call that is a descriptor, plus 1. Set by the loader. */
 const volatile u8 descriptor[TRACE_SLOTS] = {};
+
+/* Programs see when run queues are throttled: below. Set by the loader. */
+const volatile bool sees_throttling = false;
 
 /* Threads that sleep through the whole run have keys of their own. */
 const volatile bool tell_whole = false;
@@ -52,6 +60,8 @@ struct why_state {
 	u64 ran;                /* se.sum_exec_runtime at its last switch-out */
 	u64 user, system;       /* utime and stime that have been told */
 	u64 lock;               /* that it waits for; 0: none */
+	u64 queue;              /* waits for a CPU: its cfs_rq when the wait began; 0: unknown */
+	u64 throttled;          /* and throttled_until() of it at that time */
 	u32 slot;
 	u16 phase, kind;
 	u32 ended;              /* it has left its CPU for the last time */
@@ -59,6 +69,164 @@ struct why_state {
 };
 
 TASK_STATE(why_states, struct why_state)
+
+/* --- throttling ---------------------------------------------------------------------------------- */
+
+/*
+ * Before 6.18 the kernel takes a whole run queue of a cgroup off the CPU, with all who wait in it, and no tracepoint
+ * tells. So two programs are on the functions that do it, which are called for each run queue below, too. From 6.18 on
+ * a thread is throttled when it is about to return to user space: its switch-out tells all.
+ */
+struct throttling {
+	u64 since, until;       /* the last time; until is 0 while it goes on */
+	u64 before;             /* ns of the times before */
+};
+
+/* By the address of the cfs_rq. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1); /* set by the loader */
+	__type(key, u64);
+	__type(value, struct throttling);
+} throttlings SEC(".maps");
+
+/* There is an element: a machine without quotas pays nothing. */
+bool has_throttled = false;
+
+static __always_inline struct cfs_rq *queue_of(struct task_group *group, struct rq *rq)
+{
+	struct cfs_rq *queue = NULL;
+	u32 cpu = 0;
+
+	if (!bpf_core_field_exists(group->cfs_rq))
+		return NULL;
+	if (bpf_core_field_exists(rq->cpu))
+		cpu = BPF_CORE_READ(rq, cpu);
+	bpf_probe_read_kernel(&queue, sizeof(queue), BPF_CORE_READ(group, cfs_rq) + cpu);
+	return queue;
+}
+
+static __always_inline int throttle_count(struct cfs_rq *queue)
+{
+	if (!bpf_core_field_exists(queue->throttle_count))
+		return 0;
+	return BPF_CORE_READ(queue, throttle_count);
+}
+
+static __always_inline void begin_throttling(u64 queue, u64 now)
+{
+	struct throttling *t = bpf_map_lookup_elem(&throttlings, &queue), fresh = { .since = now };
+
+	has_throttled = true;
+	if (!t) {
+		bpf_map_update_elem(&throttlings, &queue, &fresh, BPF_ANY);
+		return;
+	}
+	if (t->until)
+		t->before += t->until - t->since;
+	t->since = now;
+	t->until = 0;
+}
+
+/* Under the lock of the rq, as whoever reads the element in a switch or a wakeup. */
+SEC("fentry/tg_throttle_down")
+int UNPREEMPTED(PREEMPT_FUNCTION, on_throttle, u64 *, ctx)
+{
+	struct cfs_rq *queue = queue_of((struct task_group *)ctx[0], (struct rq *)ctx[1]);
+
+	/* It may be below one that is throttled already. */
+	if (!ended_ns && !throttle_count(queue))
+		begin_throttling((u64)queue, bpf_ktime_get_ns());
+	return 0;
+}
+
+SEC("fentry/tg_unthrottle_up")
+int UNPREEMPTED(PREEMPT_FUNCTION, on_unthrottle, u64 *, ctx)
+{
+	struct cfs_rq *queue = queue_of((struct task_group *)ctx[0], (struct rq *)ctx[1]);
+	struct throttling *t;
+	u64 key = (u64)queue;
+
+	if (ended_ns || throttle_count(queue) != 1)
+		return 0;
+	t = bpf_map_lookup_elem(&throttlings, &key);
+	if (t && !t->until)
+		t->until = bpf_ktime_get_ns();
+	return 0;
+}
+
+/* Only the scheduler of ordinary tasks throttles. */
+static __always_inline bool is_throttled(struct task_struct *t)
+{
+	if (bpf_core_field_exists(t->throttled))
+		return t->throttled;
+	return bpf_core_field_exists(t->se.cfs_rq) && bpf_core_field_exists(t->se.cfs_rq->throttle_count) &&
+	       t->se.cfs_rq->throttle_count && t->prio >= MAX_RT_PRIO;
+}
+
+static __always_inline struct throttling *throttling_of(struct task_struct *t, u64 *queue)
+{
+	if (!bpf_core_field_exists(t->se.cfs_rq))
+		return NULL;
+	*queue = (u64)t->se.cfs_rq;
+	if (!*(volatile bool *)&has_throttled || t->prio < MAX_RT_PRIO)
+		return NULL;
+	return bpf_map_lookup_elem(&throttlings, queue);
+}
+
+/* One that went on when the programs were attached. */
+static __always_inline void note_throttling(struct task_struct *t, u64 now)
+{
+	u64 queue = 0;
+
+	if (sees_throttling && is_throttled(t) && !throttling_of(t, &queue))
+		begin_throttling(queue, now);
+}
+
+/* How long the queue was throttled in all, up to then. */
+static __always_inline u64 throttled_until(const struct throttling *t, u64 now)
+{
+	u64 until = t->until ?: now;
+
+	return t->before + (until > t->since ? until - t->since : 0);
+}
+
+/* The wait for a CPU begins. */
+static __always_inline void begin_wait(struct task_struct *t, struct why_state *st, u64 now)
+{
+	const struct throttling *of;
+
+	if (!sees_throttling)
+		return;
+	of = throttling_of(t, &st->queue);
+	st->throttled = of ? throttled_until(of, now) : 0;
+}
+
+/*
+ * The part of a wait for a CPU, of that many ns up to now, in which it was throttled. Where the thread has moved to
+ * another queue, or the begin is not known, that is the last time that its queue was.
+ */
+static __always_inline u64 throttled_part(struct task_struct *t, const struct why_state *st, u64 ns, u64 now)
+{
+	const struct throttling *of;
+	u64 queue = 0, part, since, until;
+
+	if (st->phase == WHY_THROTTLED)
+		return ns;
+	if (!sees_throttling || (st->phase != WHY_WOKEN && st->phase != WHY_PREEMPTED))
+		return 0;
+	of = throttling_of(t, &queue);
+	if (!of)
+		return 0;
+	if (queue == st->queue) {
+		part = throttled_until(of, now) - st->throttled;
+	} else {
+		until = of->until ?: now;
+		since = of->since > now - ns ? of->since : now - ns;
+		part = until > since ? until - since : 0;
+	}
+	return part < ns ? part : ns;
+}
 
 /* --- phases -------------------------------------------------------------------------------------- */
 
@@ -104,15 +272,27 @@ static __always_inline void add(struct why_key *key, struct task_struct *t, stru
 	task_key_name(s->name, &s->name_stamp, t, now);
 }
 
+/* Adds a phase up to that time, which for a wait for a CPU may be two. */
+static __always_inline void add_phase(struct task_struct *t, struct why_state *st, u64 until)
+{
+	u64 ns = length(st->since, until), part = throttled_part(t, st, ns, until);
+	struct why_key key = { .writer = this_writer() };
+
+	key_of(&key, t, st);
+	if (part) {
+		key.phase = WHY_THROTTLED;
+		add(&key, t, st, part, until);
+		key.phase = st->phase;
+	}
+	if (part < ns || !part)
+		add(&key, t, st, ns - part, until);
+}
+
 /* Ends a phase at that time, where the next one begins. */
 static __always_inline void end_phase(struct task_struct *t, struct why_state *st, u64 until)
 {
-	struct why_key key = { .writer = this_writer() };
-
-	if (is_open()) {
-		key_of(&key, t, st);
-		add(&key, t, st, length(st->since, until), until);
-	}
+	if (is_open())
+		add_phase(t, st, until);
 	if (st->phase == WHY_ON_CPU) {
 		st->user = t->utime;
 		st->system = t->stime;
@@ -154,12 +334,6 @@ static __always_inline struct why_state *state_of(struct task_struct *t, u64 now
 }
 
 /* --- why it leaves ------------------------------------------------------------------------------- */
-
-static __always_inline bool is_throttled(struct task_struct *t)
-{
-	return bpf_core_field_exists(t->se.cfs_rq) && bpf_core_field_exists(t->se.cfs_rq->throttle_count) &&
-	       t->se.cfs_rq->throttle_count;
-}
 
 static __always_inline u32 blocked_phase(struct task_struct *t, const struct why_state *st, u32 state)
 {
@@ -245,16 +419,17 @@ static __always_inline void find_call(struct task_struct *t, struct why_state *s
 }
 
 /* The thread has no CPU, and waits for one. */
-static __always_inline void wait_for_cpu(struct task_struct *t, struct why_state *st, u32 phase)
+static __always_inline void wait_for_cpu(struct task_struct *t, struct why_state *st, u32 phase, u64 now)
 {
-	st->phase = is_throttled(t) ? WHY_THROTTLED : phase;
+	st->phase = !sees_throttling && is_throttled(t) ? WHY_THROTTLED : phase;
+	begin_wait(t, st, now);
 }
 
 /* What a thread that is not on a CPU does, by the state in which it left. */
-static __always_inline void find_phase(struct task_struct *t, struct why_state *st, u32 state)
+static __always_inline void find_phase(struct task_struct *t, struct why_state *st, u32 state, u64 now)
 {
 	if (state == TASK_RUNNING) {
-		wait_for_cpu(t, st, WHY_PREEMPTED);
+		wait_for_cpu(t, st, WHY_PREEMPTED, now);
 		return;
 	}
 	st->phase = blocked_phase(t, st, state);
@@ -319,7 +494,7 @@ static __always_inline void leave(struct task_struct *t, u32 state, u64 now)
 		end_thread(t, st, now);
 		return;
 	}
-	find_phase(t, st, state);
+	find_phase(t, st, state, now);
 }
 
 static __always_inline void come_back(struct task_struct *t, u64 now)
@@ -377,10 +552,10 @@ static __always_inline int become_runnable(struct task_struct *t, bool is_new)
 	if (st->phase == WHY_ON_CPU) {
 		end_missed_run(t, st, now);
 		/* Its state is that of a runnable task already. */
-		find_phase(t, st, TASK_INTERRUPTIBLE);
+		find_phase(t, st, TASK_INTERRUPTIBLE, now);
 	}
 	end_phase(t, st, now);
-	wait_for_cpu(t, st, WHY_WOKEN);
+	wait_for_cpu(t, st, WHY_WOKEN, now);
 	return 0;
 }
 
@@ -432,6 +607,7 @@ int seed_why(struct bpf_iter__task *ctx)
 {
 	struct why_state init = { .since = 1, .slot = WHY_ANYWHERE };
 	struct task_struct *t = ctx->task;
+	u64 now = bpf_ktime_get_ns();
 
 	if (!t || is_idle(t) || t->exit_state || !scope_for_life(t))
 		return 0;
@@ -442,7 +618,9 @@ int seed_why(struct bpf_iter__task *ctx)
 	if (is_on_cpu(t))
 		init.phase = WHY_ON_CPU;
 	else
-		find_phase(t, &init, task_run_state(t));
+		find_phase(t, &init, task_run_state(t), now);
+	note_throttling(t, now);
+	init.queue = 0;
 	why_states_get(t, &init);
 	return 0;
 }
@@ -454,13 +632,13 @@ static __always_inline bool is_asleep(const struct why_state *st)
 
 /* A phase that goes on: a report has it as an element, and counts it once. */
 static __always_inline void fill_running(struct why_element *e, struct task_struct *t, const struct why_state *st,
-					 u64 now)
+					 u64 ns, u64 now)
 {
 	u64 number = *(volatile u64 *)&interval - 1;
 
 	key_of(&e->key, t, st);
 	e->key.whole = tell_whole && st->since <= began_ns && is_asleep(st);
-	e->sums.ns = length(st->since, now);
+	e->sums.ns = ns;
 	e->sums.count = 1;
 	if (st->phase == WHY_ON_CPU) {
 		e->sums.user = t->utime - st->user;
@@ -470,6 +648,26 @@ static __always_inline void fill_running(struct why_element *e, struct task_stru
 	maximum_keep_in(&e->sums.longest[0], number, e->sums.ns);
 	maximum_keep_in(&e->sums.longest[1], number, e->sums.ns);
 	task_key_name(e->sums.name, &e->sums.name_stamp, t, now);
+}
+
+/* Returns the ns sent. */
+static __always_inline u64 send_running(struct bpf_iter__task *ctx, struct task_struct *t, const struct why_state *st,
+					u64 now)
+{
+	u64 ns = length(st->since, now), part = throttled_part(t, st, ns, now);
+	struct why_element e = {};
+
+	if (part < ns || !part) {
+		fill_running(&e, t, st, ns - part, now);
+		bpf_seq_write(ctx->meta->seq, &e, sizeof(e));
+	}
+	if (part) {
+		__builtin_memset(&e, 0, sizeof(e));
+		fill_running(&e, t, st, part, now);
+		e.key.phase = WHY_THROTTLED;
+		bpf_seq_write(ctx->meta->seq, &e, sizeof(e));
+	}
+	return ns;
 }
 
 static __always_inline void send_untold(struct bpf_iter__task *ctx, struct task_struct *t, u64 told, u64 now)
@@ -490,7 +688,6 @@ int show_why(struct bpf_iter__task *ctx)
 {
 	struct task_struct *t = ctx->task;
 	u64 now = ended_ns ?: bpf_ktime_get_ns(), told = 0;
-	struct why_element e = {};
 	struct why_state *st;
 
 	if (!t || is_idle(t) || !scope_for_life(t) || !scope_now(t))
@@ -498,11 +695,8 @@ int show_why(struct bpf_iter__task *ctx)
 	st = why_states_find(t);
 	if (st ? st->ended : t->exit_state)
 		return 0;
-	if (st) {
-		fill_running(&e, t, st, now);
-		told = st->told + e.sums.ns;
-		bpf_seq_write(ctx->meta->seq, &e, sizeof(e));
-	}
+	if (st)
+		told = st->told + send_running(ctx, t, st, now);
 	if (ended_ns)
 		send_untold(ctx, t, told, now);
 	return 0;

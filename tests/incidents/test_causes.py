@@ -16,6 +16,7 @@ CAUSES = {
     "cpu-hog": ("user", "preempted", "run queue"),
     "cpu-hog-kernel": ("system", "preempted", "run queue"),
     "run-queue": ("preempted", "run queue"),
+    "cgroup-throttled": ("throttled",),
     "futex-convoy": ("futex",),
     "slow-disk": ("disk",),
     "fsync-neighbour": ("disk",),

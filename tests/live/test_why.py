@@ -7,7 +7,7 @@ from collections import defaultdict
 
 import pytest
 
-import cgroups
+import quota
 import tally
 
 # What the threads of the trigger do, in its order: the cause, the state and the call of their waits.
@@ -186,27 +186,38 @@ def test_waits_for_a_cpu(trigger, tool):
     tally.steady(trial)
 
 
-def test_throttled(trigger, tool, cgroup):
-    """A thread that may use 5 ms of each 100 ms."""
-    hierarchy = cgroups.default_hierarchy()
-    if hierarchy is None or hierarchy.name == "v2":
-        pytest.skip("a cgroup with a quota of its own is made in the hierarchy of version 1")
-    group = cgroup(hierarchy, "")
-    (group.path / "cpu.cfs_period_us").write_text("100000")
-    (group.path / "cpu.cfs_quota_us").write_text("5000")
-    load = trigger("spin", 1, 50, 0)
+@pytest.mark.everywhere
+@pytest.mark.parametrize("threads", [1, 2])
+def test_throttled(trigger, tool, cgroup, threads):
+    """
+    Threads on one CPU that may use 5 ms of each 100 ms together: all of them are throttled whenever their cgroup is,
+    those that wait for the CPU then, too.
+    """
+    group = quota.held_group(cgroup)
+    quota.limit(group, quota.QUOTA)
+    before = quota.books_at_rest(group)
+    load = trigger("spin", threads, 50, 0)
     group.add(load.pid)
-    it = tool("--json", "-p", load.pid, tool="why")
+    it = tool("--json", "--by", "tid", "-p", load.pid, tool="why")
     load.go()
-    load.done()
-    report = it.stop().report
+    took = load.done()
+    rows = it.stop().report["rows"]
+    waited = {tid: books.delay_ns for tid, books in tally.books_of_threads(load.pid).items()}
     load.settle()
-    stat = dict(line.split() for line in (group.path / "cpu.stat").read_text().splitlines())
-    throttled = times(report["rows"], cause="throttled")
-    # The books are of all of its work. A thread that is let go still waits for its turn.
-    waits = sum(books.delay_ns for books in tally.books_of_threads(load.pid).values())
-    assert 0 < throttled <= int(stat["throttled_time"]) + waits, report["rows"]
-    assert throttled > times(report["rows"], cause="preempted")
+    _, throttlings, ns = (b - a for a, b in zip(before, quota.books_at_rest(group)))
+    period = 1000 * quota.PERIOD
+    # The group may also be throttled before the first thread begins, and when the last one has ended.
+    assert throttlings >= 3 and throttlings * (period - 1000 * quota.QUOTA) >= ns // 2
+    workers = {row["tid"] for row in rows if row["cause"] in ("user", "system", "mode unknown")} - {load.pid}
+    assert len(workers) == threads, rows
+    for tid in workers:
+        throttled = times(rows, tid=tid, cause="throttled")
+        # A thread that ends earlier is throttled less often.
+        assert throttled >= ns - 2 * period - (max(took) - min(took)), (tid, throttled, ns, took, rows)
+        # From 6.18 on the wait for its turn afterwards is in it. The clock of a run queue, by which the books are kept,
+        # stands still while the kernel switches.
+        turns = waited[tid] if tally.KERNEL >= (6, 18) else 0
+        assert throttled <= ns + turns + ns // 50, (tid, throttled, ns, turns, rows)
 
 
 @pytest.mark.skipif(tally.KERNEL < (5, 19), reason="this kernel does not tell of waits for its locks")

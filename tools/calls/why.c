@@ -10,6 +10,7 @@
 #include "calls/syscall/decode.h"
 #include "calls/syscall/text.h"
 #include "cli/order.h"
+#include "host/features.h"
 #include "host/task_state.h"
 #include "report/column.h"
 #include "report/diag.h"
@@ -27,6 +28,8 @@ SKELETON(why);
 #define SOURCE \
 	"tp_btf/sched_switch, sched_wakeup and sched_wakeup_new, by CLOCK_MONOTONIC; user and system: the kernel's " \
 	"utime and stime"
+
+#define SOURCE_BEFORE_6_18 SOURCE "; throttled: fentry/tg_throttle_down, tg_unthrottle_up"
 
 #define WITHOUT_LOCKS \
 	"this kernel does not tell of waits for its locks (before 5.19): they are uninterruptible or other"
@@ -194,6 +197,28 @@ static void describe_calls(u8 descriptor[TRACE_SLOTS], struct call_signatures *s
 	}
 }
 
+/* Cgroups with a quota, of which the more may be throttled at a time the more CPUs there are. */
+#define THROTTLINGS 16384
+
+/*
+ * From 6.18 on the kernel throttles single threads when they return to user space: their switches tell, and the
+ * functions are called for queues whose threads run on.
+ */
+static int watch_throttling(struct measurement *m)
+{
+	struct why_bpf *bpf = m->bpf;
+	bool can = !kernel_btf_has_function("throttle_cfs_rq_work") && kernel_btf_has_function("tg_throttle_down") &&
+		   kernel_btf_has_function("tg_unthrottle_up") && feature__probe("fentry") == FEATURE_OK;
+
+	bpf->rodata->sees_throttling = can;
+	bpf_program__set_autoload(bpf->progs.on_throttle, can);
+	bpf_program__set_autoload(bpf->progs.on_unthrottle, can);
+	if (!can)
+		return 0;
+	m->source = SOURCE_BEFORE_6_18;
+	return bpf_map__set_max_entries(bpf->maps.throttlings, THROTTLINGS);
+}
+
 static int open_skeleton(struct measurement *m)
 {
 	bool locks = kernel_btf_arguments("btf_trace_contention_begin") > 0;
@@ -205,6 +230,9 @@ static int open_skeleton(struct measurement *m)
 	w->bpf->rodata->tell_whole = !m->cli->interval_ns;
 	m->table.traits = m->cli->interval_ns ? 0 : ONE_REPORT;
 	describe_calls((u8 *)w->bpf->rodata->descriptor, &w->signatures);
+	err = watch_throttling(m);
+	if (err)
+		return err;
 	bpf_program__set_autoload(w->bpf->progs.on_lock, locks);
 	bpf_program__set_autoload(w->bpf->progs.on_locked, locks);
 	err = sum_table__prepare(m);
