@@ -12,6 +12,7 @@
  */
 #include "compat.bpf.h"
 #include "file_name.bpf.h"
+#include "hist.bpf.h"
 #include "loss.bpf.h"
 #include "maximum.bpf.h"
 #include "preempt.bpf.h"
@@ -53,6 +54,7 @@ u64 began_ns = 0;
 u64 ended_ns = 0;
 
 SUMS(struct why_key, struct why_sums)
+HIST_MAPS(waits, struct why_wait_key);
 
 struct why_state {
 	u64 since;              /* begin of the phase; 1: before the programs were attached */
@@ -252,8 +254,15 @@ static __always_inline void key_of(struct why_key *key, struct task_struct *t, c
 	key->slot = st->slot;
 }
 
-/* Time that finds no room stays untold. */
-static __always_inline void add(struct why_key *key, struct task_struct *t, struct why_state *st, u64 ns, u64 now)
+static __always_inline void add_wait(const struct why_key *key, u64 ns)
+{
+	struct why_wait_key wait = { .task = key->task, .call = key->slot, .phase = key->phase, .kind = key->kind };
+
+	hist_add_key(&keyed_waits, &wait.slot, ns);
+}
+
+/* Time that finds no room stays untold. Many phases end here, so it is one function: the programs stay short. */
+static __noinline int add(struct why_key *key, struct task_struct *t, struct why_state *st, u64 ns, u64 now)
 {
 	bool counts = scope_now(t);
 	struct why_sums *s = counts ? sums_of(key) : NULL;
@@ -261,15 +270,18 @@ static __always_inline void add(struct why_key *key, struct task_struct *t, stru
 	if (s || !counts)
 		st->told += ns;
 	if (!s)
-		return;
+		return 0;
 	s->ns += ns;
 	s->count++;
 	if (key->phase == WHY_ON_CPU) {
 		s->user += t->utime - st->user;
 		s->system += t->stime - st->system;
+	} else if (key->phase != WHY_UNKNOWN) {
+		add_wait(key, ns);
 	}
 	maximum_keep(s->longest, ns);
 	task_key_name(s->name, &s->name_stamp, t, now);
+	return 0;
 }
 
 /* Adds a phase up to that time, which for a wait for a CPU may be two. */

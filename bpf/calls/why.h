@@ -8,6 +8,7 @@
 #ifndef TALLY_WHY_H
 #define TALLY_WHY_H
 
+#include "hist.h"
 #include "maximum.h"
 #include "task_key.h"
 #include "trace.h"
@@ -56,13 +57,14 @@ enum why_place {
 	WHY_ANYWHERE, /* not told: the thread is not blocked */
 };
 
+/* Keys of the map end after the last part of task that is asked for. */
 struct why_key {
-	struct task_key task;
 	__u32 writer;
 	__u32 slot;  /* of the system call (trace.h), or enum why_place */
 	__u16 phase; /* enum why_phase */
 	__u16 kind;  /* enum why_kind */
 	__u32 whole; /* asleep since the run began: only in the last report of a run without intervals */
+	struct task_key task;
 };
 
 /* Cumulative since the run began. Each element belongs to one CPU, so plain adds are exact. */
@@ -75,12 +77,21 @@ struct why_sums {
 	char name[TASK_KEY_COMM_LEN];
 };
 
+/* The same for the lengths of phases off a CPU that have ended. */
+struct why_wait_key {
+	struct hist_slot slot;  /* first; filled in by hist_add_key() */
+	__u32 call;             /* as slot, phase and kind of struct why_key */
+	__u16 phase, kind;
+	struct task_key task;
+};
+
 /* A phase that goes on, for reports. */
 struct why_element {
 	struct why_key key;
 	struct why_sums sums;
 };
 
+_Static_assert(sizeof(struct why_wait_key) == sizeof(struct task_key) + 16, "why_wait_key has padding");
 _Static_assert(sizeof(struct why_key) == sizeof(struct task_key) + 16, "why_key has padding");
 
 #endif /* TALLY_WHY_H */

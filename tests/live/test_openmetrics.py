@@ -224,7 +224,8 @@ TIMES = {"wait_avg_seconds", "wait_p50_seconds", "wait_p99_seconds", "wait_max_s
 RUNS = {name.replace("wait", "run") for name in TIMES} | {"events", "run_seconds", "cpu_ratio"}
 NAMES = HISTOGRAMS | {
     "futexstat": TIMES | {"events", "wait_seconds", "waiting_ratio"}, "softirqs": RUNS, "timers": RUNS,
-    "why": {"time_seconds", "events", "phase_avg_seconds", "phase_max_seconds", "share_ratio"},
+    "why": {"time_seconds", "events", "phase_avg_seconds", "phase_p50_seconds", "phase_p99_seconds",
+            "phase_max_seconds", "share_ratio"},
     "schedlat": {"runtime_seconds", "switches", "wait_seconds", "wait_avg_seconds", "wait_max_seconds"},
     "stat -e task-clock,cs": {"events", "events_seconds", "running_ratio"},
     "migrations --matrix": {"moves"},

@@ -2,6 +2,7 @@
 """why: threads that each do one kind of thing, by their own clocks, and times that add up."""
 
 import os
+import sys
 import time
 from collections import defaultdict
 
@@ -35,6 +36,17 @@ KINDS = {
 }
 
 MS = 600
+
+# So many sleeps of 2 ms, and of 300 ms.
+SLEEPS = """
+import sys, time
+own = []
+for seconds in int(sys.argv[1]) * [0.002] + int(sys.argv[2]) * [0.3]:
+    begun = time.monotonic_ns()
+    time.sleep(seconds)
+    own.append(time.monotonic_ns() - begun)
+print("slept", *own, file=sys.stderr)
+"""
 
 
 def times(rows, **members):
@@ -134,6 +146,30 @@ def test_all_of_a_command(run):
     shell, = {row["pid"] for row in waits}
     assert times(waits) <= took
     assert times(report["rows"], pid=shell) >= times(timers), report["rows"]
+
+
+@pytest.mark.parametrize("long", [1, 2])
+def test_percentiles_of_waits(run, long):
+    """
+    One of a hundred sleeps is long, or two are: the 99th is a short one, or a long one. A wait is within the call, so
+    by rank it is no longer than the call that the program has timed, and a percentile is at most a bucket above. A slow
+    machine may be at the end of a short sleep before the thread has blocked: ranks of the others are higher then.
+    """
+    ran = run("--json", "--", sys.executable, "-c", SLEEPS, str(100 - long), str(long), tool="why")
+    own = sorted(int(word) for word in ran.stderr.split("slept")[1].split())
+    (row,) = [row for row in ran.report["rows"] if row["cause"] == "timer"]
+    missing = len(own) - row["count"]
+    assert len(own) == 100 and 0 <= missing < 50
+
+    def most(percent):
+        return own[-(-row["count"] * percent // 100) + missing - 1] * 1.0625
+
+    # The clock of a sleep starts before the thread leaves its CPU.
+    assert 0 < row["p50"] <= most(50)
+    assert (150_000_000 if long == 2 else 0) < row["p99"] <= most(99)
+    assert 150_000_000 <= row["max"] <= own[99]
+    # No time on a CPU is a wait.
+    assert {row["p99"] for row in ran.report["rows"] if row["state"] == "cpu"} == {None}
 
 
 def test_threads_that_sleep_all_the_time_are_idle(trigger, run):

@@ -94,6 +94,34 @@ static void several_sums_are_added(void **state)
 	assert_true(column_sum(sums, 15) == (1ULL << 63) + 7);
 }
 
+/* Unknown where there is no histogram. */
+static void percentiles_are_of_the_rows_histogram(void **state)
+{
+	static const struct column list[] = {
+		PERCENTILE("p50", 5000, FIELD_TIME), PERCENTILE("p99", 9900, FIELD_TIME), {},
+	};
+	const struct histogram_totals totals = { .sum = 99 * 3 + 7, .max = 7, .min_inv = ~3ULL };
+	const u64 counts[] = { 99, 0, 0, 0, 1 };
+	struct report_row with = {}, without = {};
+	struct column_source of = {};
+	struct histogram h;
+
+	(void)state;
+	assert_int_equal(histogram__init(&h, counts, 3, ARRAY_SIZE(counts), &totals), 0);
+	assert_int_equal(report_row__add_columns(&without, list, counts, &of), 0);
+	of.hist = &h;
+	assert_int_equal(report_row__add_columns(&with, list, counts, &of), 0);
+	assert_int_equal(without.ncells, 2);
+	assert_int_equal(without.cell[1].kind, FIELD_NONE);
+	assert_int_equal(with.cell[0].number, 3);
+	assert_int_equal(with.cell[1].number, 3);
+	assert_int_equal(with.cell[1].kind, FIELD_TIME);
+	assert_int_equal(with.cell[1].role, ROLE_GAUGE);
+	report_row__free(&with);
+	report_row__free(&without);
+	histogram__free(&h);
+}
+
 struct slowest {
 	u64 calls;
 	struct interval_maximum slowest[MAXIMUM_SLOTS];
@@ -274,6 +302,7 @@ int main(void)
 		cmocka_unit_test(a_difference_is_never_below_zero),
 		cmocka_unit_test(quotients_of_nothing_are_unknown),
 		cmocka_unit_test(several_sums_are_added),
+		cmocka_unit_test(percentiles_are_of_the_rows_histogram),
 		cmocka_unit_test(maxima_are_of_this_interval),
 		cmocka_unit_test(a_maximum_tells_when_it_was),
 		cmocka_unit_test(columns_depend_on_options),

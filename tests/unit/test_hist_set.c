@@ -538,6 +538,28 @@ static void add_to_groups_and_make_them(void **state)
 	hist_set__free(&set);
 }
 
+static void find_by_key(void **state)
+{
+	struct dense model[KEYS] = {};
+	struct hist_set set;
+	u64 key;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < KEYS; i += 2)
+		dense__add(&model[i], i);
+	set = make_set(model, "name");
+	assert_int_equal(set.ngroups, (KEYS + 1) / 2);
+	for (i = 0; i < set.ngroups; i++) {
+		key = *(const u64 *)set.group[i].key;
+		assert_ptr_equal(hist_set__find(&set, &key), &set.group[i].hist);
+		key ^= 1ULL << 63;
+		assert_null(hist_set__find(&set, &key));
+	}
+	hist_set__free(&set);
+	assert_null(hist_set__find(&set, &key));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -547,6 +569,7 @@ int main(void)
 		cmocka_unit_test(without_keys_there_is_always_one_group),
 		cmocka_unit_test(free_of_nothing),
 		cmocka_unit_test(add_to_groups_and_make_them),
+		cmocka_unit_test(find_by_key),
 		cmocka_unit_test(read_many_keys),
 		cmocka_unit_test(read_many_keys_allocated_on_demand),
 		cmocka_unit_test(read_maps_of_many_sizes),

@@ -9,6 +9,7 @@
 #include "calls/syscall/calls.h"
 #include "calls/syscall/decode.h"
 #include "calls/syscall/text.h"
+#include "cli/key_view.h"
 #include "cli/order.h"
 #include "host/features.h"
 #include "host/task_state.h"
@@ -38,6 +39,7 @@ struct why {
 	struct why_bpf *bpf;
 	struct call_signatures signatures;
 	u64 busy_ns;            /* of all rows of the report that are not idle */
+	struct hist_set waits;  /* of the report, by struct wait */
 };
 
 /*
@@ -53,6 +55,8 @@ static const struct column columns[] = {
 	COUNTER("time", OF(ns), FIELD_TIME),
 	COUNTER("count", OF(count), FIELD_NUMBER),
 	MEAN("avg", "time", "count", FIELD_DURATION, .when = ONE_REPORT, .help = "without intervals"),
+	PERCENTILE("p50", 5000, FIELD_DURATION, .machine = true),
+	PERCENTILE("p99", 9900, FIELD_DURATION),
 	MAXIMUM("max", struct why_sums, longest, FIELD_DURATION),
 	{},
 };
@@ -61,6 +65,23 @@ static const struct column columns[] = {
 static enum why_state state_of(const struct why_key *key)
 {
 	return key->whole ? STATE_IDLE : why_causes[key->phase].state;
+}
+
+/* The key of a histogram, after name_wait(). */
+struct wait {
+	u32 call;
+	__u16 cause, kind;
+	struct task_key task;
+};
+
+_Static_assert(sizeof(struct wait) == sizeof(struct why_wait_key) - sizeof(struct hist_slot), "not its end");
+
+/* What slept through the whole run has not ended. */
+static const struct histogram *ended_waits(const struct why *w, const struct why_key *key)
+{
+	const struct wait wait = { .task = key->task, .call = key->slot, .cause = key->phase, .kind = key->kind };
+
+	return key->whole ? NULL : hist_set__find(&w->waits, &wait);
 }
 
 static int add_key(struct sum_table_report *t, struct report_row *row, const void *element)
@@ -78,6 +99,7 @@ static int add_key(struct sum_table_report *t, struct report_row *row, const voi
 	if (!err)
 		err = report_row__add_text(row, "kind", why_kind_name(e->key.kind));
 	row->later = state_of(&e->key) == STATE_IDLE;
+	t->source.hist = ended_waits(t->own, &e->key);
 	return err;
 }
 
@@ -166,6 +188,33 @@ static const struct sum_table_spec table = {
 	.add_key = add_key, .add_more = add_more, .adjust = name_causes,
 };
 
+static void name_wait(void *unused, void *key)
+{
+	struct wait *wait = key;
+
+	(void)unused;
+	wait->cause = why_cause_of(&(struct why_key){ .slot = wait->call, .phase = wait->cause, .kind = wait->kind });
+}
+
+/* Losses of histograms are in those of the table. */
+static int read_waits(struct measurement *m)
+{
+	struct task_key_names names = { .cgroups = m->cgroups };
+	const struct key_view view = { m->cli->by, &names, offsetof(struct wait, task) };
+	struct loss_counters unused;
+	struct why *w = m->own;
+	int err;
+
+	hist_set__free(&w->waits);
+	err = measure__difference(&m->measure, &w->waits, &unused);
+	if (!err)
+		err = hist_set__regroup(&w->waits, name_wait, NULL);
+	if (!err)
+		err = key_view__hist_set(&view, &w->waits);
+	task_key_names__free(&names);
+	return err;
+}
+
 static int report(struct measurement *m, struct report *r)
 {
 	struct why *w = m->own;
@@ -176,6 +225,7 @@ static int report(struct measurement *m, struct report *r)
 		err = elements__await_programs();
 	if (kernel_btf_arguments("btf_trace_contention_begin") <= 0)
 		r->caveat = WITHOUT_LOCKS;
+	err = err ?: read_waits(m);
 	return err ?: sum_table__report(m, NULL, r);
 }
 
@@ -219,6 +269,20 @@ static int watch_throttling(struct measurement *m)
 	return bpf_map__set_max_entries(bpf->maps.throttlings, THROTTLINGS);
 }
 
+static int prepare_maps(struct measurement *m)
+{
+	size_t sums = offsetof(struct why_key, task) + task_key__size(m->cli->by);
+	size_t waits = offsetof(struct why_wait_key, task) + task_key__size(m->cli->by);
+	struct why_bpf *bpf = m->bpf;
+	int err = bpf_map__set_key_size(bpf->maps.sums, sums);
+
+	if (!err)
+		err = bpf_map__set_key_size(bpf->maps.keyed_waits, waits);
+	if (!err)
+		err = sum_table__prepare(m);
+	return err ?: measure__prepare_keyed(&m->measure, m, m->obj, "waits", waits);
+}
+
 static int open_skeleton(struct measurement *m)
 {
 	bool locks = kernel_btf_arguments("btf_trace_contention_begin") > 0;
@@ -235,14 +299,14 @@ static int open_skeleton(struct measurement *m)
 		return err;
 	bpf_program__set_autoload(w->bpf->progs.on_lock, locks);
 	bpf_program__set_autoload(w->bpf->progs.on_locked, locks);
-	err = sum_table__prepare(m);
+	err = prepare_maps(m);
 	return err ?: task_state__prepare(m->obj, "why_states", &m->run->host);
 }
 
 static int attach(struct measurement *m)
 {
 	struct why *w = m->own;
-	int err = measurement__attach(m);
+	int err = measure__begin(&m->measure, m, "waits") ?: measurement__attach_programs(m);
 
 	if (err)
 		return err;
@@ -281,6 +345,7 @@ static void release(void *own)
 	struct why *w = own;
 
 	call_signatures__free(&w->signatures);
+	hist_set__free(&w->waits);
 }
 
 static const struct tool_spec spec = {

@@ -302,6 +302,24 @@ int hist_set__add(struct hist_set *set, const void *key, u64 value, u64 n)
 	return err;
 }
 
+const struct histogram *hist_set__find(const struct hist_set *set, const void *key)
+{
+	size_t low = 0, high = set->ngroups, middle;
+	int d;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		d = memcmp(key, set->group[middle].key, set->key_size);
+		if (!d)
+			return &set->group[middle].hist;
+		if (d < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return NULL;
+}
+
 void hist_set__replace(struct hist_set *earlier, struct hist_set *later)
 {
 	hist_set__free(earlier);

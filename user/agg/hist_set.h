@@ -59,6 +59,12 @@ int hist_set__regroup(struct hist_set *set, void (*change)(void *context, void *
  */
 int hist_set__add(struct hist_set *set, const void *key, u64 value, u64 n);
 
+/*
+ * The histogram of a key in a set with keys, to which nothing was added; NULL: it has no values. Valid as long as the
+ * set is not changed.
+ */
+const struct histogram *hist_set__find(const struct hist_set *set, const void *key);
+
 /* After a difference: *earlier becomes later, or empty if the next snapshot begins from zero. */
 void hist_set__replace(struct hist_set *earlier, struct hist_set *later);
 

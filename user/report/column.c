@@ -56,6 +56,10 @@ static int add_number(struct report_row *row, const struct column *c, const u64 
 		f.number = most.value;
 		if (c->timed && !most.interval)
 			f.kind = FIELD_NONE;
+	} else if (c->per_10k) {
+		f.number = source->hist ? histogram__percentile(source->hist, c->per_10k) : 0;
+		if (!source->hist)
+			f.kind = FIELD_NONE;
 	} else {
 		f.number = sum_of(c, value);
 	}
@@ -119,7 +123,7 @@ int report_row__add_columns(struct report_row *row, const struct column *columns
 			continue;
 		if (c->role == ROLE_AT)
 			err = add_at(row, columns, c, value, source);
-		else if (c->plus || c->slots || c->of)
+		else if (c->plus || c->slots || c->per_10k || c->of)
 			err = add_number(row, c, value, source);
 	}
 	report_row__derive(row, 0);

@@ -28,10 +28,11 @@ struct column {
 	bool machine;           /* as in struct field */
 	/*
 	 * Sums by number: bit i is sum i of an element. The cell is plus less minus, and 0 where minus is larger.
-	 * Without plus, slots and "of", the tool adds the cell itself.
+	 * Without plus, slots, per_10k and "of", the tool adds the cell itself.
 	 */
 	u64 plus, minus;
 	u32 slots;              /* where the slots of a maximum are in an element's value, in u64s; 0: it is none */
+	u32 per_10k;            /* of a percentile: as for histogram__percentile(); 0: it is none */
 	bool timed;             /* they are of struct timed_maximum, and the cell is empty without a value */
 	const char *of, *per;   /* as in struct field */
 	u32 when;               /* traits of a table without which it has no such column; 0: every table has */
@@ -45,6 +46,7 @@ struct column_source {
 	u64 interval;           /* number of the one that ended, for maxima: sums may have events of the next one */
 	u64 began_ns;           /* CLOCK_MONOTONIC: times of maxima count from here */
 	u32 traits;             /* bits of the tool's own, by its options */
+	const struct histogram *hist;   /* of the row, for percentiles, which are unknown without; borrowed, or NULL */
 };
 
 /* The sum that is this member of an element's value. */
@@ -63,6 +65,9 @@ struct column_source {
 /* The same with its time; member: of type struct timed_maximum[MAXIMUM_SLOTS]. */
 #define TIMED_MAXIMUM(title, type, member, unit, ...)                                                                  \
 	MAXIMUM(title, type, member, unit, .timed = true, ##__VA_ARGS__)
+/* part: of 10,000 */
+#define PERCENTILE(title, part, unit, ...)                                                                             \
+	{ .name = title, .role = ROLE_GAUGE, .kind = unit, .per_10k = part, ##__VA_ARGS__ }
 /* When that was: the time of day, and for programs the ns since the measurement began. */
 #define AT(title, maximum) { .name = title, .role = ROLE_AT, .of = maximum, .kind = FIELD_TIME }
 #define AT_NS(title, maximum) { .name = title, .role = ROLE_AT, .of = maximum, .kind = FIELD_NUMBER, .machine = true }

@@ -35,18 +35,29 @@ static struct bpf_map *keyed_map(const struct bpf_object *obj, const char *name)
 	return bpf_object__find_map_by_name(obj, keyed);
 }
 
-int measure__prepare(struct measure *m, const struct measurement *measurement,
-		     struct bpf_object *obj, const char *name, size_t key_size)
+static int prepare(struct measure *m, const struct measurement *measurement, struct bpf_object *obj, const char *name,
+		   size_t key_size, bool is_keyed)
 {
 	struct bpf_map *keyed = keyed_map(obj, name);
 
 	if (!keyed)
 		return -ENOENT;
 	m->obj = obj;
-	m->maps.keyed = measurement->cli->by;
+	m->maps.keyed = is_keyed;
 	m->maps.key_size = key_size;
-	return prepare_map(keyed, &measurement->run->host, measurement->cli->max_keys,
-			   measurement->cli->by);
+	return prepare_map(keyed, &measurement->run->host, measurement->cli->max_keys, is_keyed);
+}
+
+int measure__prepare(struct measure *m, const struct measurement *measurement,
+		     struct bpf_object *obj, const char *name, size_t key_size)
+{
+	return prepare(m, measurement, obj, name, key_size, measurement->cli->by);
+}
+
+int measure__prepare_keyed(struct measure *m, const struct measurement *measurement, struct bpf_object *obj,
+			   const char *name, size_t key_size)
+{
+	return prepare(m, measurement, obj, name, key_size, true);
 }
 
 int measure__begin(struct measure *m, const struct measurement *measurement, const char *name)

@@ -43,6 +43,10 @@ struct measure {
 int measure__prepare(struct measure *m, const struct measurement *measurement,
 		     struct bpf_object *obj, const char *name, size_t key_size);
 
+/* The same for tools whose own keys are told apart even without --by. */
+int measure__prepare_keyed(struct measure *m, const struct measurement *measurement, struct bpf_object *obj,
+			   const char *name, size_t key_size);
+
 /* Fills the scope's sets; with -v also prints the memory of the maps. */
 int measure__begin(struct measure *m, const struct measurement *measurement, const char *name);
 
