@@ -448,6 +448,130 @@ static __always_inline void find_phase(struct task_struct *t, struct why_state *
 	find_call(t, st);
 }
 
+/* --- behind whom it waits ------------------------------------------------------------------------ */
+
+/* Who had the CPU until then; an idle CPU has no name. */
+struct turn {
+	u64 since, until;
+	char comm[TASK_COMM_LEN];
+};
+
+/* The last turns of a CPU: turn n is at n % WHY_TURNS. */
+struct turns {
+	u64 n, since;           /* the number and the begin of the one that goes on */
+	struct turn turn[WHY_TURNS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct turns);
+} all_turns SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* set by the loader */
+	__type(key, struct why_behind_key);
+	__type(value, u64);
+} behind SEC(".maps");
+
+const u64 no_time = 0;
+
+static __always_inline struct turn *turn_at(struct turns *turns, u64 n)
+{
+	n &= WHY_TURNS - 1;
+	/* 5.10 knows the range of the register alone. */
+	barrier_var(n);
+	return n < WHY_TURNS ? &turns->turn[n] : NULL;
+}
+
+static __always_inline void end_turn(struct turns *turns, struct task_struct *t, u64 now)
+{
+	struct turn *turn = turn_at(turns, turns->n);
+
+	if (!turn)
+		return;
+	turn->since = turns->since;
+	turn->until = now;
+	if (is_idle(t))
+		turn->comm[0] = 0;
+	else
+		task_key_typed_comm(turn->comm, t->group_leader);
+	turns->n++;
+	turns->since = now;
+}
+
+static __always_inline void charge(struct why_behind_key *key, const struct turn *turn, u64 ns)
+{
+	u64 *sum;
+
+	if (!turn->comm[0])
+		return;
+	((u64 *)key->comm)[0] = ((u64 *)turn->comm)[0];
+	((u64 *)key->comm)[1] = ((u64 *)turn->comm)[1];
+	sum = element_of(&behind, key, &no_time);
+	if (sum)
+		*sum += ns;
+}
+
+/* The turn that went on then, of those before the last ones; NULL: it is not remembered. */
+static __always_inline struct turn *turn_of_time(struct turns *turns, u64 at)
+{
+	u64 low = WHY_LAST_TURNS + 1, high = WHY_TURNS, middle, n = turns->n;
+	struct turn *turn;
+	int i;
+
+	for (i = 0; i < 8 && low < high; i++) {
+		middle = (low + high) / 2;
+		turn = turn_at(turns, n - middle);
+		if (!turn)
+			return NULL;
+		if (turn->since <= at)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	turn = turn_at(turns, n - low);
+	return turn && turn->since <= at && turn->until > at ? turn : NULL;
+}
+
+/* The turn of an instant that is drawn at random stands for all of that time: each does in proportion to its length. */
+static __always_inline void charge_one(struct why_behind_key *key, struct turns *turns, u64 since, u64 until)
+{
+	u64 at = since + ((((until - since) >> 10) * bpf_get_prandom_u32()) >> 22);
+	struct turn *turn = turn_of_time(turns, at);
+
+	if (turn)
+		charge(key, turn, until - since);
+}
+
+/*
+ * Charges the wait, which ends now, to those who had this CPU meanwhile: the last ones for their own time, and one of
+ * those before them for the rest. A CPU that many share would take as many lookups a switch.
+ */
+static __noinline int add_behind(struct task_struct *t, struct why_state *st, struct turns *turns, u64 now)
+{
+	u64 since = st->since < began_ns ? began_ns : st->since, until = now, i, n = turns->n;
+	struct why_behind_key key = { .writer = this_writer(), .phase = st->phase };
+	struct turn *turn;
+
+	if (!scope_now(t) || throttled_part(t, st, length(since, now), now))
+		return 0;
+	task_key_of(&key.task, t);
+	for (i = 1; i <= WHY_LAST_TURNS && until > since; i++) {
+		turn = turn_at(turns, n - i);
+		if (!turn)
+			return 0;
+		until = turn->since > since ? turn->since : since;
+		if (turn->until > until)
+			charge(&key, turn, turn->until - until);
+	}
+	if (until > since)
+		charge_one(&key, turns, since, until);
+	return 0;
+}
+
 /* --- hooks --------------------------------------------------------------------------------------- */
 
 /*
@@ -509,7 +633,7 @@ static __always_inline void leave(struct task_struct *t, u32 state, u64 now)
 	find_phase(t, st, state, now);
 }
 
-static __always_inline void come_back(struct task_struct *t, u64 now)
+static __always_inline void come_back(struct task_struct *t, struct turns *turns, u64 now)
 {
 	struct why_state *st;
 
@@ -524,6 +648,8 @@ static __always_inline void come_back(struct task_struct *t, u64 now)
 		st->phase = st->gave_up == (u32)t->nvcsw ? WHY_PREEMPTED : WHY_UNKNOWN;
 		st->gave_up = t->nvcsw;
 	}
+	if (turns && is_open() && (st->phase == WHY_WOKEN || st->phase == WHY_PREEMPTED))
+		add_behind(t, st, turns, now);
 	end_phase(t, st, now);
 	st->phase = WHY_ON_CPU;
 }
@@ -532,13 +658,18 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	u32 state = have_prev_state ? (u32)ctx[3] : task_run_state(prev);
+	struct turns *turns;
+	u32 zero = 0;
 	u64 now;
 
 	if (ended_ns)
 		return 0;
 	now = bpf_ktime_get_ns();
 	leave(prev, preempt ? TASK_RUNNING : state, now);
-	come_back(next, now);
+	turns = bpf_map_lookup_elem(&all_turns, &zero);
+	if (turns)
+		end_turn(turns, prev, now);
+	come_back(next, turns, now);
 	return 0;
 }
 

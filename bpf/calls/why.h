@@ -85,12 +85,25 @@ struct why_wait_key {
 	struct task_key task;
 };
 
+/* Turns on a CPU that are remembered, a power of two; and the last ones, each of which is charged. */
+#define WHY_TURNS 256
+#define WHY_LAST_TURNS 8
+
+/* The same for the time of waits for a CPU in which threads of that process ran on it. The value is a u64, in ns. */
+struct why_behind_key {
+	__u32 writer;
+	__u32 phase;
+	char comm[TASK_KEY_COMM_LEN];
+	struct task_key task;
+};
+
 /* A phase that goes on, for reports. */
 struct why_element {
 	struct why_key key;
 	struct why_sums sums;
 };
 
+_Static_assert(sizeof(struct why_behind_key) == sizeof(struct task_key) + 24, "why_behind_key has padding");
 _Static_assert(sizeof(struct why_wait_key) == sizeof(struct task_key) + 16, "why_wait_key has padding");
 _Static_assert(sizeof(struct why_key) == sizeof(struct task_key) + 16, "why_key has padding");
 

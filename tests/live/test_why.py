@@ -223,6 +223,44 @@ def test_waits_for_a_cpu(trigger, tool):
 
 
 @pytest.mark.everywhere
+@pytest.mark.parametrize("others", [1, 12])
+def test_behind_whom(trigger, run, others):
+    """
+    Loops of two processes on one CPU: whenever one process has it the other one waits, and is charged just that time.
+    If a wait has more than eight turns, the earlier ones are charged by a draw.
+    """
+    def behind(row, comm):
+        """A share is told to a tenth of a percent."""
+        shares = dict(each.rsplit(" ", 2)[:2] for each in (row["behind"] or "").split(", ") if each)
+        return float(shares.get(comm, 0)) * row["time"] / 100, row["time"] / 2000
+
+    def trial():
+        comms = ("loop-one", "loop-two")
+        loads = [trigger("spin", n, 60_000, 0, comm=comm) for n, comm in zip((1, others), comms)]
+        for load in loads:
+            load.go()
+        for load in loads:
+            tally.wait_until(lambda: tally.cpu_ns(load.pid) > 20_000_000, "the loops to run")   # pylint: disable=W0640
+        pids = ",".join(str(load.pid) for load in loads)
+        report = run("--json", "--by", "pid", "-p", pids, "-d", "1", tool="why").report
+        for load in loads:
+            tally.end_process(load.process)
+        if is_blurred(report):
+            raise tally.Blurred
+        ran = times(report["rows"], pid=loads[1].pid, state="cpu")
+        (row,) = [r for r in report["rows"] if r["pid"] == loads[0].pid and r["cause"] == "preempted"]
+        charged, rounded = behind(row, comms[1])
+        # The wait that goes on at the end is not charged yet. Draws err only as far as somebody else used the CPU: the
+        # variance of one is at most wait ** 2 * part * (1 - part).
+        part = min(ran / row["time"], 1)
+        drawn = 2 * (row["max"] * row["time"] * part * (1 - part)) ** 0.5
+        tally.within(-row["max"] - rounded - drawn <= charged - ran <= rounded + drawn, charged, ran, drawn, row)
+        assert row["behind"].startswith(f"{comms[1]} "), row
+
+    tally.steady(trial)
+
+
+@pytest.mark.everywhere
 @pytest.mark.parametrize("threads", [1, 2])
 def test_throttled(trigger, tool, cgroup, threads):
     """

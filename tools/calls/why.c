@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* why: where all of the time of threads goes. The measurement is bpf/calls/why.bpf.c. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@
 #include "host/task_state.h"
 #include "report/column.h"
 #include "report/diag.h"
+#include "run/map_room.h"
 #include "run/measurement.h"
 #include "run/sum_table.h"
 #include "calls/why/cause.h"
@@ -40,6 +42,8 @@ struct why {
 	struct call_signatures signatures;
 	u64 busy_ns;            /* of all rows of the report that are not idle */
 	struct hist_set waits;  /* of the report, by struct wait */
+	struct sum_set behind;  /* of the report: struct behind, whose phases are causes */
+	struct sum_set behind_before;
 };
 
 /*
@@ -103,6 +107,70 @@ static int add_key(struct sum_table_report *t, struct report_row *row, const voi
 	return err;
 }
 
+/* An element of w->behind. */
+struct behind {
+	struct why_behind_key key;
+	u64 ns;
+};
+
+static const struct sum_layout behind_layout = {
+	.key_size = sizeof(struct why_behind_key), .value_size = sizeof(u64),
+	.writer_at = offsetof(struct why_behind_key, writer), .nsums = 1,
+};
+
+#define MOST_BEHIND 3
+#define BEHIND_SPACE (MOST_BEHIND * (TASK_KEY_COMM_LEN + 16))
+
+/* Keeps the largest, in order. */
+static void keep_largest(const struct behind *largest[MOST_BEHIND], const struct behind *b)
+{
+	size_t i, at = MOST_BEHIND;
+
+	while (at && (!largest[at - 1] || largest[at - 1]->ns < b->ns))
+		at--;
+	for (i = MOST_BEHIND - 1; i > at; i--)
+		largest[i] = largest[i - 1];
+	if (at < MOST_BEHIND)
+		largest[at] = b;
+}
+
+/*
+ * Who had the CPU while these threads waited for it: "gcc 61.2 %, tally 3.1 %", but not whom that would say 0.0 % of.
+ * NULL: nobody is known.
+ */
+static const char *behind_whom(char text[BEHIND_SPACE], const struct why *w, const struct why_element *e)
+{
+	const struct behind *largest[MOST_BEHIND] = {};
+	u64 charged = 0, whole;
+	size_t i, n = 0;
+
+	for (i = 0; i < w->behind.n; i++) {
+		const struct behind *b = sum_set__at(&w->behind, i);
+
+		if (b->key.phase != e->key.phase || memcmp(&b->key.task, &e->key.task, sizeof(b->key.task)))
+			continue;
+		keep_largest(largest, b);
+		charged += b->ns;
+	}
+	/* Waits that end are charged as a whole, and some of their time was that of earlier intervals. */
+	whole = e->sums.ns > charged ? e->sums.ns : charged;
+	for (i = 0; i < MOST_BEHIND && largest[i] && largest[i]->ns > whole / 2000; i++)
+		n += snprintf(text + n, BEHIND_SPACE - n, "%s%.*s %.1f %%", i ? ", " : "", TASK_KEY_COMM_LEN,
+			      largest[i]->key.comm, 100.0 * largest[i]->ns / whole);
+	return n ? text : NULL;
+}
+
+static int add_remark(struct report_row *row, const char *name, const char *text)
+{
+	int err = report_row__add_text(row, name, text);
+
+	if (err)
+		return err;
+	row->cell[row->ncells - 1].role = ROLE_REMARK;
+	row->cell[row->ncells - 1].spare = true;
+	return 0;
+}
+
 /* The share of the time in which threads had something to do, and the command that shows more. */
 static int add_more(struct sum_table_report *t, struct report_row *row, const void *element)
 {
@@ -117,13 +185,11 @@ static int add_more(struct sum_table_report *t, struct report_row *row, const vo
 		  .real = w->busy_ns ? 100.0 * e->sums.ns / w->busy_ns : 0 },
 	};
 	int err = report_row__add_fields(row, cells, ARRAY_SIZE(cells));
+	char text[BEHIND_SPACE];
 
-	err = err ?: report_row__add_text(row, "next", idle ? NULL : why_causes[e->key.phase].next);
-	if (err)
-		return err;
-	row->cell[row->ncells - 1].role = ROLE_REMARK;
-	row->cell[row->ncells - 1].spare = true;
-	return 0;
+	if (!err)
+		err = add_remark(row, "behind", behind_whom(text, w, e));
+	return err ?: add_remark(row, "next", idle ? NULL : why_causes[e->key.phase].next);
 }
 
 /* The time on a CPU by mode, as the kernel's ticks divide it. Without a tick it stays undivided. */
@@ -215,6 +281,35 @@ static int read_waits(struct measurement *m)
 	return err;
 }
 
+static void name_behind(void *unused, void *key)
+{
+	struct why_behind_key *behind = key;
+
+	(void)unused;
+	behind->phase = why_cause_of(&(struct why_key){ .slot = WHY_ANYWHERE, .phase = behind->phase });
+}
+
+static int read_behind(struct measurement *m)
+{
+	struct task_key_names names = { .cgroups = m->cgroups };
+	const struct key_view view = { m->cli->by, &names, offsetof(struct why_behind_key, task) };
+	struct why *w = m->own;
+	int err;
+
+	sum_set__free(&w->behind);
+	err = sum_set__since(&w->behind, &w->behind_before, &(struct sum_source){
+		.layout = &behind_layout, .map_fd = bpf_map__fd(w->bpf->maps.behind),
+		.generation = elements__generation(m->obj),
+	});
+	if (!err) {
+		sum_set__regroup(&w->behind, name_behind, NULL);
+		key_view__sum_set(&view, &w->behind);
+		err = names.err;
+	}
+	task_key_names__free(&names);
+	return err;
+}
+
 static int report(struct measurement *m, struct report *r)
 {
 	struct why *w = m->own;
@@ -226,6 +321,7 @@ static int report(struct measurement *m, struct report *r)
 	if (kernel_btf_arguments("btf_trace_contention_begin") <= 0)
 		r->caveat = WITHOUT_LOCKS;
 	err = err ?: read_waits(m);
+	err = err ?: read_behind(m);
 	return err ?: sum_table__report(m, NULL, r);
 }
 
@@ -273,11 +369,16 @@ static int prepare_maps(struct measurement *m)
 {
 	size_t sums = offsetof(struct why_key, task) + task_key__size(m->cli->by);
 	size_t waits = offsetof(struct why_wait_key, task) + task_key__size(m->cli->by);
+	size_t behind = offsetof(struct why_behind_key, task) + task_key__size(m->cli->by);
 	struct why_bpf *bpf = m->bpf;
 	int err = bpf_map__set_key_size(bpf->maps.sums, sums);
 
 	if (!err)
 		err = bpf_map__set_key_size(bpf->maps.keyed_waits, waits);
+	if (!err)
+		err = bpf_map__set_key_size(bpf->maps.behind, behind);
+	if (!err)
+		err = map__set_room_for_writers(bpf->maps.behind, &m->run->host, m->cli->max_keys);
 	if (!err)
 		err = sum_table__prepare(m);
 	return err ?: measure__prepare_keyed(&m->measure, m, m->obj, "waits", waits);
@@ -346,6 +447,8 @@ static void release(void *own)
 
 	call_signatures__free(&w->signatures);
 	hist_set__free(&w->waits);
+	sum_set__free(&w->behind);
+	sum_set__free(&w->behind_before);
 }
 
 static const struct tool_spec spec = {
