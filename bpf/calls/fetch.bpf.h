@@ -292,6 +292,26 @@ static __always_inline void fetch_fds(struct trace_record *r, struct trace_call 
 			 TRACE_ID(call->fd[1], PART_FD));
 }
 
+/* include/linux/socket.h */
+#define AF_NETLINK 16
+
+/* Records the protocol of a netlink socket; nothing of other descriptors. */
+__noinline int fetch_netlink(u64 fd)
+{
+	struct trace_state *s = states_find(calling_task());
+	struct sock *sk = socket_of(fd);
+	struct trace_chunk *c;
+
+	if (!s || !sk || BPF_CORE_READ(sk, __sk_common.skc_family) != AF_NETLINK)
+		return 0;
+	c = chunk_room(&s->r, sizeof(u64));
+	if (!c)
+		return 0;
+	*(u32 *)c->data = BPF_CORE_READ(sk, sk_protocol);
+	chunk_done(&s->r, c, TRACE_ID(0, PART_NETLINK), 0, sizeof(u32), 0);
+	return 0;
+}
+
 /* include/uapi/linux/fcntl.h */
 #define F_DUPFD 0
 #define F_DUPFD_CLOEXEC 1030
@@ -615,6 +635,8 @@ static __always_inline void fetch_at_begin(struct trace_state *s, struct trace_c
 
 	if (fd_names)
 		fetch_fds(&s->r, call);
+	if (call->socket)
+		fetch_netlink(s->r.value[0]);
 	for (i = 0; i < TRACE_FETCHES && i < call->fetches; i++) {
 		if (call->fetch[i].pointed)
 			note_given(s, &call->fetch[i]);

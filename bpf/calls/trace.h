@@ -116,6 +116,7 @@ struct trace_call {
 	__u8 waits;             /* enum trace_waits */
 	__u8 narrow;            /* 32-bit arguments, as bits: their upper half is undefined */
 	__u8 command;           /* the argument that is the command, plus 1; 0: none */
+	__u8 socket;            /* the first argument is a socket, with messages: PART_NETLINK is wanted */
 	__u16 frame;            /* offset of the first argument from the stack pointer; 0: not on the stack */
 	struct trace_fetch fetch[TRACE_FETCHES];
 };
@@ -162,6 +163,7 @@ enum trace_part {
 	PART_CONTROL,           /* of a struct msghdr: control messages */
 	PART_LENGTHS,           /* u32: the msg_len of each of many messages */
 	PART_AFTER,             /* the target of the pointer after the call */
+	PART_NETLINK,           /* of a netlink socket's descriptor: its protocol, a u32 */
 };
 
 #define TRACE_ID(arg, part) ((arg) | (part) << 3)

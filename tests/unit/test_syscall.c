@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* tools/calls/syscall: the table, names of values, and what follows from sums. */
 #include <errno.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -472,6 +474,118 @@ static void test_control_messages(void **state)
 	assert_false(control__put(stdout, NULL));
 }
 
+#define HEADER(length) { length, RTM_GETLINK, NLM_F_REQUEST, 7, 0 }
+#define SHOWN(length) "{nlmsg_len=" length ", nlmsg_type=RTM_GETLINK, nlmsg_flags=NLM_F_REQUEST, nlmsg_seq=7, " \
+	"nlmsg_pid=0}"
+
+/* The lengths of both messages, how many bytes the call has, and how many of them were read. */
+static void check_netlink(u32 first, u32 second, u64 whole, size_t n, const char *text)
+{
+	const struct nlmsghdr data[3] = {HEADER(first), HEADER(second)};
+	struct trace_record r = {.value = {3, 0x1000, whole}};
+	u32 protocol = NETLINK_ROUTE;
+	char arguments[512];
+
+	add_chunk(&r, TRACE_ID(1, PART_TARGET), data, n)->flags = n < whole ? TRACE_CHUNK_CUT : 0;
+	add_chunk(&r, TRACE_ID(0, PART_NETLINK), &protocol, sizeof(protocol));
+	snprintf(arguments, sizeof(arguments), "3, %s, %llu, 0, NULL, 0", text, whole);
+	check_arguments(&r, size_of(&r), "sendto", arguments);
+}
+
+/* Lengths in messages are the traced process's, and may be anything. */
+static void test_netlink_lengths(void **state)
+{
+	(void)state;
+	check_netlink(16, 16, 16, 16, SHOWN("16"));
+	check_netlink(16, 16, 32, 32, "[" SHOWN("16") ", " SHOWN("16") "]");
+	check_netlink(16, 40, 40, 40, "[" SHOWN("16") ", [" SHOWN("40") ", ...]]");
+	check_netlink(40, 0, 40, 40, "[" SHOWN("40") ", ...]");
+	check_netlink(16, 1000, 2000, 40, "[" SHOWN("16") ", [" SHOWN("1000") ", ...], ...]");
+	/* Beyond the buffer; shorter than a header; to the end of 32 bits, and rounded up beyond it. */
+	check_netlink(1000, 0, 40, 40, "[" SHOWN("1000") ", ...]");
+	check_netlink(0, 0, 16, 16, SHOWN("0"));
+	check_netlink(0, 16, 32, 32, "[" SHOWN("0") ", ...]");
+	check_netlink(15, 16, 32, 32, "[" SHOWN("15") ", ...]");
+	check_netlink(16, 1, 48, 48, "[" SHOWN("16") ", [" SHOWN("1") ", ...]]");
+	check_netlink(UINT32_MAX, 16, 32, 32, "[" SHOWN("4294967295") ", ...]");
+	check_netlink(UINT32_MAX, 16, UINT64_MAX, 32, "[[" SHOWN("4294967295") ", ...], ...]");
+	/* Headers that were cut, by --bytes or by the call. */
+	check_netlink(16, 16, 32, 31, "[" SHOWN("16") ", ...]");
+	check_netlink(16, 16, 32, 16, "[" SHOWN("16") ", ...]");
+	check_netlink(16, 16, 32, 3, "\"\\x10\\x00\\x00\"...");
+	check_netlink(16, 16, 3, 3, "\"\\x10\\x00\\x00\"");
+	check_netlink(16, 16, 19, 19, "[" SHOWN("16") ", \"\\x10\\x00\\x00\"]");
+	check_netlink(17, 16, 17, 17, "[" SHOWN("17") ", ...]");
+	check_netlink(16, 16, 0, 0, "\"\"");
+}
+
+/* The bytes of HEADER(16). */
+#define BYTES "\"\\x10\\x00\\x00\\x00\\x12\\x00\\x01\\x00\\x07\\x00\\x00\\x00\\x00\\x00\\x00\\x00\""
+/* The same, of another protocol than NETLINK_ROUTE. */
+#define SHOWN_OF_OTHER "{nlmsg_len=16, nlmsg_type=0x12, nlmsg_flags=NLM_F_REQUEST, nlmsg_seq=7, nlmsg_pid=0}"
+
+/* Only the family of the address is known, or not even that; events of the kernel have no headers. */
+static void test_netlink_protocols(void **state)
+{
+	const struct nlmsghdr data = HEADER(16);
+	struct trace_record r = {.value = {3, 0x1000, 16}}, other;
+	u32 protocol = NETLINK_GENERIC;
+
+	(void)state;
+	add_chunk(&r, TRACE_ID(1, PART_TARGET), &data, sizeof(data));
+	check_arguments(&r, size_of(&r), "sendto", "3, " BYTES ", 16, 0, NULL, 0");
+	other = r;
+	add_chunk(&other, TRACE_ID(0, PART_NETLINK), &protocol, sizeof(protocol));
+	check_arguments(&other, size_of(&other), "sendto", "3, " SHOWN_OF_OTHER ", 16, 0, NULL, 0");
+	r.value[4] = 0x2000;
+	other = r;
+	/* Too short for a family. */
+	add_chunk(&other, TRACE_ID(4, PART_TARGET), "\x10", 1);
+	check_arguments(&other, size_of(&other), "sendto", "3, " BYTES ", 16, 0, 0x2000, 0");
+	add_chunk(&r, TRACE_ID(4, PART_TARGET), "\x10", 2);
+	check_arguments(&r, size_of(&r), "sendto", "3, " SHOWN_OF_OTHER ", 16, 0, {sa_family=AF_NETLINK}, 0");
+	protocol = NETLINK_KOBJECT_UEVENT;
+	add_chunk(&r, TRACE_ID(0, PART_NETLINK), &protocol, sizeof(protocol));
+	check_arguments(&r, size_of(&r), "sendto", "3, " BYTES ", 16, 0, {sa_family=AF_NETLINK}, 0");
+}
+
+/* Three buffers of 16, 4 and 16 bytes: a header that tells this length, "abcd", and another header. */
+static void check_netlink_buffers(u32 length, const char *second, const char *third)
+{
+	const struct nlmsghdr head = HEADER(length), last = HEADER(16);
+	struct trace_message m = {.vector = 0x4000, .count = 3};
+	struct trace_iovec array[3] = {{0x1000, 16}, {0x2000, 4}, {0x3000, 16}};
+	struct trace_record r = {.value = {3, 0x5000}};
+	u32 protocol = NETLINK_ROUTE;
+	char text[1024];
+	u8 data[52] = {16, [2] = 4, [4] = 16, [32] = 'a', 'b', 'c', 'd'};
+
+	memcpy(data + 16, &head, sizeof(head));
+	memcpy(data + 36, &last, sizeof(last));
+	add_chunk(&r, TRACE_ID(1, PART_TARGET), &m, sizeof(m));
+	add_chunk(&r, TRACE_ID(1, PART_VECTOR), array, sizeof(array));
+	add_chunk(&r, TRACE_ID(1, PART_DATA), data, sizeof(data));
+	add_chunk(&r, TRACE_ID(0, PART_NETLINK), &protocol, sizeof(protocol));
+	snprintf(text, sizeof(text), "3, {msg_name=NULL, msg_namelen=0, msg_iov=[{iov_base={nlmsg_len=%u, "
+		 "nlmsg_type=RTM_GETLINK, nlmsg_flags=NLM_F_REQUEST, nlmsg_seq=7, nlmsg_pid=0}, iov_len=16}, "
+		 "{iov_base=%s, iov_len=4}, {iov_base=%s, iov_len=16}], msg_iovlen=3, msg_controllen=0, "
+		 "msg_flags=0}, 0", length, second, third);
+	check_arguments(&r, size_of(&r), "sendmsg", text);
+}
+
+/* A message may continue in the next buffers: no header is where it does. */
+static void test_netlink_buffers(void **state)
+{
+	(void)state;
+	check_netlink_buffers(20, "\"abcd\"", SHOWN("16"));
+	check_netlink_buffers(17, "\"abcd\"", SHOWN("16"));
+	check_netlink_buffers(16, "\"abcd\"", BYTES);
+	check_netlink_buffers(21, "\"abcd\"", BYTES);
+	check_netlink_buffers(36, "\"abcd\"", BYTES);
+	check_netlink_buffers(0, "\"abcd\"", BYTES);
+	check_netlink_buffers(UINT32_MAX, "\"abcd\"", BYTES);
+}
+
 /* 1 s and 3 s, ten times 7 ns, and squares beyond 64 bits. */
 static void test_errors(void **state)
 {
@@ -663,6 +777,9 @@ int main(void)
 		cmocka_unit_test(test_facts),
 		cmocka_unit_test(test_descriptors),
 		cmocka_unit_test(test_control_messages),
+		cmocka_unit_test(test_netlink_lengths),
+		cmocka_unit_test(test_netlink_protocols),
+		cmocka_unit_test(test_netlink_buffers),
 		cmocka_unit_test(test_errors),
 		cmocka_unit_test(widths_are_the_kernels),
 		cmocka_unit_test(upper_halves_are_not_shown),

@@ -14,6 +14,7 @@
 #include "calls/syscall/descriptor.h"
 #include "calls/syscall/facts.h"
 #include "calls/syscall/layouts.h"
+#include "calls/syscall/netlink.h"
 #include "calls/syscall/packed.h"
 #include "calls/syscall/polled.h"
 #include "calls/syscall/prctl.h"
@@ -206,6 +207,16 @@ static bool is_fd_pair(const struct operand *o)
 	       o->chunk->bytes >= 2 * sizeof(int);
 }
 
+static void put_message_data(FILE *f, const struct operand *o)
+{
+	const struct trace_chunk *to = trace_chunk__find(o->r, o->size, TRACE_ID(4, PART_TARGET));
+	u64 whole = o->r->value[o->arg->length], lacking;
+	int protocol = netlink__protocol(o->r, o->size, to);
+
+	if (!netlink__put(f, protocol, o->chunk->data, o->chunk->bytes, whole, &lacking))
+		quoted_chunk__put(f, o->chunk);
+}
+
 static void put_target(FILE *f, const struct operand *o)
 {
 	if (!o->value || !o->chunk || o->chunk->flags & TRACE_CHUNK_FAULT) {
@@ -232,6 +243,9 @@ static void put_target(FILE *f, const struct operand *o)
 		break;
 	case ARG_FD_SET:
 		put_fd_set(f, o);
+		break;
+	case ARG_MESSAGE_DATA:
+		put_message_data(f, o);
 		break;
 	case ARG_CPU_SET:
 		put_cpu_set(f, o, UINT32_MAX);

@@ -35,6 +35,8 @@
 #define ARGV { .kind = ARG_STRINGS }
 #define BUF(len) { .kind = ARG_BUFFER, .length = (len) }
 #define BUF_OUT { .kind = ARG_BUFFER, .out = 1, .length = TRACE_RESULT }
+#define MESSAGE_DATA(len) { .kind = ARG_MESSAGE_DATA, .length = (len) }
+#define MESSAGE_DATA_OUT { .kind = ARG_MESSAGE_DATA, .out = 1, .length = TRACE_RESULT }
 #define ADDR(len) { .kind = ARG_SOCKADDR, .length = (len) }
 #define ADDR_OUT(len) { .kind = ARG_SOCKADDR, .out = 1, .pointed = 1, .length = (len) }
 #define IN(type) { .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = TRACE_ONE }

@@ -157,12 +157,12 @@ static const struct signature signatures[] = {
 	CALL(getsockname, FD, ADDR_OUT(2), GIVEN_AND_TOLD(INT)),
 	CALL(getsockopt, FD, NAMED(level_names), SOCKET_OPTION_TOLD, SOCKET_VALUE_OUT, GIVEN_AND_TOLD(INT)),
 	CALL(listen, FD, INT),
-	CALL(recvfrom, FD, BUF_OUT, SIZE, NAMED(message_flags), ADDR_OUT(5), GIVEN_AND_TOLD(INT)),
+	CALL(recvfrom, FD, MESSAGE_DATA_OUT, SIZE, NAMED(message_flags), ADDR_OUT(5), GIVEN_AND_TOLD(INT)),
 	CALL(recvmmsg, FD, MESSAGES_OUT, UINT, NAMED(message_flags), TAKEN_AND_LEFT(TIMESPEC)),
 	CALL(recvmsg, FD, MESSAGE_OUT, NAMED(message_flags)),
 	CALL(sendmmsg, FD, MESSAGES, UINT, NAMED(message_flags)),
 	CALL(sendmsg, FD, MESSAGE, NAMED(message_flags)),
-	CALL(sendto, FD, BUF(2), SIZE, NAMED(message_flags), ADDR(5), UINT),
+	CALL(sendto, FD, MESSAGE_DATA(2), SIZE, NAMED(message_flags), ADDR(5), UINT),
 	CALL(setsockopt, FD, NAMED(level_names), SOCKET_OPTION, SOCKET_VALUE, UINT),
 	CALL(shutdown, FD, NAMED(shutdown_hows)),
 	OPENS(socket, NAMED(socket_families), NAMED(socket_types), KIND(PROTOCOL)),
@@ -465,6 +465,7 @@ static bool fetch_of(struct trace_fetch *f, const struct argument *a, enum sysca
 		f->kind = FETCH_STRING;
 		return true;
 	case ARG_BUFFER:
+	case ARG_MESSAGE_DATA:
 		f->most = buffers_most;
 		return true;
 	case ARG_SOCKADDR:
@@ -556,6 +557,8 @@ static void describe_argument(struct trace_call *c, const struct argument *a, u8
 		c->fd[c->fds++] = i;
 	if (i == TRACE_VECTOR_ARG && abi == SYSCALL_NATIVE)
 		c->vector = vector_of(a);
+	if (a->kind == ARG_MESSAGE_DATA || a->kind == ARG_MESSAGE || a->kind == ARG_MESSAGES)
+		c->socket = 1;
 	if (a->kind == ARG_FD_SET)
 		c->waits = WAITS_FOR_SETS;
 	if (a->kind == ARG_STRUCT && a->layout == STRUCT_POLLFD)
@@ -589,7 +592,7 @@ void syscall_fetches(struct trace_call *c, const struct signature *s, enum sysca
 	size_t i;
 
 	c->fetches = c->argv = c->fds = c->vector = c->waits = c->gives = c->narrow = 0;
-	c->command = c->frame = 0;
+	c->command = c->frame = c->socket = 0;
 	if (s->native && abi != SYSCALL_NATIVE)
 		return;
 	c->gives = gives_of(s);

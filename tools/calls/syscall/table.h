@@ -51,6 +51,7 @@ enum argument_kind {
 	ARG_STRING,
 	ARG_STRINGS,            /* argv */
 	ARG_BUFFER,
+	ARG_MESSAGE_DATA,       /* the same, of a socket: the first argument; the fifth is an address */
 	ARG_SOCKADDR,
 	ARG_STRUCT,             /* argument.layout; an array if it has a length */
 	ARG_FD_SET,

@@ -6,6 +6,7 @@
 
 #include "calls/syscall/control.h"
 #include "calls/syscall/names.h"
+#include "calls/syscall/netlink.h"
 #include "calls/syscall/text.h"
 
 /* The source of an array or a message, and how many bytes of its buffers are valid. */
@@ -23,6 +24,8 @@ struct vector {
 	u64 left;               /* bytes of the buffers not shown yet */
 	bool ended;             /* see struct source */
 	size_t at;              /* offset in the chunk of data of the next buffer's bytes */
+	int protocol;           /* netlink__protocol() */
+	u64 lacking;            /* bytes of the last netlink message that are still to come */
 };
 
 /* Describes the buffers passed to the call, or filled in by it according to its result. */
@@ -44,13 +47,25 @@ static const struct trace_chunk *part_of(const struct source *s, enum trace_part
 					 s->element);
 }
 
+/* Puts the n bytes that were read of the `there` bytes of a buffer, in which netlink messages may begin. */
+static void put_bytes(FILE *f, struct vector *v, const u8 *data, size_t n, u64 there, bool begins)
+{
+	if (begins && netlink__put(f, v->protocol, data, n, there, &v->lacking))
+		return;
+	quoted__put(f, data, n);
+	if (n < there)
+		fputs("...", f);
+}
+
 /* Puts the bytes of one buffer. Returns false if they were not read. */
 static bool put_data(FILE *f, struct vector *v, u32 i, u64 length)
 {
 	u64 there = length < v->left ? length : v->left;
+	bool begins = !v->lacking;
 	struct trace_data d;
 
 	v->left -= there;
+	v->lacking = there <= v->lacking ? v->lacking - there : UINT64_MAX;
 	if (!there && v->ended) {
 		fputs("\"\"", f);
 		return true;
@@ -60,10 +75,8 @@ static bool put_data(FILE *f, struct vector *v, u32 i, u64 length)
 	memcpy(&d, v->data->data, sizeof(d));
 	if (d.bytes[i] > there || sizeof(d) + v->at + d.bytes[i] > v->data->bytes)
 		return false;
-	quoted__put(f, v->data->data + sizeof(d) + v->at, d.bytes[i]);
+	put_bytes(f, v, v->data->data + sizeof(d) + v->at, d.bytes[i], there, begins);
 	v->at += d.bytes[i];
-	if (d.bytes[i] < there)
-		fputs("...", f);
 	return true;
 }
 
@@ -88,13 +101,14 @@ static void put_element(FILE *f, struct vector *v, u32 i)
 	fprintf(f, "%s, iov_len=%llu}", is_fault(v, i) ? "(fault)" : "", element.length);
 }
 
-static void put_vector(FILE *f, const struct source *s, u64 from, u64 count)
+static void put_vector(FILE *f, const struct source *s, u64 from, u64 count, int protocol)
 {
 	struct vector v = {
 		.array = part_of(s, PART_VECTOR),
 		.data = part_of(s, PART_DATA),
 		.left = s->there,
 		.ended = s->ended,
+		.protocol = protocol,
 	};
 	u32 n, i;
 
@@ -113,7 +127,7 @@ void vector__put(FILE *f, const struct trace_record *r, size_t size, bool filled
 {
 	struct source s = source_of(r, size, filled);
 
-	put_vector(f, &s, r->value[TRACE_VECTOR_ARG], (u32)r->value[TRACE_VECTOR_COUNT]);
+	put_vector(f, &s, r->value[TRACE_VECTOR_ARG], (u32)r->value[TRACE_VECTOR_COUNT], NOT_NETLINK);
 }
 
 static void put_name(FILE *f, const struct trace_chunk *c, u64 address)
@@ -136,7 +150,7 @@ static void put_message(FILE *f, const struct source *s, u64 from)
 	fputs("{msg_name=", f);
 	put_name(f, part_of(s, PART_NAME), m.name);
 	fprintf(f, ", msg_namelen=%u, msg_iov=", m.name_length);
-	put_vector(f, s, m.vector, m.count);
+	put_vector(f, s, m.vector, m.count, netlink__protocol(s->r, s->size, part_of(s, PART_NAME)));
 	fprintf(f, ", msg_iovlen=%llu", m.count);
 	if (m.control_length) {
 		fputs(", msg_control=", f);

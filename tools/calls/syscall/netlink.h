@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Headers of netlink messages (netlink(7)), as strace(1) writes them. */
+#ifndef TALLY_SYSCALL_NETLINK_H
+#define TALLY_SYSCALL_NETLINK_H
+
+#include <stdio.h>
+
+#include "base/types.h"
+
+#include "bpf/calls/trace.h"
+
+/* In place of a protocol, NETLINK_ROUTE and the like. */
+enum {
+	NOT_NETLINK = -1,               /* no netlink messages, as far as is known */
+	NETLINK_UNKNOWN = -2,           /* netlink messages of an unknown protocol */
+};
+
+/*
+ * Returns the protocol of the messages of a call: that of the socket, its first argument, or NETLINK_UNKNOWN if only
+ * the family of the address says so. size: see syscall_arguments__put(). address: or NULL.
+ */
+int netlink__protocol(const struct trace_record *r, size_t size, const struct trace_chunk *address);
+
+/*
+ * Puts the headers in a buffer of `whole` bytes, of which the first n were read, with "..." for the rest of each
+ * message: "[{nlmsg_len=20, nlmsg_type=RTM_GETLINK, ...}, ...]". Sets *lacking to the number of bytes of the last
+ * message that follow in the next buffer; UINT64_MAX: unknown. Returns false and puts nothing if no header was read,
+ * or for NOT_NETLINK.
+ */
+bool netlink__put(FILE *f, int protocol, const u8 *data, size_t n, u64 whole, u64 *lacking);
+
+#endif /* TALLY_SYSCALL_NETLINK_H */
