@@ -128,6 +128,7 @@ static __noinline int fetch_bytes(struct trace_record *r, struct trace_fetch *f,
 {
 	u64 length = r->value[f->length & (TRACE_VALUES - 1)], most = 4096, whole, n;
 	u32 arg = f->id, flags = 0, pointed = 0;
+	struct trace_iovec v = {};
 	struct trace_chunk *c;
 
 	if (f->pointed) {
@@ -135,6 +136,14 @@ static __noinline int fetch_bytes(struct trace_record *r, struct trace_fetch *f,
 			return -EFAULT;
 		/* The kernel did not write beyond the room. */
 		length = pointed < given ? pointed : given;
+	}
+	if (f->described) {
+		if (bpf_probe_read_user(&v, sizeof(v), (void *)from))
+			return -EFAULT;
+		if (!v.base)
+			return 0;
+		from = v.base;
+		length = v.length;
 	}
 	if (f->within) {
 		whole = r->value[(f->within - 1) & (TRACE_VALUES - 1)];

@@ -52,10 +52,11 @@ struct trace_fetch {
 	__u8 if_small;          /* and no other bits of it are set */
 	__u32 if_values;        /* a set, as bits; 0: any */
 	__u8 within;            /* 1 + enum trace_value: an upper bound of the length; 0: none */
-	__u8 zeroes[3];
+	__u8 described;         /* the target is a struct trace_iovec: what it describes is read, if it is not NULL */
+	__u8 zeroes[2];
 };
 
-#define TRACE_FETCHES 9
+#define TRACE_FETCHES 10
 
 /*
  * Calls whose arguments depend on one of them, their command (ioctl, bpf, keyctl): each such command has its own
@@ -164,6 +165,7 @@ enum trace_part {
 	PART_LENGTHS,           /* u32: the msg_len of each of many messages */
 	PART_AFTER,             /* the target of the pointer after the call */
 	PART_NETLINK,           /* of a netlink socket's descriptor: its protocol, a u32 */
+	PART_DESCRIBED,         /* what the target of the pointer describes */
 };
 
 #define TRACE_ID(arg, part) ((arg) | (part) << 3)

@@ -260,9 +260,18 @@ static void rings(void)
 	uint32_t parameters[30] = { [2] = 0x80000002, [4] = 50 };
 	const int files[2] = { 5, -1 };
 	struct iovec buffer = { (void *)0x1000, 7 };
+	const uint64_t set = 1 << 9;
 
 	CALL("pselect6(-1, NULL, NULL, NULL, NULL, {sigmask=NULL, sigsetsize=8})", SYS_pselect6, -1, 0, 0, 0, 0,
 	     P(((uint64_t[]){ 0, 8 })));
+	CALL("pselect6(-1, NULL, NULL, NULL, NULL, {sigmask=[USR1], sigsetsize=8})", SYS_pselect6, -1, 0, 0, 0, 0,
+	     P(((uint64_t[]){ P(&set), 8 })));
+	CALL("pselect6(-1, NULL, NULL, NULL, NULL, {sigmask=ADDRESS, sigsetsize=4})", SYS_pselect6, -1, 0, 0, 0, 0,
+	     P(((uint64_t[]){ P(&set), 4 })));
+	CALL("pselect6(-1, NULL, NULL, NULL, NULL, {sigmask=ADDRESS, sigsetsize=16})", SYS_pselect6, -1, 0, 0, 0, 0,
+	     P(((uint64_t[]){ P(&set), 16 })));
+	CALL("pselect6(-1, NULL, NULL, NULL, NULL, {sigmask=0x1000(fault), sigsetsize=8})", SYS_pselect6, -1, 0, 0, 0,
+	     0, P(((uint64_t[]){ 0x1000, 8 })));
 	CALL("io_uring_setup(0, {sq_entries=0, cq_entries=0, flags=IORING_SETUP_SQPOLL|0x80000000, sq_thread_idle=50, "
 	     "features=0, ...})", 425, 0, P(parameters));
 	CALL("io_uring_enter(-1, 1, 2, IORING_ENTER_GETEVENTS|0x40000000, NULL, 0)", 426, -1, 1, 2, 0x40000001, 0, 0);

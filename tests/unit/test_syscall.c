@@ -29,7 +29,7 @@ static bool is_fetched(const struct trace_call *c, u32 id)
 	return false;
 }
 
-/* What each argument points to is read, and again where that is wanted: there is room for all. */
+/* What each argument points to is read, again where that is wanted, and what it describes: there is room for all. */
 static void check_fetches(const struct trace_call *c, const struct signature *s)
 {
 	u32 i;
@@ -40,6 +40,7 @@ static void check_fetches(const struct trace_call *c, const struct signature *s)
 				    (c->argv && c->argv == i) ||
 				    (c->vector && i == TRACE_VECTOR_ARG));
 		assert_int_equal(!!s->arg[i].after, is_fetched(c, TRACE_ID(i, PART_AFTER)));
+		assert_int_equal(s->arg[i].kind == ARG_SET_AND_SIZE, is_fetched(c, TRACE_ID(i, PART_DESCRIBED)));
 	}
 }
 

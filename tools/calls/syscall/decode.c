@@ -247,6 +247,9 @@ static void put_target(FILE *f, const struct operand *o)
 	case ARG_MESSAGE_DATA:
 		put_message_data(f, o);
 		break;
+	case ARG_SET_AND_SIZE:
+		set_and_size__put(f, o->r, o->size, o->number, o->chunk);
+		break;
 	case ARG_CPU_SET:
 		put_cpu_set(f, o, UINT32_MAX);
 		break;

@@ -176,8 +176,6 @@ MEMBERS(interface_mtu, TEXT(ifr_name, 0, 16), INT(ifr_mtu, 16, 4));
 MEMBERS(interface_flags, TEXT(ifr_name, 0, 16), NAMED(ifr_flags, 16, 2, interface_flags_set));
 MEMBERS(interface_address, TEXT(ifr_name, 0, 16),
 	{ .name = "ifr_addr", .at = 16, .size = 16, .kind = MEMBER_ADDRESS });
-/* fs/select.c: the target of pselect6's sixth argument */
-MEMBERS(set_and_size, PTR(sigmask, 0), UINT(sigsetsize, 8, 8));
 /* msg.h: struct msgbuf */
 MEMBERS(ipc_message, INT(mtype, 0, 8));
 /* fs.h, fiemap.h */
@@ -262,7 +260,6 @@ static const struct layout layouts[STRUCTS - STRUCT_OF_MEMBERS] = {
 	AT(INTERFACE_MTU) = LAYOUT(interface_mtu, 20, 20, 1),
 	AT(INTERFACE_FLAGS) = LAYOUT(interface_flags, 18, 18, 1),
 	AT(INTERFACE_ADDRESS) = LAYOUT(interface_address, 32, 32, 1),
-	AT(SET_AND_SIZE) = LAYOUT(set_and_size, 16, 16, 0),
 	AT(IPC_MESSAGE) = HEAD(ipc_message, 8, 0),
 	AT(CLONE_RANGE) = LAYOUT(clone_range, 32, 32, 1),
 	AT(TRIM) = LAYOUT(trim, 24, 24, 1),

@@ -8,6 +8,7 @@
 #include "calls/syscall/decode.h"
 #include "calls/syscall/descriptor.h"
 #include "calls/syscall/names.h"
+#include "calls/syscall/signals.h"
 #include "calls/syscall/text.h"
 
 static void put_name(FILE *f, const struct trace_record *r, size_t size, u32 arg, int fd)
@@ -51,6 +52,28 @@ void fd_set__put(FILE *f, const struct trace_record *r, size_t size, u32 arg,
 		first = false;
 	}
 	fputs(c->flags & TRACE_CHUNK_CUT ? " ...]" : "]", f);
+}
+
+void set_and_size__put(FILE *f, const struct trace_record *r, size_t size, u32 arg, const struct trace_chunk *c)
+{
+	const struct trace_chunk *described = trace_chunk__find(r, size, TRACE_ID(arg, PART_DESCRIBED));
+	struct trace_iovec v;
+	u64 set;
+
+	if (c->bytes < sizeof(v)) {
+		pointer__put(f, r->value[arg]);
+		return;
+	}
+	memcpy(&v, c->data, sizeof(v));
+	fputs("{sigmask=", f);
+	/* The kernel accepts no other size. */
+	if (v.base && v.length == sizeof(set) && described && described->bytes == sizeof(set)) {
+		memcpy(&set, described->data, sizeof(set));
+		sigset__put(f, set);
+	} else {
+		unread__put(f, v.base, described);
+	}
+	fprintf(f, ", sigsetsize=%llu}", v.length);
 }
 
 /*

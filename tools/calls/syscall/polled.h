@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The descriptors that poll(2) and select(2) wait for, as strace(1) writes them. */
+/* What poll(2) and select(2) wait for, as strace(1) writes it: descriptors, and with which signals blocked. */
 #ifndef TALLY_SYSCALL_POLLED_H
 #define TALLY_SYSCALL_POLLED_H
 
@@ -17,6 +17,9 @@
  */
 void pollfds__put(FILE *f, const struct trace_record *r, size_t size, u32 arg, const struct trace_chunk *c);
 void fd_set__put(FILE *f, const struct trace_record *r, size_t size, u32 arg, const struct trace_chunk *c);
+
+/* "{sigmask=[USR1], sigsetsize=8}": c is the chunk of that argument. A set of another size is an address. */
+void set_and_size__put(FILE *f, const struct trace_record *r, size_t size, u32 arg, const struct trace_chunk *c);
 
 /*
  * Puts the results of waiting calls besides their return value: the ready descriptors and the

@@ -141,7 +141,7 @@ static const struct signature signatures[] = {
 	CALL(poll, POLLFDS, UINT, INT),
 	NATIVE(ppoll, POLLFDS, UINT, TAKEN_AND_LEFT(TIMESPEC), IN(SIGSET), SIZE),
 	NATIVE(pselect6, INT, FD_SET, FD_SET, FD_SET, TAKEN_AND_LEFT(TIMESPEC),
-	       IN(SET_AND_SIZE)),
+	       KIND(SET_AND_SIZE)),
 	NATIVE(select, INT, FD_SET, FD_SET, FD_SET, TAKEN_AND_LEFT(TIMEVAL)),
 	OPENS(signalfd4, FD, IN(SIGSET), SIZE, NAMED(signalfd_flags)),
 	OPENS(timerfd_create, NAMED(clock_ids), NAMED(timerfd_flags)),
@@ -474,6 +474,10 @@ static bool fetch_of(struct trace_fetch *f, const struct argument *a, enum sysca
 	case ARG_SOCKET_VALUE:
 		f->most = SOCKET_VALUE_MOST;
 		return true;
+	case ARG_SET_AND_SIZE:
+		f->length = TRACE_ONE;
+		f->size = f->most = sizeof(struct trace_iovec);
+		return abi == SYSCALL_NATIVE;
 	case ARG_FD_SET:
 	case ARG_NODE_SET:
 		f->kind = FETCH_BITS;
@@ -569,20 +573,31 @@ static void describe_argument(struct trace_call *c, const struct argument *a, u8
 	}
 }
 
-/* Adds the read of an argument: once, or at the begin and again at the end. */
+static void add_fetch(struct trace_call *c, const struct trace_fetch *f)
+{
+	if (c->fetches < TRACE_FETCHES)
+		c->fetch[c->fetches++] = *f;
+}
+
+/* Adds the read of an argument: once, or at the begin and again at the end; and of what its target describes. */
 static void add_fetches(struct trace_call *c, struct trace_fetch *f, const struct argument *a, u8 i)
 {
 	f->id = TRACE_ID(i, PART_TARGET);
-	if (c->fetches < TRACE_FETCHES)
-		c->fetch[c->fetches++] = *f;
-	if (!a->after || c->fetches == TRACE_FETCHES)
+	add_fetch(c, f);
+	if (a->kind == ARG_SET_AND_SIZE) {
+		f->id = TRACE_ID(i, PART_DESCRIBED);
+		f->described = f->size = 1;
+		f->most = struct_layout_size(STRUCT_SIGSET);
+		add_fetch(c, f);
+	}
+	if (!a->after)
 		return;
 	f->id = TRACE_ID(i, PART_AFTER);
 	f->when = a->after;
 	f->changed = 0;
 	f->if_values = a->after_values;
 	f->within = 0;
-	c->fetch[c->fetches++] = *f;
+	add_fetch(c, f);
 }
 
 void syscall_fetches(struct trace_call *c, const struct signature *s, enum syscall_abi abi,
