@@ -74,6 +74,9 @@ static __always_inline void chunk_empty(struct trace_record *r, u32 id, u32 flag
 /* Data bytes of a small chunk, for when a large one finds no room. */
 #define LITTLE 256
 
+/* A buffer, and the type of a message before its text. */
+#define BYTES_MOST (4096 + 8)
+
 /* An address, or an array of struct trace_iovec. */
 #define PART_MOST 128
 
@@ -126,7 +129,7 @@ static __always_inline u64 whole_length(struct trace_fetch *f, u64 length)
 
 static __noinline int fetch_bytes(struct trace_record *r, struct trace_fetch *f, u64 from, u32 given)
 {
-	u64 length = r->value[f->length & (TRACE_VALUES - 1)], most = 4096, whole, n;
+	u64 length = r->value[f->length & (TRACE_VALUES - 1)], most = BYTES_MOST, whole, n;
 	u32 arg = f->id, flags = 0, pointed = 0;
 	struct trace_iovec v = {};
 	struct trace_chunk *c;
@@ -150,9 +153,9 @@ static __noinline int fetch_bytes(struct trace_record *r, struct trace_fetch *f,
 		if (length > whole)
 			length = whole;
 	}
-	whole = whole_length(f, length);
+	whole = f->head + whole_length(f, length);
 	n = whole < f->most ? whole : f->most;
-	c = chunk_room(r, 4096);
+	c = chunk_room(r, BYTES_MOST);
 	if (!c) {
 		c = chunk_room(r, LITTLE);
 		most = LITTLE;

@@ -53,7 +53,8 @@ struct trace_fetch {
 	__u32 if_values;        /* a set, as bits; 0: any */
 	__u8 within;            /* 1 + enum trace_value: an upper bound of the length; 0: none */
 	__u8 described;         /* the target is a struct trace_iovec: what it describes is read, if it is not NULL */
-	__u8 zeroes[2];
+	__u8 head;              /* bytes before those that the length counts */
+	__u8 zeroes[1];
 };
 
 #define TRACE_FETCHES 10

@@ -955,12 +955,14 @@ def as_written(call):
 @tally.once
 def test_arrays_as_strace(traced, directory):
     """Arrays of addresses, descriptors and buffers; what structs point to."""
-    program, calls = str(BUILD / "triggers/decoded"), "move_pages,io_uring_register,pselect6"
-    lines, report = lines_of(traced("-e", calls, "--", program))
+    program, calls = str(BUILD / "triggers/decoded"), "move_pages,io_uring_register,pselect6,msgsnd"
+    lines, report = lines_of(traced("--bytes", "300", "-e", calls, "--", program))
     ((_, expected),) = strace(directory, program, options=("-e", f"trace={calls}"))
     found = [call_of(line) for line in lines]
-    assert [alike(call, ()) for call in found] == [alike(call, ()) for call in expected]
-    assert sum("[" in call for call in found) >= 6 and report["inexact"]["incomplete"] == 0
+    queue = ((re.compile(r"^msgsnd\(\d+"), "msgsnd(N"),)
+    assert [alike(call, (), queue) for call in found] == [alike(call, (), queue) for call in expected]
+    assert sum("[" in call for call in found) >= 6 and sum('mtext="x' in call for call in found) == 4
+    assert report["inexact"]["incomplete"] == 0
 
 
 # Types that strace 6.1 has no name for: include/uapi/linux/rtnetlink.h.

@@ -36,7 +36,10 @@ static long call(const char *text, long number, uint64_t a, uint64_t b, uint64_t
 #define CALL(text, ...) CALL_7(text, __VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
 #define CALL_7(text, n, a, b, c, d, e, f, ...) call(text, n, a, b, c, d, e, f)
 
-static char space[4096];
+static char space[4096], text[3 * 4096];
+
+/* As much of a longer text as is shown. */
+#define X32 "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
 
 static void files(void)
 {
@@ -377,9 +380,25 @@ static void answers(void)
 	     "shm_nattch=0}) = 0", SYS_shmctl, shared, 2, P(space));
 	CALL("shmctl(N, IPC_RMID) = 0", SYS_shmctl, shared, 0, 7);
 	message = CALL("msgget(IPC_PRIVATE, 0600) = N", SYS_msgget, 0, 0600);
-	CALL("msgsnd(N, {mtype=5, ...}, 3, IPC_NOWAIT) = 0", SYS_msgsnd, message, P(memcpy(space, "\5\0\0\0\0\0\0\0abc", 11)),
-	     3, 04000);
-	CALL("msgrcv(N, {mtype=5, ...}, 100, 0, 0) = 3", SYS_msgrcv, message, P(space), 100, 0, 0);
+	CALL("msgsnd(N, {mtype=5, mtext=\"abc\"}, 3, IPC_NOWAIT) = 0", SYS_msgsnd, message,
+	     P(memcpy(space, "\5\0\0\0\0\0\0\0abc", 11)), 3, 04000);
+	CALL("msgrcv(N, {mtype=5, mtext=\"abc\"}, 100, 0, 0) = 3", SYS_msgrcv, message, P(space), 100, 0, 0);
+	CALL("msgsnd(N, {mtype=5, mtext=\"\"}, 0, IPC_NOWAIT) = 0", SYS_msgsnd, message, P(space), 0, 04000);
+	CALL("msgrcv(N, {mtype=5, mtext=\"\"}, 100, 0, 0) = 0", SYS_msgrcv, message, P(space), 100, 0, 0);
+	*text = 5;
+	memset(text + 8, 'x', 300);
+	CALL("msgsnd(N, {mtype=5, mtext=\"" X32 "\"}, 32, IPC_NOWAIT) = 0", SYS_msgsnd, message, P(text), 32, 04000);
+	CALL("msgrcv(N, {mtype=5, mtext=\"" X32 "\"}, 32, 0, 0) = 32", SYS_msgrcv, message, P(text), 32, 0, 0);
+	CALL("msgsnd(N, {mtype=5, mtext=\"" X32 "\"...}, 33, IPC_NOWAIT) = 0", SYS_msgsnd, message, P(text), 33, 04000);
+	CALL("msgrcv(N, {mtype=5, mtext=\"" X32 "\"...}, 33, 0, 0) = 33", SYS_msgrcv, message, P(text), 33, 0, 0);
+	CALL("msgsnd(N, {mtype=5, mtext=\"" X32 "\"...}, 18446744073709551615, IPC_NOWAIT) = "
+	     "-1 EINVAL (Invalid argument)", SYS_msgsnd, message, P(text), -1, 04000);
+	CALL("msgsnd(N, {mtype=5, mtext=\"" X32 "\"...}, 18446744073709551608, IPC_NOWAIT) = "
+	     "-1 EINVAL (Invalid argument)", SYS_msgsnd, message, P(text), -8, 04000);
+	CALL("msgsnd(N, 0x1000(fault), 3, IPC_NOWAIT) = -1 EFAULT (Bad address)", SYS_msgsnd, message, 0x1000, 3,
+	     04000);
+	CALL("msgrcv(N, ADDRESS, 100, 0, IPC_NOWAIT) = -1 ENOMSG (No message of desired type)", SYS_msgrcv, message,
+	     P(space), 100, 0, 04000);
 	CALL("msgctl(N, IPC_RMID) = 0", SYS_msgctl, message, 0, 7);
 	semaphores = CALL("semget(IPC_PRIVATE, 2, 0600) = N", SYS_semget, 0, 2, 0600);
 	CALL("semctl(N, 1, SETVAL, 5) = 0", SYS_semctl, semaphores, 1, 16, 5);

@@ -193,6 +193,21 @@ static void put_sockaddr(FILE *f, const struct operand *o)
 		pointer__put(f, o->value);
 }
 
+/* include/uapi/linux/msg.h: struct msgbuf */
+static void put_ipc_message(FILE *f, const struct operand *o)
+{
+	s64 type;
+
+	if (o->chunk->bytes < sizeof(type)) {
+		pointer__put(f, o->value);
+		return;
+	}
+	memcpy(&type, o->chunk->data, sizeof(type));
+	fprintf(f, "{mtype=%lld, mtext=", type);
+	quoted__put(f, o->chunk->data + sizeof(type), o->chunk->bytes - sizeof(type));
+	fputs(o->chunk->flags & TRACE_CHUNK_CUT ? "...}" : "}", f);
+}
+
 static void put_fd_set(FILE *f, const struct operand *o)
 {
 	if (o->chunk->bytes)
@@ -240,6 +255,9 @@ static void put_target(FILE *f, const struct operand *o)
 		break;
 	case ARG_SOCKET_VALUE:
 		socket_value__put(f, o->r->value[o->number - 2], o->r->value[o->number - 1], o->chunk);
+		break;
+	case ARG_IPC_MESSAGE:
+		put_ipc_message(f, o);
 		break;
 	case ARG_FD_SET:
 		put_fd_set(f, o);

@@ -176,8 +176,6 @@ MEMBERS(interface_mtu, TEXT(ifr_name, 0, 16), INT(ifr_mtu, 16, 4));
 MEMBERS(interface_flags, TEXT(ifr_name, 0, 16), NAMED(ifr_flags, 16, 2, interface_flags_set));
 MEMBERS(interface_address, TEXT(ifr_name, 0, 16),
 	{ .name = "ifr_addr", .at = 16, .size = 16, .kind = MEMBER_ADDRESS });
-/* msg.h: struct msgbuf */
-MEMBERS(ipc_message, INT(mtype, 0, 8));
 /* fs.h, fiemap.h */
 MEMBERS(clone_range, INT(src_fd, 0, 8), UINT(src_offset, 8, 8), UINT(src_length, 16, 8),
 	UINT(dest_offset, 24, 8));
@@ -260,7 +258,6 @@ static const struct layout layouts[STRUCTS - STRUCT_OF_MEMBERS] = {
 	AT(INTERFACE_MTU) = LAYOUT(interface_mtu, 20, 20, 1),
 	AT(INTERFACE_FLAGS) = LAYOUT(interface_flags, 18, 18, 1),
 	AT(INTERFACE_ADDRESS) = LAYOUT(interface_address, 32, 32, 1),
-	AT(IPC_MESSAGE) = HEAD(ipc_message, 8, 0),
 	AT(CLONE_RANGE) = LAYOUT(clone_range, 32, 32, 1),
 	AT(TRIM) = LAYOUT(trim, 24, 24, 1),
 	AT(EXTENTS) = HEAD(extents, 32, 1),

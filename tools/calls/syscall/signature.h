@@ -34,6 +34,8 @@
 #define STR_OUT { .kind = ARG_STRING, .out = 1 }
 #define ARGV { .kind = ARG_STRINGS }
 #define BUF(len) { .kind = ARG_BUFFER, .length = (len) }
+#define IPC_MESSAGE(len) { .kind = ARG_IPC_MESSAGE, .length = (len) }
+#define IPC_MESSAGE_OUT { .kind = ARG_IPC_MESSAGE, .out = FETCH_IF_SUCCEEDED, .length = TRACE_RESULT }
 #define BUF_OUT { .kind = ARG_BUFFER, .out = 1, .length = TRACE_RESULT }
 #define MESSAGE_DATA(len) { .kind = ARG_MESSAGE_DATA, .length = (len) }
 #define MESSAGE_DATA_OUT { .kind = ARG_MESSAGE_DATA, .out = 1, .length = TRACE_RESULT }

@@ -370,8 +370,8 @@ static const struct signature signatures[] = {
 	NATIVE(semtimedop, INT, ARRAY(SEMBUF, 2), UINT, IN(TIMESPEC)),
 	BY(2, semctl, INT, INT, NAMED(sem_commands), HEX),
 	CALL(msgget, NAMED(ipc_keys), KIND(IPC_FLAGS)),
-	CALL(msgsnd, INT, IN(IPC_MESSAGE), SIZE, NAMED(ipc_flags)),
-	CALL(msgrcv, INT, OUT(IPC_MESSAGE), SIZE, LONG, NAMED(ipc_flags)),
+	CALL(msgsnd, INT, IPC_MESSAGE(2), SIZE, NAMED(ipc_flags)),
+	CALL(msgrcv, INT, IPC_MESSAGE_OUT, SIZE, LONG, NAMED(ipc_flags)),
 	BY(1, msgctl, INT, NAMED(msg_commands), PTR),
 	OPENS(mq_open, STR, OPEN_FLAGS, CREATE_MODE, IN(MQ_ATTR)),
 	CALL(mq_unlink, STR),
@@ -468,6 +468,10 @@ static bool fetch_of(struct trace_fetch *f, const struct argument *a, enum sysca
 	case ARG_MESSAGE_DATA:
 		f->most = buffers_most;
 		return true;
+	case ARG_IPC_MESSAGE:
+		f->head = sizeof(s64);
+		f->most = f->head + buffers_most;
+		return abi == SYSCALL_NATIVE;
 	case ARG_SOCKADDR:
 	case ARG_CPU_SET:
 		return true;

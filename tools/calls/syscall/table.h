@@ -59,6 +59,7 @@ enum argument_kind {
 	ARG_NODE_SET,           /* the next argument: the number of bits, plus one */
 	ARG_FUTEX_TIMEOUT,      /* STRUCT_TIMESPEC, or a number: depends on its second */
 	ARG_SOCKET_VALUE,       /* depends on the second and third */
+	ARG_IPC_MESSAGE,        /* struct msgbuf: a type, and a text of that length */
 	ARG_SET_AND_SIZE,       /* a struct trace_iovec that describes a signal set */
 	/* Pointers to descriptions of buffers, TRACE_VECTOR_ARG of the call. */
 	ARG_VECTOR,             /* an array of struct iovec; the next argument is its length */
@@ -152,7 +153,6 @@ enum struct_layout {
 	STRUCT_INTERFACE_MTU,
 	STRUCT_INTERFACE_FLAGS,
 	STRUCT_INTERFACE_ADDRESS,
-	STRUCT_IPC_MESSAGE,
 	STRUCT_CLONE_RANGE,
 	STRUCT_TRIM,
 	STRUCT_EXTENTS,
