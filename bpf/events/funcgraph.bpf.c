@@ -73,16 +73,6 @@ TASK_STATE(frames, struct call_frames)
 
 static const struct call_frames no_frames = {};
 
-/* A program that a process runs, from its exec on. */
-struct image {
-	u64 started_ns, execs;
-};
-
-struct goroutine {
-	u64 g;
-	struct image image;
-};
-
 /* The frames of each goroutine that is in a traced call. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -680,19 +670,23 @@ int show_open(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* Likewise, for goroutines. */
-SEC("iter/bpf_map_elem")
-int show_open_goroutines(struct bpf_iter__bpf_map_elem *ctx)
+/*
+ * Likewise, for the goroutine that the loader names: it reads the keys of the map, and runs this for each
+ * (BPF_PROG_TEST_RUN, since 5.10). Some kernels refuse iter/bpf_map_elem programs.
+ */
+struct goroutine open_goroutine = {};
+
+SEC("raw_tp")
+int show_open_goroutine(void *ctx)
 {
 	u64 now = *(volatile u64 *)&ended_ns, *ended;
-	const struct goroutine *from = ctx->key;
-	struct call_frames *s;
 	struct goroutine key;
+	struct call_frames *s;
 	struct image image;
 
-	if (!from || !now)
+	if (!now)
 		return 0;
-	key = *from;
+	key = open_goroutine;
 	image = key.image;
 	s = bpf_map_lookup_elem(&goroutines, &key);
 	ended = bpf_map_lookup_elem(&images, &image);

@@ -37,6 +37,17 @@ struct funcgraph_sums {
 	__u64 open_self_ns;
 };
 
+/* A program that a process runs, from its exec on. */
+struct image {
+	__u64 started_ns, execs;
+};
+
+/* The address of its g is that of one image only. */
+struct goroutine {
+	__u64 g;
+	struct image image;
+};
+
 /* The id of a path in its callees' keys: a hash of all its functions. */
 static inline __u64 funcgraph_path(__u64 parent, __u32 function)
 {

@@ -29,7 +29,7 @@ NEVER_PREEMPTED = {
     r"raw_tp/kvm_entry": "preemption is off from here into the guest",
 }
 # Run by the loader, on one CPU after the other (BPF_PROG_TEST_RUN).
-RUN_BY_US = {"charge_now", "look_at_connections", "on_kick", "scope_meet_self"}
+RUN_BY_US = {"charge_now", "look_at_connections", "on_kick", "scope_meet_self", "show_open_goroutine"}
 
 FUNCTION = 2                            # STT_FUNC
 CALLED = 10                             # R_BPF_64_32

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* funcgraph: call tree and times of functions. The measurement is bpf/events/funcgraph.bpf.c. */
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -327,7 +328,8 @@ static int size_maps(struct funcgraph *s, struct measurement *m)
 	}
 	s->bpf->rodata->depth_most = s->max_depth ?: FUNCGRAPH_DEPTH;
 	s->bpf->rodata->by_goroutine = by_goroutine(s);
-	bpf_program__set_autoload(s->bpf->progs.show_open_goroutines, by_goroutine(s));
+	bpf_program__set_autoload(s->bpf->progs.show_open_goroutine, by_goroutine(s));
+	bpf_program__set_autoattach(s->bpf->progs.show_open_goroutine, false);
 	if (!err && by_goroutine(s))
 		err = bpf_map__set_max_entries(s->bpf->maps.goroutines, FUNCGRAPH_GOROUTINES) ?:
 			      bpf_map__set_max_entries(s->bpf->maps.images, FUNCGRAPH_GOROUTINES);
@@ -552,6 +554,22 @@ static int add_stacks(const struct funcgraph *s, struct report *r)
 	return err;
 }
 
+/* The map does not change any more: a key leads to the next one. */
+static int visit_goroutines(struct funcgraph *s)
+{
+	int map = bpf_map__fd(s->bpf->maps.goroutines), prog = bpf_program__fd(s->bpf->progs.show_open_goroutine);
+	void *key = &s->bpf->bss->open_goroutine;
+	int err = bpf_map_get_next_key(map, NULL, key);
+
+	while (!err) {
+		err = bpf_prog_test_run_opts(prog, NULL);
+		if (err)
+			return err;
+		err = bpf_map_get_next_key(map, key, key);
+	}
+	return err == -ENOENT ? 0 : err;
+}
+
 /* Unfinished calls are read once, at the end, when they no longer change. */
 static int read_interval(struct funcgraph *s, struct report *r)
 {
@@ -562,7 +580,7 @@ static int read_interval(struct funcgraph *s, struct report *r)
 	if (!err && s->bpf->bss->ended_ns)
 		err = tasks__visit(s->bpf->progs.show_open);
 	if (!err && s->bpf->bss->ended_ns && by_goroutine(s))
-		err = elements__visit(s->bpf->progs.show_open_goroutines, bpf_map__fd(s->bpf->maps.goroutines));
+		err = visit_goroutines(s);
 	if (!err)
 		err = loss__since(&r->counters, &s->losses_before, bpf_map__fd(s->bpf->maps.losses),
 				  s->bpf->obj);

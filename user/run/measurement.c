@@ -159,14 +159,6 @@ int tasks__visit(struct bpf_program *prog)
 	return visit(prog, NULL);
 }
 
-int elements__visit(struct bpf_program *prog, int map_fd)
-{
-	union bpf_iter_link_info info = { .map.map_fd = map_fd };
-
-	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &info, .link_info_len = sizeof(info));
-	return visit(prog, &opts);
-}
-
 static bool is_iterator(const struct bpf_program *prog)
 {
 	return !strncmp(bpf_program__section_name(prog), "iter/", 5);

@@ -180,9 +180,6 @@ int measurement__open(struct measurement *m);
  */
 int tasks__visit(struct bpf_program *prog);
 
-/* Likewise, an iter/bpf_map_elem program over all elements of a map. */
-int elements__visit(struct bpf_program *prog, int map_fd);
-
 /*
  * The parts of measurement__main(), for runs of several. init() allocates own and sets its
  * defaults; call release() in either case: it frees own, the skeleton and the rest.
