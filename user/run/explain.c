@@ -99,7 +99,8 @@ static int add_object(struct report *r, const struct measurement *m, const struc
 		return 0;
 	bpf_object__for_each_program(prog, obj)
 	{
-		if (bpf_program__autoload(prog) && !err)
+		/* The loader runs scope_meet_self once: it is attached nowhere. */
+		if (bpf_program__autoload(prog) && strcmp(bpf_program__name(prog), "scope_meet_self") && !err)
 			err = explain__add(r, "program", "%s at %s", bpf_program__name(prog),
 				      bpf_program__section_name(prog));
 	}
