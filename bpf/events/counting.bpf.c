@@ -285,11 +285,11 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
 }
 
 /*
- * The loader runs this on each CPU (BPF_PROG_TEST_RUN with a CPU, since 5.10) before it reads the charges, so that
+ * The loader runs this on each CPU before it reads the charges, so that
  * the task on the CPU is charged up to that moment; and once before it opens the gate, so that the first difference
  * begins there.
  */
-SEC("raw_tp")
+SEC(BY_LOADER)
 int charge_now(void *ctx)
 {
 	return charge(NULL, false);

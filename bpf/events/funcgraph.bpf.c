@@ -671,12 +671,12 @@ int show_open(struct bpf_iter__task *ctx)
 }
 
 /*
- * Likewise, for the goroutine that the loader names: it reads the keys of the map, and runs this for each
- * (BPF_PROG_TEST_RUN, since 5.10). Some kernels refuse iter/bpf_map_elem programs.
+ * Likewise, for the goroutine that the loader names: it reads the keys of the map, and runs this for each. Some kernels
+ * refuse iter/bpf_map_elem programs.
  */
 struct goroutine open_goroutine = {};
 
-SEC("raw_tp")
+SEC(BY_LOADER)
 int show_open_goroutine(void *ctx)
 {
 	u64 now = *(volatile u64 *)&ended_ns, *ended;

@@ -8,6 +8,7 @@
 #ifndef TALLY_SCOPE_BPF_H
 #define TALLY_SCOPE_BPF_H
 
+#include "by_loader.h"
 #include "compat.bpf.h"
 #include "loss.bpf.h"
 #include "preempt.bpf.h"
@@ -392,8 +393,8 @@ static __always_inline void scope_join(void *set, u64 address, u64 start)
 	scope_pids_changed();
 }
 
-/* Called by the loader (BPF_PROG_TEST_RUN, since 5.10), before the programs are attached. Loaded with exclude_self. */
-SEC("raw_tp")
+/* Runs before the programs are attached. Loaded with exclude_self. */
+SEC(BY_LOADER)
 int scope_meet_self(void *ctx)
 {
 	scope_self = bpf_get_current_pid_tgid() >> 32;

@@ -302,11 +302,10 @@ static __always_inline bool look_at(struct tcptop_record *r, u64 sk)
 }
 
 /*
- * Called by the loader (BPF_PROG_TEST_RUN, since 5.10), which has read the addresses from the map:
- * some kernels refuse iter/bpf_map_elem programs. Preemption is off meanwhile, so the batches are
- * small.
+ * The loader has read the addresses from the map: some kernels refuse iter/bpf_map_elem programs. Preemption is off
+ * meanwhile, so the batches are small.
  */
-SEC("raw_tp")
+SEC(BY_LOADER)
 int look_at_connections(void *ctx)
 {
 	u32 i;

@@ -26,10 +26,9 @@ NEVER_PREEMPTED = {
     r"tp_btf/(hrtimer|timer)_expire_(entry|exit)": "an interrupt, or a softirq",
     r"tp_btf/signal_generate": "siglock is held",
     r"tp_btf/workqueue_queue_work": "a pool's lock is held",
+    r"raw_tp/by_loader": "only the loader runs it (BPF_PROG_TEST_RUN)",
     r"raw_tp/kvm_entry": "preemption is off from here into the guest",
 }
-# Run by the loader, on one CPU after the other (BPF_PROG_TEST_RUN).
-RUN_BY_US = {"charge_now", "look_at_connections", "on_kick", "scope_meet_self", "show_open_goroutine"}
 
 FUNCTION = 2                            # STT_FUNC
 CALLED = 10                             # R_BPF_64_32
@@ -100,8 +99,7 @@ def test_there_are_objects():
 def test_programs_that_can_be_preempted_guard_themselves(path):
     obj = Object(path)
     wrong = {name: reason for section, name, number, start, size in obj.programs
-             if hooked(section) and name not in RUN_BY_US
-             and (reason := unguarded(obj, number, start, size))}
+             if hooked(section) and (reason := unguarded(obj, number, start, size))}
     assert not wrong, f"{path.name}: see bpf/lib/preempt.bpf.h, UNPREEMPTED(): {wrong}"
 
 

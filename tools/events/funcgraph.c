@@ -329,7 +329,6 @@ static int size_maps(struct funcgraph *s, struct measurement *m)
 	s->bpf->rodata->depth_most = s->max_depth ?: FUNCGRAPH_DEPTH;
 	s->bpf->rodata->by_goroutine = by_goroutine(s);
 	bpf_program__set_autoload(s->bpf->progs.show_open_goroutine, by_goroutine(s));
-	bpf_program__set_autoattach(s->bpf->progs.show_open_goroutine, false);
 	if (!err && by_goroutine(s))
 		err = bpf_map__set_max_entries(s->bpf->maps.goroutines, FUNCGRAPH_GOROUTINES) ?:
 			      bpf_map__set_max_entries(s->bpf->maps.images, FUNCGRAPH_GOROUTINES);

@@ -8,6 +8,8 @@
 
 #include "host/cgroup.h"
 
+#include "bpf/lib/by_loader.h"
+
 /* Kernel overhead per element of a hash, and per hash bucket. */
 #define HASH_ELEMENT_BYTES 48
 #define HASH_BUCKET_BYTES 16
@@ -99,10 +101,10 @@ static int add_object(struct report *r, const struct measurement *m, const struc
 		return 0;
 	bpf_object__for_each_program(prog, obj)
 	{
-		/* The loader runs scope_meet_self once: it is attached nowhere. */
-		if (bpf_program__autoload(prog) && strcmp(bpf_program__name(prog), "scope_meet_self") && !err)
-			err = explain__add(r, "program", "%s at %s", bpf_program__name(prog),
-				      bpf_program__section_name(prog));
+		const char *section = bpf_program__section_name(prog);
+
+		if (bpf_program__autoload(prog) && strcmp(section, BY_LOADER) && !err)
+			err = explain__add(r, "program", "%s at %s", bpf_program__name(prog), section);
 	}
 	bpf_object__for_each_map(map, obj)
 	{

@@ -20,6 +20,8 @@
 #include "run/explain.h"
 #include "run/load.h"
 
+#include "bpf/lib/by_loader.h"
+
 /*
  * --- the scope, and memory ---------------------------------------------------------------------
  */
@@ -136,9 +138,9 @@ int measurement__complain(const struct measurement *m, const char *what, int err
 	return err == -EPERM ? err : -EOPNOTSUPP;
 }
 
-static int visit(struct bpf_program *prog, const struct bpf_iter_attach_opts *opts)
+int tasks__visit(struct bpf_program *prog)
 {
-	struct bpf_link *link = bpf_program__attach_iter(prog, opts);
+	struct bpf_link *link = bpf_program__attach_iter(prog, NULL);
 	char byte;
 	int fd;
 
@@ -152,11 +154,6 @@ static int visit(struct bpf_program *prog, const struct bpf_iter_attach_opts *op
 	}
 	bpf_link__destroy(link);
 	return fd < 0 ? fd : 0;
-}
-
-int tasks__visit(struct bpf_program *prog)
-{
-	return visit(prog, NULL);
 }
 
 static bool is_iterator(const struct bpf_program *prog)
@@ -211,7 +208,7 @@ int measurement__attach_programs(struct measurement *m)
 	if (err)
 		return err;
 	bpf_object__for_each_program(prog, m->obj)
-		if (is_iterator(prog))
+		if (is_iterator(prog) || !strcmp(bpf_program__section_name(prog), BY_LOADER))
 			bpf_program__set_autoattach(prog, false);
 	err = bpf_object__attach_skeleton(m->skeleton);
 	if (!err)
