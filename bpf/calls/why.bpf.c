@@ -21,6 +21,7 @@
 #include "sums.bpf.h"
 #include "task_key.bpf.h"
 #include "task_state.bpf.h"
+#include "turns.bpf.h"
 #include "why.h"
 #include "writer.bpf.h"
 
@@ -33,17 +34,11 @@
 #define IPPROTO_TCP 6
 #define IPPROTO_UDP 17
 
-/* include/linux/sched/prio.h: tasks below have a real-time policy, or have inherited the priority of one. */
-#define MAX_RT_PRIO 100
-
 /* sched_switch has prev_state as its fourth argument (5.18, commit fa2c3254d7cf). */
 const volatile bool have_prev_state = false;
 
 /* The argument of each call that is a descriptor, plus 1. Set by the loader. */
 const volatile u8 descriptor[TRACE_SLOTS] = {};
-
-/* Programs see when run queues are throttled: below. Set by the loader. */
-const volatile bool sees_throttling = false;
 
 /* Threads that sleep through the whole run have keys of their own. */
 const volatile bool tell_whole = false;
@@ -52,6 +47,8 @@ const volatile bool tell_whole = false;
 u64 began_ns = 0;
 /* If not 0, the run has ended: state no longer changes, so that the loader can read it. */
 u64 ended_ns = 0;
+
+#include "throttling.bpf.h"
 
 SUMS(struct why_key, struct why_sums)
 HIST_MAPS(waits, struct why_wait_key);
@@ -72,126 +69,7 @@ struct why_state {
 
 TASK_STATE(why_states, struct why_state)
 
-/* --- throttling ---------------------------------------------------------------------------------- */
-
-/*
- * Before 6.18 the kernel takes a whole run queue of a cgroup off the CPU, with all who wait in it, and no tracepoint
- * tells. So two programs are on the functions that do it, which are called for each run queue below, too. From 6.18 on
- * a thread is throttled when it is about to return to user space: its switch-out tells all.
- */
-struct throttling {
-	u64 since, until;       /* the last time; until is 0 while it goes on */
-	u64 before;             /* ns of the times before */
-};
-
-/* By the address of the cfs_rq. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 1); /* set by the loader */
-	__type(key, u64);
-	__type(value, struct throttling);
-} throttlings SEC(".maps");
-
-/* There is an element: a machine without quotas pays nothing. */
-bool has_throttled = false;
-
-static __always_inline struct cfs_rq *queue_of(struct task_group *group, struct rq *rq)
-{
-	struct cfs_rq *queue = NULL;
-	u32 cpu = 0;
-
-	if (!bpf_core_field_exists(group->cfs_rq))
-		return NULL;
-	if (bpf_core_field_exists(rq->cpu))
-		cpu = BPF_CORE_READ(rq, cpu);
-	bpf_probe_read_kernel(&queue, sizeof(queue), BPF_CORE_READ(group, cfs_rq) + cpu);
-	return queue;
-}
-
-static __always_inline int throttle_count(struct cfs_rq *queue)
-{
-	if (!bpf_core_field_exists(queue->throttle_count))
-		return 0;
-	return BPF_CORE_READ(queue, throttle_count);
-}
-
-static __always_inline void begin_throttling(u64 queue, u64 now)
-{
-	struct throttling *t = bpf_map_lookup_elem(&throttlings, &queue), fresh = { .since = now };
-
-	has_throttled = true;
-	if (!t) {
-		bpf_map_update_elem(&throttlings, &queue, &fresh, BPF_ANY);
-		return;
-	}
-	if (t->until)
-		t->before += t->until - t->since;
-	t->since = now;
-	t->until = 0;
-}
-
-/* Under the lock of the rq, as whoever reads the element in a switch or a wakeup. */
-SEC("fentry/tg_throttle_down")
-int UNPREEMPTED(PREEMPT_FUNCTION, on_throttle, u64 *, ctx)
-{
-	struct cfs_rq *queue = queue_of((struct task_group *)ctx[0], (struct rq *)ctx[1]);
-
-	/* It may be below one that is throttled already. */
-	if (!ended_ns && !throttle_count(queue))
-		begin_throttling((u64)queue, bpf_ktime_get_ns());
-	return 0;
-}
-
-SEC("fentry/tg_unthrottle_up")
-int UNPREEMPTED(PREEMPT_FUNCTION, on_unthrottle, u64 *, ctx)
-{
-	struct cfs_rq *queue = queue_of((struct task_group *)ctx[0], (struct rq *)ctx[1]);
-	struct throttling *t;
-	u64 key = (u64)queue;
-
-	if (ended_ns || throttle_count(queue) != 1)
-		return 0;
-	t = bpf_map_lookup_elem(&throttlings, &key);
-	if (t && !t->until)
-		t->until = bpf_ktime_get_ns();
-	return 0;
-}
-
-/* Only the scheduler of ordinary tasks throttles. */
-static __always_inline bool is_throttled(struct task_struct *t)
-{
-	if (bpf_core_field_exists(t->throttled))
-		return t->throttled;
-	return bpf_core_field_exists(t->se.cfs_rq) && bpf_core_field_exists(t->se.cfs_rq->throttle_count) &&
-	       t->se.cfs_rq->throttle_count && t->prio >= MAX_RT_PRIO;
-}
-
-static __always_inline struct throttling *throttling_of(struct task_struct *t, u64 *queue)
-{
-	if (!bpf_core_field_exists(t->se.cfs_rq))
-		return NULL;
-	*queue = (u64)t->se.cfs_rq;
-	if (!*(volatile bool *)&has_throttled || t->prio < MAX_RT_PRIO)
-		return NULL;
-	return bpf_map_lookup_elem(&throttlings, queue);
-}
-
-/* One that went on when the programs were attached. */
-static __always_inline void note_throttling(struct task_struct *t, u64 now)
-{
-	u64 queue = 0;
-
-	if (sees_throttling && is_throttled(t) && !throttling_of(t, &queue))
-		begin_throttling(queue, now);
-}
-
-/* How long the queue was throttled in all, up to then. */
-static __always_inline u64 throttled_until(const struct throttling *t, u64 now)
-{
-	u64 until = t->until ?: now;
-
-	return t->before + (until > t->since ? until - t->since : 0);
-}
+/* --- waits for a CPU ------------------------------------------------------------------------------ */
 
 /* The wait for a CPU begins. */
 static __always_inline void begin_wait(struct task_struct *t, struct why_state *st, u64 now)
@@ -437,7 +315,7 @@ static __always_inline void wait_for_cpu(struct task_struct *t, struct why_state
 	begin_wait(t, st, now);
 }
 
-/* What a thread that is not on a CPU does, by the state in which it left. */
+/* Finds what a thread that is not on a CPU does, by the state in which it left. */
 static __always_inline void find_phase(struct task_struct *t, struct why_state *st, u32 state, u64 now)
 {
 	if (state == TASK_RUNNING) {
@@ -450,25 +328,6 @@ static __always_inline void find_phase(struct task_struct *t, struct why_state *
 
 /* --- behind whom it waits ------------------------------------------------------------------------ */
 
-/* Who had the CPU until then; an idle CPU has no name. */
-struct turn {
-	u64 since, until;
-	char comm[TASK_COMM_LEN];
-};
-
-/* The last turns of a CPU: turn n is at n % WHY_TURNS. */
-struct turns {
-	u64 n, since;           /* the number and the begin of the one that goes on */
-	struct turn turn[WHY_TURNS];
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct turns);
-} all_turns SEC(".maps");
-
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1); /* set by the loader */
@@ -477,30 +336,6 @@ struct {
 } behind SEC(".maps");
 
 const u64 no_time = 0;
-
-static __always_inline struct turn *turn_at(struct turns *turns, u64 n)
-{
-	n &= WHY_TURNS - 1;
-	/* 5.10 knows the range of the register alone. */
-	barrier_var(n);
-	return n < WHY_TURNS ? &turns->turn[n] : NULL;
-}
-
-static __always_inline void end_turn(struct turns *turns, struct task_struct *t, u64 now)
-{
-	struct turn *turn = turn_at(turns, turns->n);
-
-	if (!turn)
-		return;
-	turn->since = turns->since;
-	turn->until = now;
-	if (is_idle(t))
-		turn->comm[0] = 0;
-	else
-		task_key_typed_comm(turn->comm, t->group_leader);
-	turns->n++;
-	turns->since = now;
-}
 
 static __always_inline void charge(struct why_behind_key *key, const struct turn *turn, u64 ns)
 {
@@ -513,27 +348,6 @@ static __always_inline void charge(struct why_behind_key *key, const struct turn
 	sum = element_of(&behind, key, &no_time);
 	if (sum)
 		*sum += ns;
-}
-
-/* The turn that went on then, of those before the last ones; NULL: it is not remembered. */
-static __always_inline struct turn *turn_of_time(struct turns *turns, u64 at)
-{
-	u64 low = WHY_LAST_TURNS + 1, high = WHY_TURNS, middle, n = turns->n;
-	struct turn *turn;
-	int i;
-
-	for (i = 0; i < 8 && low < high; i++) {
-		middle = (low + high) / 2;
-		turn = turn_at(turns, n - middle);
-		if (!turn)
-			return NULL;
-		if (turn->since <= at)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	turn = turn_at(turns, n - low);
-	return turn && turn->since <= at && turn->until > at ? turn : NULL;
 }
 
 /* The turn of an instant that is drawn at random stands for all of that time: each does in proportion to its length. */
