@@ -42,7 +42,7 @@ struct why {
 	struct call_signatures signatures;
 	u64 busy_ns;            /* of all rows of the report that are not idle */
 	struct hist_set waits;  /* of the report, by struct wait */
-	struct sum_set behind;  /* of the report: struct behind, whose phases are causes */
+	struct sum_set behind;  /* of the report: struct behind, whose phases are causes, by row */
 	struct sum_set behind_before;
 };
 
@@ -80,7 +80,7 @@ struct wait {
 
 _Static_assert(sizeof(struct wait) == sizeof(struct why_wait_key) - sizeof(struct hist_slot), "not its end");
 
-/* What slept through the whole run has not ended. */
+/* A wait that lasts through the whole run has not ended. */
 static const struct histogram *ended_waits(const struct why *w, const struct why_key *key)
 {
 	const struct wait wait = { .task = key->task, .call = key->slot, .cause = key->phase, .kind = key->kind };
@@ -121,42 +121,61 @@ static const struct sum_layout behind_layout = {
 #define MOST_BEHIND 3
 #define BEHIND_SPACE (MOST_BEHIND * (TASK_KEY_COMM_LEN + 16))
 
-/* Keeps the largest, in order. */
-static void keep_largest(const struct behind *largest[MOST_BEHIND], const struct behind *b)
+/* By the row that they belong to, and there the largest first. */
+static int compare_behind(const void *a, const void *b)
 {
-	size_t i, at = MOST_BEHIND;
+	const struct behind *x = a, *y = b;
+	int d = memcmp(&x->key.task, &y->key.task, sizeof(x->key.task));
 
-	while (at && (!largest[at - 1] || largest[at - 1]->ns < b->ns))
-		at--;
-	for (i = MOST_BEHIND - 1; i > at; i--)
-		largest[i] = largest[i - 1];
-	if (at < MOST_BEHIND)
-		largest[at] = b;
+	if (x->key.phase != y->key.phase)
+		return x->key.phase < y->key.phase ? -1 : 1;
+	if (d || x->ns == y->ns)
+		return d;
+	return x->ns > y->ns ? -1 : 1;
+}
+
+/* The first that belongs to a row; w->behind.n and more: there is none. */
+static size_t first_behind(const struct why *w, const struct why_key *key)
+{
+	const struct behind wanted = { .key = { .phase = key->phase, .task = key->task }, .ns = UINT64_MAX };
+	size_t low = 0, high = w->behind.n, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (compare_behind(sum_set__at(&w->behind, middle), &wanted) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* NULL: that one belongs to another row. */
+static const struct behind *behind_at(const struct why *w, size_t i, const struct why_key *key)
+{
+	const struct behind *b = i < w->behind.n ? sum_set__at(&w->behind, i) : NULL;
+	bool belongs = b && b->key.phase == key->phase && !memcmp(&b->key.task, &key->task, sizeof(key->task));
+
+	return belongs ? b : NULL;
 }
 
 /*
- * Who had the CPU while these threads waited for it: "gcc 61.2 %, tally 3.1 %", but not whom that would say 0.0 % of.
- * NULL: nobody is known.
+ * The processes that had the CPU while these threads waited for it: "gcc 61.2 %, tally 3.1 %". Shares that would read
+ * 0.0 % are left out. NULL: nobody is known.
  */
 static const char *behind_whom(char text[BEHIND_SPACE], const struct why *w, const struct why_element *e)
 {
-	const struct behind *largest[MOST_BEHIND] = {};
+	size_t first = first_behind(w, &e->key), i, n = 0;
 	u64 charged = 0, whole;
-	size_t i, n = 0;
+	const struct behind *b;
 
-	for (i = 0; i < w->behind.n; i++) {
-		const struct behind *b = sum_set__at(&w->behind, i);
-
-		if (b->key.phase != e->key.phase || memcmp(&b->key.task, &e->key.task, sizeof(b->key.task)))
-			continue;
-		keep_largest(largest, b);
+	for (i = first; (b = behind_at(w, i, &e->key)); i++)
 		charged += b->ns;
-	}
 	/* Waits that end are charged as a whole, and some of their time was that of earlier intervals. */
 	whole = e->sums.ns > charged ? e->sums.ns : charged;
-	for (i = 0; i < MOST_BEHIND && largest[i] && largest[i]->ns > whole / 2000; i++)
+	for (i = 0; i < MOST_BEHIND && (b = behind_at(w, first + i, &e->key)) && b->ns > whole / 2000; i++)
 		n += snprintf(text + n, BEHIND_SPACE - n, "%s%.*s %.1f %%", i ? ", " : "", TASK_KEY_COMM_LEN,
-			      largest[i]->key.comm, 100.0 * largest[i]->ns / whole);
+			      b->key.comm, 100.0 * b->ns / whole);
 	return n ? text : NULL;
 }
 
@@ -306,6 +325,8 @@ static int read_behind(struct measurement *m)
 		key_view__sum_set(&view, &w->behind);
 		err = names.err;
 	}
+	if (!err && w->behind.n)
+		qsort(w->behind.element, w->behind.n, sizeof(struct behind), compare_behind);
 	task_key_names__free(&names);
 	return err;
 }
