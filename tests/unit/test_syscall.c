@@ -14,6 +14,8 @@
 #include "calls/syscall/control.h"
 #include "calls/syscall/constants.h"
 #include "calls/syscall/decode.h"
+#include "calls/syscall/guess.h"
+#include "calls/syscall/result.h"
 #include "calls/syscall/layouts.h"
 #include "calls/syscall/packed.h"
 #include "types/tracefs.h"
@@ -29,7 +31,7 @@ static bool is_fetched(const struct trace_call *c, u32 id)
 	return false;
 }
 
-/* What each argument points to is read, again where that is wanted, and what it describes: there is room for all. */
+/* There is room to read the targets of all arguments, again where that is wanted, and what a target describes. */
 static void check_fetches(const struct trace_call *c, const struct signature *s)
 {
 	u32 i;

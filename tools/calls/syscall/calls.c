@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "host/syscalls.h"
-#include "calls/syscall/decode.h"
+#include "calls/syscall/guess.h"
 
 static enum syscall_abi abi_of(u32 slot)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What poll(2) and select(2) wait for, as strace(1) writes it: descriptors, and with which signals blocked. */
+/* The descriptors that poll(2) and select(2) wait for, and the signals blocked meanwhile, as strace(1) writes them. */
 #ifndef TALLY_SYSCALL_POLLED_H
 #define TALLY_SYSCALL_POLLED_H
 

@@ -10,6 +10,7 @@
 #include "report/diag.h"
 #include "report/escape.h"
 #include "calls/syscall/decode.h"
+#include "calls/syscall/result.h"
 #include "calls/trace/trace.h"
 
 #define AS_CALL "{comm}[{pid}/{tid}] {call}({args}) = {result} <{duration}>"
