@@ -217,7 +217,7 @@ thread.join()
 
 @tally.once
 def test_what_ended_threads_had_cached(tool):
-    """glibc frees it again. That began and ended before the run, and is no end of anything."""
+    """glibc frees it again, and nothing that began in the run ends with that."""
     with subprocess.Popen([sys.executable, "-c", CACHING], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as load:
         assert load.stdout.readline() == b"ready\n"
         tracer = tool("-p", load.pid, tool="memleak")

@@ -93,7 +93,7 @@ def test_a_thread_that_waits_for_itself(standing, waits):
 @pytest.mark.everywhere
 @pytest.mark.parametrize("kind", ("ring", "shared", "flocks", "chain", "pipes"))
 def test_only_deadlocks(standing, waits, run, kind):
-    """Those of --waits and nothing else; pipes are not looked at."""
+    """The rows are the deadlocks of --waits and nothing else; pipes are not looked at."""
     it = standing(kind)
     rows = [row for row in waits(it)["rows"] if row["verdict"] == "deadlock"]
     assert bool(rows) == (kind != "chain")

@@ -22,7 +22,7 @@ struct program_cost {
 	char name[BPF_OBJ_NAME_LEN];
 };
 
-/* One that is looked at in windows. */
+/* A program that is looked at in windows. */
 struct watched_program {
 	struct program_cost cost;       /* in the windows that have ended */
 	u64 runs, ns;                   /* since it was loaded, when the window began */

@@ -561,7 +561,7 @@ static int announce(struct run *run)
 /* Shorter intervals would have no slice, or most of one. */
 #define SLICED_INTERVAL_NS (2 * NSEC_PER_SEC)
 
-/* What lasts so long has several slices with statistics even if only each third one has them. */
+/* A run or an interval as long as this has several slices with statistics even if only each third one has them. */
 #define RARE_STATISTICS_NS (10 * NSEC_PER_SEC)
 
 /* In how many slices the BPF statistics are on: one of so many. */

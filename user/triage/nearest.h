@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where to look if no rule says that something is wrong: the figures that come nearest to a limit. What makes a
- * program slow may be far below each limit, as a thread at 30 % of a CPU.
+ * Where to look if no rule says that something is wrong: the figures that come nearest to a limit. The cause of
+ * slowness may be far below each limit, as a thread at 30 % of a CPU.
  */
 #ifndef TALLY_TRIAGE_NEAREST_H
 #define TALLY_TRIAGE_NEAREST_H
