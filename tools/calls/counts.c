@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "agg/elements.h"
+#include "base/array.h"
 
 /* --- the programs' counts --------------------------------------------------------------------- */
 
@@ -72,19 +73,12 @@ int calls__read_keyed(struct counts *c, const struct bpf_map *map, volatile u32 
 /* Takes over the histogram, even without memory. */
 static int add(struct calls *set, struct call *each)
 {
-	struct call *larger;
-
 	if (!set->tell_errors)
 		each->outcome = OUTCOME(outcome_call(each->outcome), 0);
-	if (!(set->n & (set->n - 1))) {
-		larger = realloc(set->call, (set->n ? 2 * set->n : 1) * sizeof(*each));
-		if (!larger) {
-			histogram__free(&each->hist);
-			return -ENOMEM;
-		}
-		set->call = larger;
+	if (ARRAY_APPEND(set->call, set->n, *each)) {
+		histogram__free(&each->hist);
+		return -ENOMEM;
 	}
-	set->call[set->n++] = *each;
 	return 0;
 }
 

@@ -286,27 +286,23 @@ static int drop_ended(struct chart *c)
 int chart__init(struct chart *c, u64 begin_ns, u64 width_ns, u32 ncpus, size_t top)
 {
 	*c = (struct chart){ .begin_ns = begin_ns, .width_ns = width_ns ?: 1, .top = top };
-	c->busy = calloc(ncpus ?: 1, sizeof(*c->busy));
 	c->ncpus = ncpus;
-	return c->busy ? rehash(c) : -ENOMEM;
+	return ARRAY_REACH(c->busy, c->busy_room, ncpus) ?: rehash(c);
 }
 
 /* A CPU that came online later adds its row, and those of lower numbers. */
 static int reach_cpu(struct chart *c, u32 cpu)
 {
-	u64 (*larger)[CHART_SLOTS];
+	int err;
 
 	if (cpu < c->ncpus)
 		return 0;
 	if (cpu >= MOST_CPUS)
 		return -EBADMSG;
-	larger = realloc(c->busy, (cpu + 1) * sizeof(*larger));
-	if (!larger)
-		return -ENOMEM;
-	memset(larger + c->ncpus, 0, (cpu + 1 - c->ncpus) * sizeof(*larger));
-	c->busy = larger;
-	c->ncpus = cpu + 1;
-	return 0;
+	err = ARRAY_REACH(c->busy, c->busy_room, cpu + 1);
+	if (!err)
+		c->ncpus = cpu + 1;
+	return err;
 }
 
 static void add_busy(struct chart *c, u32 cpu, u64 from, u64 to)

@@ -41,6 +41,7 @@ struct chart {
 	size_t nhash;           /* a power of two */
 	size_t ended;           /* since the last drop_ended() */
 	u64 (*busy)[CHART_SLOTS];       /* for each CPU */
+	size_t busy_room;
 	u32 ncpus;
 	struct timechart_slot others[CHART_SLOTS];
 	u64 nothers, others_total[TIMECHART_STATES];

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "report/timeline.h"
 #include "sched/waits.h"
 #include "sched/session.h"
@@ -18,6 +19,7 @@ struct schedmap {
 	struct timeline timeline;
 	struct tasks tasks;
 	char (*cell)[TIMELINE_CELL];    /* one for each CPU */
+	size_t cell_room;
 	u64 events;
 };
 
@@ -37,18 +39,11 @@ static void begin(struct session *s, struct writer *w, u32 cpus, u64 to_wall_clo
 static int make_cells(struct schedmap *m, u32 cpu)
 {
 	u32 cpus = cpu < m->timeline.cpus ? m->timeline.cpus : cpu + 1;
-	char (*larger)[TIMELINE_CELL];
-	u32 before = m->cell ? m->timeline.cpus : 0;
+	int err = ARRAY_REACH(m->cell, m->cell_room, cpus);
 
-	if (cpu < before)
-		return 0;
-	larger = realloc(m->cell, cpus * sizeof(*larger));
-	if (!larger)
-		return -ENOMEM;
-	memset(larger + before, 0, (cpus - before) * sizeof(*larger));
-	m->cell = larger;
-	m->timeline.cpus = cpus;
-	return 0;
+	if (!err)
+		m->timeline.cpus = cpus;
+	return err;
 }
 
 static int take(struct session *s, struct writer *w, const struct switches_record *r)

@@ -10,33 +10,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/whole_file.h"
+
 #define MOST_BYTES (64 << 20)
 
-/* Reads the whole file, NUL-terminated. */
-static int read_whole(const char *path, char **text, size_t *size)
+static int read_regular(const char *path, char **text, size_t *size)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), err = 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), err;
 	struct stat st;
-	ssize_t n = 1;
 
 	if (fd < 0)
 		return -errno;
 	if (fstat(fd, &st))
 		err = -errno;
-	else if (!S_ISREG(st.st_mode))
-		err = -EINVAL;
-	else if (st.st_size > MOST_BYTES)
-		err = -EFBIG;
-	*text = err ? NULL : calloc(1, st.st_size + 1);
-	if (!err && !*text)
-		err = -ENOMEM;
-	while (!err && n && *size < (size_t)st.st_size) {
-		n = read(fd, *text + *size, st.st_size - *size);
-		if (n < 0)
-			err = -errno;
-		else
-			*size += n;
-	}
+	else
+		err = S_ISREG(st.st_mode) ? whole_file__read(fd, MOST_BYTES, text, size) : -EINVAL;
 	close(fd);
 	return err;
 }
@@ -87,7 +75,7 @@ int source_text__read(struct source_text *t, const char *path)
 	if (t->path && !strcmp(t->path, path))
 		return 0;
 	source_text__free(t);
-	err = read_whole(path, &t->text, &size);
+	err = read_regular(path, &t->text, &size);
 	if (!err)
 		err = split(t, size);
 	if (!err && !(t->path = strdup(path)))

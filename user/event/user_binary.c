@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/confined.h"
 #include "base/opener.h"
@@ -106,7 +107,6 @@ static bool is_same_file(const char *a, const char *b)
 /* Takes ownership of path. */
 static int add_binary(struct event_binaries *b, char *path)
 {
-	char **larger;
 	size_t i;
 
 	for (i = 0; path && i < b->n; i++)
@@ -114,13 +114,10 @@ static int add_binary(struct event_binaries *b, char *path)
 			free(path);
 			return 0;
 		}
-	larger = path ? realloc(b->path, (b->n + 1) * sizeof(*larger)) : NULL;
-	if (!larger) {
+	if (!path || ARRAY_APPEND(b->path, b->n, path)) {
 		free(path);
 		return -ENOMEM;
 	}
-	b->path = larger;
-	b->path[b->n++] = path;
 	return 0;
 }
 

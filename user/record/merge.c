@@ -17,6 +17,7 @@ struct merge {
 	struct table rows, groups, stacks;      /* indexes by key into the report's arrays */
 	struct table keys;                      /* likewise, of the stacks' keys */
 	struct report_frame *frame;
+	size_t frame_room;
 	/* of several events; names are borrowed, as the report's texts are */
 	struct report_event event[REPORT_MOST_EVENTS];
 };
@@ -255,11 +256,8 @@ static bool same_stack(const void *array, u32 index, const void *key)
 /* All reports of a store use the same frame indexes, so the longest list contains all frames. */
 static int take_frames(struct merge *m, const struct report_stacks *s)
 {
-	struct report_frame *larger = realloc(m->frame, (s->nframes ?: 1) * sizeof(*larger));
-
-	if (!larger)
+	if (ARRAY_RESERVE(m->frame, m->frame_room, s->nframes ?: 1))
 		return -ENOMEM;
-	m->frame = larger;
 	memcpy(m->frame, s->frame, s->nframes * sizeof(*m->frame));
 	m->report.stacks->frame = m->frame;
 	m->report.stacks->nframes = s->nframes;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/confined.h"
 #include "base/opener.h"
 #include "base/wire.h"
@@ -158,7 +159,6 @@ struct function_search {
 	const struct elf_file *file;
 	const struct question *question;
 	struct binary_functions found;
-	size_t room;
 	u64 bytes;              /* of names */
 	u64 most;               /* limit */
 	bool is_exact;          /* those found have the exact name */
@@ -184,8 +184,8 @@ static int keep_function(void *arg, const GElf_Sym *symbol, const char *name, si
 	const struct question *q = search->question;
 	struct binary_function f = { .address = symbol->st_value, .size = symbol->st_size };
 	int type = GELF_ST_TYPE(symbol->st_info);
-	struct binary_function *larger;
 	bool is_exact;
+	int err;
 
 	if (type != STT_FUNC && type != STT_GNU_IFUNC)
 		return 0;
@@ -204,18 +204,10 @@ static int keep_function(void *arg, const GElf_Sym *symbol, const char *name, si
 		drop_functions(search);
 	search->is_exact |= is_exact;
 	search->bytes += len;
-	if (search->found.n == search->room) {
-		search->room = search->room ? 2 * search->room : 64;
-		larger = realloc(search->found.function, search->room * sizeof(*larger));
-		if (!larger)
-			goto fail;
-		search->found.function = larger;
-	}
-	search->found.function[search->found.n++] = f;
-	return search->bytes > search->most ? -E2BIG : 0;
-fail:
-	free(f.name);
-	return -ENOMEM;
+	err = ARRAY_APPEND(search->found.function, search->found.n, f);
+	if (err)
+		free(f.name);
+	return err ?: search->bytes > search->most ? -E2BIG : 0;
 }
 
 static int by_address(const void *a, const void *b)
@@ -500,8 +492,8 @@ static int keep_probe(void *arg, u32 type, const char *owner, size_t owner_size,
 		      size_t size)
 {
 	struct usdt_search *search = arg;
-	struct usdt_probe p = {}, *larger;
-	size_t n = search->found.n;
+	struct usdt_probe p = {};
+	int err;
 
 	if (type != 3 || owner_size != sizeof("stapsdt") || memcmp(owner, "stapsdt", owner_size) ||
 	    !parse_probe(search, &p, desc, size))
@@ -509,12 +501,9 @@ static int keep_probe(void *arg, u32 type, const char *owner, size_t owner_size,
 	if ((search->provider && fnmatch(search->provider, p.provider, 0)) ||
 	    (search->name && fnmatch(search->name, p.name, 0)))
 		return 0;
-	if (!(n & (n - 1))) {
-		larger = realloc(search->found.probe, (n ? 2 * n : 1) * sizeof(*larger));
-		if (!larger)
-			return -ENOMEM;
-		search->found.probe = larger;
-	}
+	err = ARRAY_ROOM(search->found.probe, search->found.n);
+	if (err)
+		return err;
 	p.provider = strdup(p.provider);
 	p.name = strdup(p.name);
 	p.arguments = strdup(p.arguments);

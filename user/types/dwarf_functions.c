@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "types/dwarf_libdw.h"
 
 /* A copy with its function, until all are found. */
@@ -62,14 +63,11 @@ static int add_instance(struct search *s, Dwarf_Die *die, const struct holder *h
 			bool has_untold)
 {
 	const char *name = dwarf_die__name(s->d, die), *linkage = linkage_name(s->d, die);
-	struct instance *larger = dwarf__grown(s->found, s->n, sizeof(*larger)), *i;
+	struct instance *i = ARRAY_ADD(s->found, s->n);
 	int err = 0;
 
-	if (!larger)
+	if (!i)
 		return -ENOMEM;
-	s->found = larger;
-	i = &larger[s->n++];
-	memset(i, 0, sizeof(*i));
 	i->name = copy(name ?: linkage, &err);
 	i->linkage = copy(linkage, &err);
 	i->file = copy(dwarf_die__file(die), &err);
@@ -243,18 +241,15 @@ static bool same_place(const struct dwarf_function *f, const struct instance *i)
 /* Makes functions from sorted instances, and takes over their strings. */
 static int group(struct dwarf_functions *out, struct instance *found, size_t n)
 {
-	struct dwarf_function *f = NULL, *functions;
-	struct dwarf_place *places;
+	struct dwarf_function *f = NULL;
 	size_t i, first = 0;
 
 	for (i = 0; i < n; i++) {
 		if (!i || compare_functions(&found[first], &found[i])) {
-			functions = dwarf__grown(out->function, out->n, sizeof(*functions));
-			if (!functions)
+			f = ARRAY_ADD(out->function, out->n);
+			if (!f)
 				return -ENOMEM;
-			out->function = functions;
-			f = &functions[out->n++];
-			*f = (struct dwarf_function){ .line = found[i].line };
+			f->line = found[i].line;
 			f->name = copy(found[i].name, &(int){ 0 });
 			f->linkage = copy(found[i].linkage, &(int){ 0 });
 			f->file = copy(found[i].file, &(int){ 0 });
@@ -265,11 +260,8 @@ static int group(struct dwarf_functions *out, struct instance *found, size_t n)
 		}
 		if (same_place(f, &found[i]))
 			continue;       /* inlined into itself, or a duplicate unit */
-		places = dwarf__grown(f->place, f->nplaces, sizeof(*places));
-		if (!places)
+		if (ARRAY_APPEND(f->place, f->nplaces, found[i].place))
 			return -ENOMEM;
-		f->place = places;
-		f->place[f->nplaces++] = found[i].place;
 		found[i].place.function = NULL;
 	}
 	return 0;

@@ -180,9 +180,6 @@ void dwarf_abi__pass(struct dwarf_variables *found, struct dwarf *d, Dwarf_Die *
 bool dwarf_go__is_result(Dwarf_Die *parameter);
 int dwarf_go__result(struct dwarf_variable *out, struct dwarf *d, Dwarf_Die *function);
 
-/* Makes room for one more in an array of n, whose capacity is the next power of two. NULL: no memory. */
-void *dwarf__grown(void *array, size_t n, size_t size);
-
 #endif /* HAVE_LIBDW */
 
 #endif /* TALLY_TYPES_DWARF_LIBDW_H */

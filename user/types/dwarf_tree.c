@@ -8,13 +8,6 @@
 #include "base/array.h"
 #include "types/dwarf_libdw.h"
 
-void *dwarf__grown(void *array, size_t n, size_t size)
-{
-	if (n & (n - 1))
-		return array;
-	return reallocarray(array, n ? 2 * n : 1, size);
-}
-
 bool dwarf_die__is_function(Dwarf_Die *die)
 {
 	int tag = dwarf_tag(die);

@@ -14,6 +14,7 @@
 #include <lzma.h>
 #endif
 
+#include "base/array.h"
 #include "base/regular.h"
 
 /* Distributions' .gnu_debugdata have about 100 KB; these limits are for hostile files. */
@@ -271,23 +272,20 @@ bool build_id__equal(const struct build_id *a, const struct build_id *b)
 /* Decompresses into a growing buffer. */
 static int unpack(lzma_stream *xz, u8 **out, size_t *size)
 {
-	size_t room = 256 << 10;
+	size_t room = 0;
 	lzma_ret ret = LZMA_OK;
-	u8 *buffer = NULL, *larger;
+	u8 *buffer = NULL;
 
-	while (ret == LZMA_OK && room <= MAX_DEBUGDATA) {
-		larger = realloc(buffer, room);
-		if (!larger) {
+	while (ret == LZMA_OK && room < MAX_DEBUGDATA) {
+		if (ARRAY_RESERVE(buffer, room, room ? 2 * room : 256 << 10)) {
 			free(buffer);
 			return -ENOMEM;
 		}
-		buffer = larger;
 		xz->next_out = buffer + xz->total_out;
 		xz->avail_out = room - xz->total_out;
 		ret = lzma_code(xz, LZMA_FINISH);
 		if (ret == LZMA_OK && xz->avail_out)
 			break;                  /* truncated input */
-		room *= 2;
 	}
 	if (ret != LZMA_STREAM_END) {
 		free(buffer);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/whole_file.h"
 
 /* Far above the size of any format file: the longest known have 30 kB. */
 #define FORMAT_MAX (4 << 20)
@@ -107,40 +108,6 @@ static int open_file(int tracefs, const char *system, const char *name, const ch
 	if (fd >= 0)
 		return fd;
 	return errno == EACCES ? -EPERM : -errno;
-}
-
-/* Reads a whole file into an allocated string. */
-static int read_all(int fd, char **text)
-{
-	size_t size = 16384, n = 0;
-	char *buffer = malloc(size), *more;
-	ssize_t got;
-
-	while (buffer) {
-		got = read(fd, buffer + n, size - n - 1);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0) {
-			got = -errno;
-			free(buffer);
-			return got;
-		}
-		n += got;
-		if (!got)
-			break;
-		if (n + 1 < size)
-			continue;
-		size *= 2;
-		more = size <= FORMAT_MAX ? realloc(buffer, size) : NULL;
-		if (!more)
-			free(buffer);
-		buffer = more;
-	}
-	if (!buffer)
-		return -ENOMEM;
-	buffer[n] = 0;
-	*text = buffer;
-	return 0;
 }
 
 /* --- which there are ------------------------------------------------------------------------- */
@@ -267,7 +234,7 @@ int tracepoint__id(int tracefs, const char *system, const char *name, u32 *id)
 
 	if (fd < 0)
 		return fd;
-	err = read_all(fd, &text);
+	err = whole_file__read(fd, FORMAT_MAX, &text, NULL);
 	close(fd);
 	if (err)
 		return err;
@@ -583,7 +550,7 @@ int tracepoint_format__read(struct tracepoint_format *f, int tracefs, const char
 
 	if (fd < 0)
 		return fd;
-	err = read_all(fd, &text);
+	err = whole_file__read(fd, FORMAT_MAX, &text, NULL);
 	close(fd);
 	if (err)
 		return err;

@@ -4,20 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "calls/syscall/text.h"
 #include "calls/trace/trace.h"
 #include "files/name.h"
 
 static int add(struct trace_paths *p, char *path)
 {
-	char **larger = path ? realloc(p->path, (p->n + 1) * sizeof(*larger)) : NULL;
-
-	if (!larger) {
+	if (!path || ARRAY_APPEND(p->path, p->n, path)) {
 		free(path);
 		return -ENOMEM;
 	}
-	p->path = larger;
-	p->path[p->n++] = path;
 	return 0;
 }
 

@@ -202,12 +202,9 @@ static void walk(struct paths *p, const struct place *place, size_t caller, u32 
 static int make_tree(struct paths *p)
 {
 	struct place *place = calloc(p->n ?: 1, sizeof(*place));
-	size_t *larger = reallocarray(p->walk, p->n ?: 1, sizeof(*larger));
 
-	if (larger)
-		p->walk = larger;
 	p->nwalk = 0;
-	if (!place || !larger) {
+	if (!place || ARRAY_RESERVE(p->walk, p->walk_room, p->n)) {
 		free(place);
 		return -ENOMEM;
 	}

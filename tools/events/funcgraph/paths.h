@@ -28,7 +28,7 @@ struct paths {
 	struct path *path;      /* sorted by id */
 	size_t n;
 	size_t *walk;           /* paths seen in the interval, callers first, longest first */
-	size_t nwalk;
+	size_t nwalk, walk_room;
 };
 
 /* Takes the sums of an interval out of the map. Returns 0 or a negative errno. */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/whole_file.h"
 #include "report/diag.h"
 #include "report/escape.h"
 #include "report/role.h"
@@ -151,42 +152,6 @@ int saved__wrong(const struct saved *s, size_t i, const char *why)
 {
 	diag_error("%s:%u: %s", s->path, i < s->n ? s->line[i] : 0, why);
 	return -EINVAL;
-}
-
-/* Reads a whole file or pipe, and adds a NUL. */
-static int read_all(const char *path, char **text, size_t *size)
-{
-	size_t room = 1 << 16, n = 0;
-	char *larger;
-	ssize_t got;
-	int fd = open(path, O_RDONLY | O_CLOEXEC), err = 0;
-
-	*text = malloc(room + 1);
-	if (fd < 0)
-		return -errno;
-	while (*text && !err && (got = read(fd, *text + n, room - n))) {
-		if (got < 0) {
-			err = errno == EINTR ? 0 : -errno;
-			continue;
-		}
-		n += got;
-		if (n < room)
-			continue;
-		room *= 2;
-		larger = room > 2 * SAVED_MOST_BYTES ? NULL : realloc(*text, room + 1);
-		if (!larger)
-			err = -EFBIG;
-		else
-			*text = larger;
-	}
-	close(fd);
-	if (!*text)
-		return -ENOMEM;
-	if (!err && n > SAVED_MOST_BYTES)
-		err = -EFBIG;
-	(*text)[n] = 0;
-	*size = n;
-	return err;
 }
 
 /* Compares two texts, either of which may be NULL. */
@@ -342,16 +307,18 @@ int saved__read(struct saved *s, const char *path)
 {
 	char *text = NULL;
 	size_t size = 0;
-	int err;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
 
 	*s = (struct saved){ .path = path };
-	err = read_all(path, &text, &size);
+	err = fd < 0 ? -errno : whole_file__read(fd, SAVED_MOST_BYTES, &text, &size);
 	if (err == -EFBIG)
 		diag_error("%s: larger than %llu MiB", path, SAVED_MOST_BYTES >> 20);
 	else if (err)
 		diag_error("%s: %s", path, strerror(-err));
 	else
 		err = read_lines(s, text, size);
+	if (fd >= 0)
+		close(fd);
 	free(text);
 	return err;
 }
