@@ -58,10 +58,11 @@ struct why {
 static const struct column columns[] = {
 	COUNTER("time", OF(ns), FIELD_TIME),
 	COUNTER("count", OF(count), FIELD_NUMBER),
-	MEAN("avg", "time", "count", FIELD_DURATION, .when = ONE_REPORT, .help = "without intervals"),
+	MEAN("avg", "time", "count", FIELD_DURATION, .when = ONE_REPORT, .spare = true,
+	     .help = "without intervals"),
 	PERCENTILE("p50", 5000, FIELD_DURATION, .machine = true),
 	PERCENTILE("p99", 9900, FIELD_DURATION),
-	MAXIMUM("max", struct why_sums, longest, FIELD_DURATION),
+	MAXIMUM("max", struct why_sums, longest, FIELD_DURATION, .spare = true),
 	{},
 };
 

@@ -25,7 +25,7 @@ struct column {
 	enum field_role role;
 	enum field_kind kind;
 	u8 decimals;
-	bool machine;           /* as in struct field */
+	bool machine, spare;    /* as in struct field */
 	/*
 	 * Sums by number: bit i is sum i of an element. The cell is plus less minus, and 0 where minus is larger.
 	 * Without plus, slots, per_10k and "of", the tool adds the cell itself.
