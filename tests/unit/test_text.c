@@ -305,7 +305,7 @@ static void what_the_kernel_hides_is_one_line(void **state)
 	report.counters.lost[LOSS_NO_STATE] = 2;
 	text = text_of(&report);
 	assert_non_null(strstr(text, "events 9  filtered 0  lost 6  inexact 2\n"
-			       "  this kernel does not show programs everything: 6 lost (missed: no program "
+			       "  programs do not see everything on this kernel: 6 lost (missed: no program "
 			       "was run for them), 2 inexact (no_state: the task's past was not seen: the "
 			       "value may be wrong)\n"));
 	free(text);

@@ -355,7 +355,7 @@ static bool is_hidden(const struct report *r, int reason)
 /* One sentence for everything programs cannot see on this kernel, whatever its kind. */
 static void put_hidden(struct writer *w, const struct report *r)
 {
-	const char *before = "  this kernel does not show programs everything: ";
+	const char *before = "  programs do not see everything on this kernel: ";
 	char n[UNITS_SPACE];
 	int i;
 
