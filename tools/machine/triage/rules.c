@@ -65,7 +65,7 @@ const struct triage_rule triage_rules[] = {
 		.weight = 100,
 		.why = "the OOM killer ends processes that somebody needs",
 		.sentence =
-			"the OOM killer kills {comm}, {times}: memory, or what its cgroup may have of it, is used up",
+			"the OOM killer killed {comm}, {times}: the memory of the machine or of its cgroup is used up",
 		/* A line for each victim, and none for the stalls. */
 		.next = "reclaim --min 1h",
 	},
@@ -121,7 +121,7 @@ const struct triage_rule triage_rules[] = {
 		.problem = 1,
 		.weight = 94,
 		.why = "the disk or the file system is broken",
-		.sentence = "{comm}'s files fail: {syscall} with {errno}, {times}",
+		.sentence = "{comm}'s files fail: {syscall} returns {errno}, {times}",
 		.next = "trace --failed --comm {comm} -e {syscall}",
 	},
 	{
@@ -178,7 +178,7 @@ const struct triage_rule triage_rules[] = {
 		.weight = 80,
 		.why = "a process costs about a millisecond from fork to exit, so 100 a second take a tenth of a CPU",
 		.sentence =
-			"processes start and end all the time, {all}; the most are {comm} (parent of one: pid {ppid})",
+			"processes start and end all the time, {all}; most are {comm} (parent of one: pid {ppid})",
 		.next = "execsnoop",
 	},
 	{
@@ -194,7 +194,7 @@ const struct triage_rule triage_rules[] = {
 		.weight = 80,
 		.cpu_use = true,
 		.why = "even a compiler misses only some thousands a second; more is a runaway search",
-		.sentence = "{comm} looks for files that are not there: {syscall} fails with {errno}, {value}",
+		.sentence = "{comm} looks for files that do not exist: {syscall} fails with {errno}, {value}",
 		.next = "trace --failed -e {syscall} --comm {comm} -d 1",
 	},
 	{
@@ -238,7 +238,7 @@ const struct triage_rule triage_rules[] = {
 		.problem = 500,
 		.weight = 78,
 		.why = "each waits for a disk",
-		.sentence = "{comm} (pid {pid}) waits for pages from disk, {value}: its memory does not stay in memory",
+		.sentence = "{comm} (pid {pid}) waits for pages from disk, {value}: its pages are evicted and read again",
 		.next = "faults --major -p {pid}",
 	},
 	{
@@ -282,7 +282,7 @@ const struct triage_rule triage_rules[] = {
 		.weight = 75,
 		.cpu_use = true,
 		.why = "a switch costs microseconds, caches included: more than the system call that led to it",
-		.sentence = "{comm} gives its CPU away and gets it back, {value}",
+		.sentence = "{comm} gives up its CPU and gets it back, {value}",
 		.next = "offcputime --comm {comm} -d 5",
 	},
 	{
@@ -297,7 +297,7 @@ const struct triage_rule triage_rules[] = {
 		.each_cpu = true,
 		.weight = 74,
 		.why = "each is a lost or late segment; the receiver waits, 200 ms or more at the end of a burst",
-		.sentence = "TCP sends segments again, {all}; the most go to {remote} port {rport}",
+		.sentence = "TCP retransmits segments, {all}; most go to {remote} port {rport}",
 		.next = "tcpretrans",
 	},
 	{
@@ -401,8 +401,8 @@ const struct triage_rule triage_rules[] = {
 		.why = "tasks wait although CPUs are idle: a quota, a list of CPUs, or work in bursts, which alone makes one "
 		       "or two wait",
 		.sentence =
-			"{comm} (pid {pid}): {value} on average wait for a CPU, {avg} each time, while all that runs takes {beside} "
-			"of the CPUs",
+			"{comm} (pid {pid}): {value} on average wait for a CPU, {avg} each time, while {beside} of the CPUs' "
+			"time is in use",
 		.next = "runqlat --by cgroup,cpu -p {pid} -d 5",
 	},
 	{
@@ -431,7 +431,7 @@ const struct triage_rule triage_rules[] = {
 		.problem = 0.1,
 		.weight = 65,
 		.why = "tasks stand still while they free memory themselves",
-		.sentence = "for want of memory {all} on average stand still; the longest: {comm} ({kind})",
+		.sentence = "{all} on average stand still for lack of memory; the longest: {comm} ({kind})",
 		.next = "reclaim --by pid",
 	},
 	{
@@ -446,7 +446,7 @@ const struct triage_rule triage_rules[] = {
 		.weight = 64,
 		.why = "each time takes some 32 pages from the cgroup; pages of files are then read again",
 		.sentence =
-			"{comm} is at the memory limit of its cgroup, {value}: pages are taken from it to give it others",
+			"{comm} hits the memory limit of its cgroup, {value}: it loses pages to get others",
 		.next = "reclaim --comm {comm} 1",
 	},
 	{
@@ -550,7 +550,7 @@ const struct triage_rule triage_rules[] = {
 		.problem = 1,
 		.weight = 99,
 		.why = "the processes of the cgroup need more memory than its limit",
-		.sentence = "in cgroup {object} the OOM killer has killed, {times}",
+		.sentence = "the OOM killer killed in cgroup {object}, {times}",
 		.next = "reclaim --min 1h",
 	},
 	{
@@ -589,7 +589,7 @@ const struct triage_rule triage_rules[] = {
 		.problem = 1,
 		.weight = 93,
 		.why = "the kernel found a task or a CPU that made no progress for tens of seconds",
-		.sentence = "the kernel reports what does not go on: {object}, {times}",
+		.sentence = "the kernel reports a hang: {object}, {times}",
 		.next = "snap",
 	},
 	{
@@ -670,7 +670,7 @@ const struct triage_rule triage_rules[] = {
 		.problem = 99,
 		.weight = 83,
 		.why = "at kernel.pid_max or kernel.threads-max no thread starts",
-		.sentence = "the machine has {value} of the {limit} {vital} it may have",
+		.sentence = "the machine has {value} {vital} of at most {limit}",
 		.next = "snap --by comm --sort threads",
 	},
 	{
@@ -683,7 +683,7 @@ const struct triage_rule triage_rules[] = {
 		.notice = 90,
 		.weight = 82,
 		.why = "no more threads can start there; a limit that is always reached may be intended",
-		.sentence = "cgroup {object} has {value} of the {limit} tasks it may have",
+		.sentence = "cgroup {object} has {value} tasks of at most {limit}",
 		.next = "snap --by comm --sort threads -G {object}",
 	},
 	{
@@ -696,7 +696,7 @@ const struct triage_rule triage_rules[] = {
 		.problem = 99,
 		.weight = 83,
 		.why = "a full table drops the packets of new connections",
-		.sentence = "the table of connections that are tracked is full to {value} of {limit}",
+		.sentence = "the connection tracking table is full to {value} of {limit}",
 		.next = "connsnoop",
 	},
 	{
@@ -723,7 +723,7 @@ const struct triage_rule triage_rules[] = {
 		.problem = 10,
 		.weight = 81,
 		.why = "clients that are turned away retry after a second at the earliest",
-		.sentence = "a server accepts fewer connections than come: {vital}, {times}",
+		.sentence = "a server accepts fewer connections than arrive: {vital}, {times}",
 		.next = "connsnoop",
 	},
 	{
