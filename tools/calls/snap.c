@@ -181,11 +181,10 @@ static const struct option_row rows[] = {
 	  FIELD(struct snap, each) },
 	{ "stacks", 'g', NULL, ROW_FLAG, "Stacks of threads that are not on a CPU, as a tree", 1,
 	  FIELD(struct snap, with_stacks) },
-	{ "waits", 0, NULL, ROW_FLAG, "Each thread below the one that it waits for; deadlocks first", 1,
+	{ "waits", 0, NULL, ROW_FLAG, "Threads below the one that they wait for; deadlocks first", 1,
 	  FIELD(struct snap, with_waits) },
 	{ "deadlocks", 0, NULL, ROW_FLAG,
-	  "Only deadlocks, of locks and of waits for children: cheaper than --waits, which looks at pipes and sockets, "
-	  "too",
+	  "Only deadlocks of locks and waits for children; cheaper than --waits, which also looks at pipes and sockets",
 	  1, FIELD(struct snap, deadlocks) },
 	INCLUDE(struct snap, options, stack_part_rows),
 	{ "format", 0, "NAME", ROW_OWN, FORMAT_NAMES, HELP_OUTPUT, .parse = parse_format, WORDS(formats) },

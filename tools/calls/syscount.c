@@ -280,18 +280,18 @@ static void release(void *own)
 }
 
 static const struct option_row rows[] = {
-	HEADING("Which calls, and what of them:", 1),
+	HEADING("Calls:", 1),
 	{ NULL, 'e', "SET", ROW_OWN,
 	  "Only these: names, globs, classes like %file, with commas between; ! in front: all but", 1,
 	  .parse = parse_calls, .adds = true, .complete = complete_syscalls, .separators = SYSCALL_SEPARATORS },
 	{ "failed", 0, NULL, ROW_FLAG, "Only those that fail", 1, FIELD(struct syscount, failed) },
-	{ "errno", 0, "NAME", ROW_ERRNO, "Only those that fail so: ENOENT, or a number", 1,
+	{ "errno", 0, "NAME", ROW_ERRNO, "Only calls that fail with this error: ENOENT, or a number", 1,
 	  FIELD(struct syscount, only_errno), .complete = complete_errors },
-	{ "latency", 0, NULL, ROW_FLAG, "Also how long they take; calls that go on, too", 1,
+	{ "latency", 0, NULL, ROW_FLAG, "Also the time that calls take, unfinished ones included", 1,
 	  FIELD(struct syscount, columns.times) },
-	{ "hist", 0, NULL, ROW_FLAG, "A histogram of that for each key", 1,
+	{ "hist", 0, NULL, ROW_FLAG, "A histogram of the times for each key", 1,
 	  FIELD(struct syscount, hist), ALSO(struct syscount, columns.times) },
-	{ "slices", 0, NULL, ROW_FLAG, "Where calls are many, look for 100 ms of each second, and estimate", 1,
+	{ "slices", 0, NULL, ROW_FLAG, "If there are many calls, measure 100 ms of each second, and estimate", 1,
 	  FIELD(struct syscount, sliced) },
 	{ "sort", 0, "COL", ROW_OWN,
 	  "Order by calls, errors, time, avg, p50, p99, max, running, longest or key", HELP_GROUPING,

@@ -167,7 +167,7 @@ static const struct tool_spec spec = {
 	.name = "biopattern",
 	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN | CLI_COMMAND,
-		.doc = "Whether disks are read and written in order or all over the place.",
+		.doc = "Whether disks are read and written sequentially or at random.",
 		.rows = rows,
 	},
 	.own_size = sizeof(struct biopattern), .skeleton = &biopattern_skeleton,

@@ -129,7 +129,7 @@ static void release(void *own)
 }
 
 static const struct option_row rows[] = {
-	{ "min", 0, "TIME", ROW_TIME, "Requests that took at least so long in all", 0,
+	{ "min", 0, "TIME", ROW_TIME, "Only requests that took at least this long in all", 0,
 	  FIELD(struct biosnoop, min_ns) },
 	INCLUDE(struct biosnoop, requests, request_rows),
 	{},

@@ -12,7 +12,7 @@ static const struct tool_spec spec = {
 	.name = "bitesize",
 	.cli = {
 		.groups = CLI_HISTOGRAM,
-		.doc = "How large the requests to disks are, by what they do (--by op).",
+		.doc = "How large requests to disks are, by operation (--by op).",
 		.rows = request_size_rows,
 		.own_parts = &request_own_parts,
 	},

@@ -650,10 +650,10 @@ static const char *const formats[] = {
 };
 
 static const struct option_row rows[] = {
-	{ "binary", 'x', "FILE", ROW_TEXT, "Functions are those of this program or library", 1,
+	{ "binary", 'x', "FILE", ROW_TEXT, "Functions of this program or library", 1,
 	  FIELD(struct funcgraph, binary) },
 	{ "max-depth", 0, "N", ROW_COUNT,
-	  "Calls in N others have no line: they are in the time of those that call them (64 at most)", 1,
+	  "Calls nested deeper than N have no line: their time is in that of their callers (at most 64)", 1,
 	  FIELD(struct funcgraph, max_depth), .least = 1, .most = FUNCGRAPH_DEPTH },
 	{ "max-paths", 0, "N", ROW_COUNT, "Room for about N paths (default 10240)", 1,
 	  FIELD(struct funcgraph, max_paths), .least = 1, .most = 1 << 20 },

@@ -384,7 +384,7 @@ static const struct option_row rows[] = {
 	{ "sum", 0, "EXPR", ROW_TEXT, "The sum of a value of the event", 1, FIELD(struct stackcount, request.value) },
 	{ "count", 'c', "N", ROW_COUNT, "Count every Nth event on each CPU, as N", 1,
 	  FIELD(struct stackcount, every), .least = 1, .most = INT64_MAX, .wanted = "a number of events" },
-	{ "caller", 0, "GLOB", ROW_TEXT, "Only calls from kernel functions like this", 1,
+	{ "caller", 0, "GLOB", ROW_TEXT, "Only calls from kernel functions that match", 1,
 	  FIELD(struct stackcount, caller) },
 	INCLUDE(struct stackcount, options, stack_option_rows),
 	{},

@@ -245,7 +245,7 @@ static const struct option_row rows[] = {
 	  FIELD(struct stat_run, pre) },
 	{ "post", 0, "CMD", ROW_TEXT, "Run this one after each run", 1, FIELD(struct stat_run, post) },
 	{ "metric", 0, "NAME,..", ROW_OWN,
-	  "The events of a ratio, as perf -M names it: IPC, branch_miss_rate; may be given again", 1,
+	  "The events of a ratio, named as in perf -M: IPC, branch_miss_rate; repeatable", 1,
 	  .parse = parse_metrics, .adds = true, .complete = stat__complete_metric, .separators = "," },
 	{ "metric-only", 0, NULL, ROW_FLAG, "Ratios without the counts, in text", 1,
 	  FIELD(struct stat_run, metric_only) },

@@ -124,7 +124,7 @@ static const struct tool_spec spec = {
 	.name = "filelife",
 	.cli = {
 		.groups = SNOOP_GROUPS,
-		.doc = "Each file that is deleted and was made in the run: how old, by whom, where.",
+		.doc = "Each file that is created and deleted in the run: its age, its directory, and who deleted it.",
 	},
 	.own_size = sizeof(struct filelife), .skeleton = &filelife_skeleton,
 	SNOOP_HOOKS,

@@ -190,7 +190,7 @@ static void release(void *own)
 }
 
 static const struct option_row rows[] = {
-	{ "min", 0, "TIME", ROW_TIME, "Calls of at least so long (default: 10ms)", 0,
+	{ "min", 0, "TIME", ROW_TIME, "Only calls of at least this long (default: 10ms)", 0,
 	  FIELD(struct fileslower, min_ns) },
 	INCLUDE(struct fileslower, options, file_rows),
 	INCLUDE(struct fileslower, options, file_call_rows),
@@ -202,7 +202,7 @@ static const struct tool_spec spec = {
 	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_OUTPUT | CLI_MEASURE | CLI_METRICS | CLI_COMMAND | CLI_TIMES |
 			  CLI_LINES,
-		.doc = "Each read, write, open and fsync of a file that was a slow one.",
+		.doc = "Each slow read, write, open and fsync of a file.",
 		.rows = rows,
 	},
 	.own_size = sizeof(struct fileslower), .skeleton = &fileslower_skeleton,

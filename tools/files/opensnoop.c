@@ -154,13 +154,13 @@ static void release(void *own)
 
 static const struct option_row rows[] = {
 	{ "failed", 0, NULL, ROW_FLAG, "Only opens that fail", 0, FIELD(struct opensnoop, only_failed) },
-	{ "errno", 0, "NAME", ROW_ERRNO, "Only those that fail so: ENOENT, EACCES", 0,
+	{ "errno", 0, "NAME", ROW_ERRNO, "Only opens that fail with this error: ENOENT, EACCES", 0,
 	  FIELD(struct opensnoop, only_errno), .complete = complete_errors },
-	{ "name", 0, "GLOB", ROW_TEXT, "Only paths like this, as the caller gave them", 0,
+	{ "name", 0, "GLOB", ROW_TEXT, "Only paths that match, as the caller wrote them", 0,
 	  FIELD(struct opensnoop, name) },
 	{ "elapsed", 0, NULL, ROW_FLAG, "With the time each open took", 0,
 	  FIELD(struct opensnoop, snoop.has_elapsed) },
-	{ "min", 0, "TIME", ROW_TIME, "Only opens that took at least so long", 0,
+	{ "min", 0, "TIME", ROW_TIME, "Only opens that took at least this long", 0,
 	  FIELD(struct opensnoop, min_ns), ALSO(struct opensnoop, snoop.has_elapsed) },
 	INCLUDE(struct opensnoop, callers, caller_rows),
 	{},
@@ -170,7 +170,7 @@ static const struct tool_spec spec = {
 	.name = "opensnoop",
 	.cli = {
 		.groups = SNOOP_GROUPS,
-		.doc = "Each open of a file by name, and what came of it.",
+		.doc = "Each open of a file by name, and its result.",
 		.rows = rows,
 	},
 	.own_size = sizeof(struct opensnoop), .skeleton = &opensnoop_skeleton,

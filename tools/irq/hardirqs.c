@@ -122,11 +122,11 @@ static int attach(struct measurement *m)
 
 static const char *const part_names[] = { "irq", "name" };
 static const struct option_row rows[] = {
-	{ "irq", 0, "GLOB", ROW_GLOB, "Only those of such a name, e.g. 'virtio*' or local_timer", 1,
+	{ "irq", 0, "GLOB", ROW_GLOB, "Only interrupts of this name, e.g. 'virtio*' or local_timer", 1,
 	  FIELD(struct hardirqs, names), ALSO(struct hardirqs, has_names) },
-	{ "devices", 0, NULL, ROW_FLAG, "Only those of devices: no timer, no interrupts between CPUs", 1,
+	{ "devices", 0, NULL, ROW_FLAG, "Only interrupts of devices, without the timer and those between CPUs", 1,
 	  FIELD(struct hardirqs, only_devices) },
-	{ "slices", 0, NULL, ROW_FLAG, "Where interrupts are many, look for 100 ms of each second, and estimate", 1,
+	{ "slices", 0, NULL, ROW_FLAG, "If there are many interrupts, measure 100 ms of each second, and estimate", 1,
 	  FIELD(struct hardirqs, spans.sliced) },
 	{},
 };
@@ -154,7 +154,7 @@ static const struct tool_spec spec = {
 		.keys = "cpu, irq, name",
 		.usual_keys = SPANS_USUAL_KEYS,
 		.keys_of_no_task = true,
-		.doc = "How long interrupts are worked on: handlers of devices, the timer, IPIs.",
+		.doc = "How long interrupt handlers run: those of devices, the timer, IPIs.",
 		.rows = rows,
 	},
 	.own_size = sizeof(struct hardirqs), .skeleton = &hardirqs_skeleton,

@@ -58,7 +58,7 @@ static const char *const of_time[] = { "on_entry", "on_exit", NULL };
 static const char *const of_late[] = { "on_raise", "on_late_entry", NULL };
 static const struct option_row rows[] = {
 	SPANS_LATENCY("How long they are late instead: from being raised to running"),
-	{ "slices", 0, NULL, ROW_FLAG, "Where softirqs are many, look for 100 ms of each second, and estimate", 1,
+	{ "slices", 0, NULL, ROW_FLAG, "If there are many softirqs, measure 100 ms of each second, and estimate", 1,
 	  FIELD(struct spans, sliced) },
 	{},
 };
@@ -86,7 +86,7 @@ static const struct tool_spec spec = {
 		.keys = "cpu, softirq",
 		.usual_keys = SPANS_USUAL_KEYS,
 		.keys_of_no_task = true,
-		.doc = "How long softirqs run, or how long after they are raised.",
+		.doc = "How long softirqs run, or how late they start after they were raised.",
 		.rows = rows,
 	},
 	.own_size = sizeof(struct spans), .skeleton = &softirqs_skeleton,

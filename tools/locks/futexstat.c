@@ -141,9 +141,9 @@ static void release(void *own)
 }
 
 static const struct option_row rows[] = {
-	{ "wakes", 0, NULL, ROW_FLAG, "Instead: how many tasks each call woke, by who called", 1,
+	{ "wakes", 0, NULL, ROW_FLAG, "Instead, how many tasks each wakeup call woke, by caller", 1,
 	  FIELD(struct futexstat, of_wakes) },
-	{ "waits", 0, NULL, ROW_FLAG, "Each sleep at a futex instead, without a hook at each system call", 1,
+	{ "waits", 0, NULL, ROW_FLAG, "Each sleep at a futex, without a hook at every system call", 1,
 	  FIELD(struct futexstat, sleeps) },
 	INCLUDE(struct futexstat, waits, lock_wait_rows),
 	{},

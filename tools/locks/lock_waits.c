@@ -14,8 +14,8 @@
 
 const struct option_row lock_wait_rows[] = {
 	HEADING("Shown:", 1),
-	{ "min", 0, "TIME", ROW_TIME, "Only waits of at least this", 1, FIELD(struct lock_waits, min_ns) },
-	{ "stacks", 'g', NULL, ROW_FLAG, "Time by the stack of those who waited", 1,
+	{ "min", 0, "TIME", ROW_TIME, "Only waits of at least this long", 1, FIELD(struct lock_waits, min_ns) },
+	{ "stacks", 'g', NULL, ROW_FLAG, "Time by the stack of the waiter", 1,
 	  FIELD(struct lock_waits, with_stacks) },
 	INCLUDE(struct lock_waits, options, stack_option_rows),
 	{},

@@ -92,7 +92,7 @@ static int take_load(void *own, char *arg)
 
 static const struct option_row rows[] = {
 	HEADING("Load:", 1),
-	{ "loops", 'l', "N", ROW_COUNT, "So many loops a round, and no round before to warm up", 1,
+	{ "loops", 'l', "N", ROW_COUNT, "Loops per round, without a warm-up round", 1,
 	  FIELD(struct bench, loops), .least = 1, .most = MOST_LOOPS, .wanted = "a number from 1 on" },
 	{ "groups", 0, "N", ROW_COUNT, "Groups of tasks", 1,
 	  FIELD(struct bench, asked.groups), .least = 1, .most = MOST_TASKS },
@@ -103,19 +103,19 @@ static const struct option_row rows[] = {
 	{ "size", 0, "BYTES", ROW_SIZE, "size of a message or a copy; 64K, 1M", 1,
 	  FIELD(struct bench, asked.size), .least = 1, .most = 1ULL << 30 },
 	{ "pipe", 0, NULL, ROW_FLAG, "Pipes instead of sockets", 1, FIELD(struct bench, asked.pipe) },
-	{ "shared", 0, NULL, ROW_FLAG, "Futexes that other processes could use", 1,
+	{ "shared", 0, NULL, ROW_FLAG, "Futexes that processes can share", 1,
 	  FIELD(struct bench, asked.shared) },
 	{ "cpu", 'C', "CPUS", ROW_OWN, "The load runs on these CPUs, e.g. 0,2-5", 1, .parse = take_cpus },
 	HEADING("Rounds:", 2),
-	{ "repeat", 'r', "N", ROW_COUNT, "Rounds (of each kind, with a tracer); 6 without this", 2,
+	{ "repeat", 'r', "N", ROW_COUNT, "Rounds (of each kind, with a tracer); 6 by default", 2,
 	  FIELD(struct bench, repeat), .least = 1, .most = MOST_ROUNDS },
 	{ "duration", 'd', "SECONDS", ROW_TIME,
-	  "All rounds take about so long; without this 0.2 each, more with many tasks", 2,
+	  "Time of all rounds together; by default 0.2 each, more with many tasks", 2,
 	  FIELD(struct bench, duration_ns), .unit_ns = NSEC_PER_SEC,
 	  .least = 1, .most = LONGEST_NS, .wanted = "a time in seconds, like 10 or 2.5 or 5m" },
 	HEADING("Tracer (the command behind --):", 3),
 	{ "settle", 0, "SECONDS", ROW_TIME,
-	  "Time it is given to begin, unless it is one of these tools; 1 without this", 3,
+	  "Time to let it start, unless it is one of tally's tools; 1 by default", 3,
 	  FIELD(struct bench, tracer.settle_ns), .unit_ns = NSEC_PER_SEC,
 	  .most = LONGEST_NS, .wanted = "a time in seconds, like 1 or 0.5" },
 	{ "tracer-output", 0, "FILE", ROW_TEXT, "keep its output here; otherwise it is dropped", 3,
@@ -357,8 +357,7 @@ static int bench(int argc, char **argv)
 	struct bench b = { .repeat = 6, .tracer.settle_ns = NSEC_PER_SEC };
 	const struct cli_spec spec = {
 		.groups = CLI_OUTPUT | CLI_COMMAND,
-		.doc = "Loads to measure a machine with, and what a tracer costs it. Without a "
-		       "load, lists them.",
+		.doc = "Loads to measure a machine with, and the cost of a tracer. Without a load, lists them.",
 		.rows = rows,
 		.args_doc = "\nLOAD\nLOAD -- TRACER [ARG...]",
 		.argument = take_load,

@@ -524,7 +524,7 @@ static const char *const by_words[] = { [BY_PROGRAM] = "program", [BY_OWNER] = "
 static const struct option_row rows[] = {
 	{ "by", 0, "KEY", ROW_WORD, "One row per program (the default), owner or type", HELP_GROUPING,
 	  FIELD(struct bpftop, by), WORDS(by_words) },
-	{ "others", 0, NULL, ROW_FLAG, "Without the programs of this process, as of a run of several", HELP_GROUPING,
+	{ "others", 0, NULL, ROW_FLAG, "Without the programs of this process, for runs of several tools", HELP_GROUPING,
 	  FIELD(struct bpftop, others) },
 	{ "slices", 0, NULL, ROW_FLAG, "Count for a tenth of each interval, at most 1 s, and estimate", HELP_TIME,
 	  FIELD(struct bpftop, slices) },

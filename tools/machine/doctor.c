@@ -137,7 +137,7 @@ static const struct option_row rows[] = {
 	HEADING("Proof:", 1),
 	{ "prove", 0, NULL, ROW_FLAG, "Run tools beside known loads, and compare what they say with what is true",
 	  1, FIELD(struct doctor, prove) },
-	{ "deadline", 0, "SECONDS", ROW_TIME, "A check that takes longer is given up; 60 without this", 1,
+	{ "deadline", 0, "SECONDS", ROW_TIME, "Give up a check that takes longer; 60 by default", 1,
 	  FIELD(struct doctor, deadline_ns), .unit_ns = NSEC_PER_SEC, .least = NSEC_PER_SEC,
 	  .most = LONGEST_DEADLINE_NS, .wanted = "a time in seconds from 1 to 3600" },
 	{},

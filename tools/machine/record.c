@@ -120,11 +120,11 @@ static int end_options(void *own)
 
 static const struct option_row rows[] = {
 	{ "output", 'o', "FILE", ROW_TEXT,
-	  "The recording, made with mode 0600; one that is there is gone on with", 1, FIELD(struct recording, path) },
-	{ "keep", 0, "TIME", ROW_TIME, "Keep so much of the newest (default 24h)", 1,
+	  "The recording: created with mode 0600, or continued", 1, FIELD(struct recording, path) },
+	{ "keep", 0, "TIME", ROW_TIME, "Keep this much of the newest (default 24h)", 1,
 	  FIELD(struct recording, limits.keep_ns), .unit_ns = NSEC_PER_SEC, .least = 1, .wanted = "a time like 24h" },
 	{ "size", 0, "BYTES", ROW_SIZE,
-	  "And no more than this, and at most as much for the log beside it: the oldest goes (default 256M)", 1,
+	  "Drop the oldest above this size; the log beside the file takes as much at most (default 256M)", 1,
 	  FIELD(struct recording, limits.bytes), .least = LEAST_BYTES, .most = 1ULL << 50,
 	  .wanted = "a size like 256M, of at least 1M" },
 	{},
@@ -142,9 +142,9 @@ static int record(int argc, char **argv)
 		.takes = takes,
 		.end = end_options,
 		.arguments = complete_tools,
-		.doc = "The hours before: what the tools of triage measure, or those that are given as lines, interval by "
-		       "interval (10 s) into a file of bounded size, until interrupted. tally show FILE prints any window of it, "
-		       "tally triage FILE says when something was wrong. It can be read while it is being written.",
+		.doc = "Records the measurements of triage, or of the given lines, interval by interval (10 s) into a "
+		       "file of bounded size, until interrupted. tally show FILE prints any window of it, and tally "
+		       "triage FILE says when something was wrong. The file can be read while it is written.",
 	};
 	struct cli cli;
 	int code = EXIT_USAGE;

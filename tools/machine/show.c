@@ -301,11 +301,11 @@ static int end_options(void *own)
 }
 
 static const struct option_row rows[] = {
-	{ "from", 0, "TIME", ROW_TEXT, "From here on: 03:14, '2026-11-23 03:14:05', -10m (before the end)", 1,
+	{ "from", 0, "TIME", ROW_TEXT, "From this time: 03:14, '2026-11-23 03:14:05', -10m (before the end)", 1,
 	  FIELD(struct show, when.from) },
-	{ "to", 0, "TIME", ROW_TEXT, "Up to here", 1, FIELD(struct show, when.to) },
+	{ "to", 0, "TIME", ROW_TEXT, "Up to this time", 1, FIELD(struct show, when.to) },
 	{ "at", 0, "TIME", ROW_TEXT, "The minute around that time", 1, FIELD(struct show, when.at) },
-	{ "each", 0, NULL, ROW_FLAG, "Each interval by itself", 1, FIELD(struct show, each) },
+	{ "each", 0, NULL, ROW_FLAG, "A report for each interval", 1, FIELD(struct show, each) },
 	{ "sort", 0, "COL", ROW_TEXT, "Order rows by this column (default total, or the first that adds up)", 1,
 	  FIELD(struct show, sort) },
 	{ "format", 0, "NAME", ROW_OWN, FORMAT_NAMES, HELP_OUTPUT, .parse = parse_format, WORDS(formats) },
@@ -334,9 +334,9 @@ static int show(int argc, char **argv)
 		.end = end_options,
 		.own_input = &show,
 		.arguments = complete_arguments,
-		.doc = "A window of a recording, as the tool would have printed it: counts, sums and histograms of the "
-		       "intervals in it are added up exactly. Without TOOL: what was recorded, and when. An interval "
-		       "belongs to the window that has its middle.",
+		.doc = "A window of a recording, as the tool would have printed it: counts, sums and histograms of its "
+		       "intervals add up exactly. Without TOOL: what was recorded, and when. An interval belongs to "
+		       "the window that contains its middle.",
 	};
 	struct store *store = NULL;
 	struct cli cli;

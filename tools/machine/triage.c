@@ -273,8 +273,8 @@ static const struct option_row rows[] = {
 	{ "at", 0, "TIME", ROW_TEXT,
 	  "In a recording: the minute around that time (03:14, '2026-11-23 03:14', -10m)", HELP_TIME,
 	  FIELD(struct asked, when.at) },
-	{ "from", 0, "TIME", ROW_TEXT, "In a recording: from here on", HELP_TIME, FIELD(struct asked, when.from) },
-	{ "to", 0, "TIME", ROW_TEXT, "And up to here", HELP_TIME, FIELD(struct asked, when.to) },
+	{ "from", 0, "TIME", ROW_TEXT, "In a recording: from this time", HELP_TIME, FIELD(struct asked, when.from) },
+	{ "to", 0, "TIME", ROW_TEXT, "In a recording: up to this time", HELP_TIME, FIELD(struct asked, when.to) },
 	{},
 };
 
@@ -289,11 +289,11 @@ static int triage_main(int argc, char **argv)
 		.takes = takes,
 		.end = end_options,
 		.arguments = complete_files,
-		.doc = "What is wrong with this machine? Measures with many tools over the same time (10 s without -d), "
-		       "holds what they found against rules, and says what stands out: problems first, each "
-		       "with its figures and the command to type next. -v: also what is fine, and the "
-		       "reasons of the limits; -n: what is measured. Of a recording (tally record): when something was wrong; with "
-		       "--at or --from what stood out then.",
+		.doc = "What is wrong with this machine? Runs many tools over the same time (10 s without -d), checks "
+		       "the results against rules, and prints problems first, each with its figures and the next "
+		       "command to type. -v: also what is fine, and the reasons for the limits; -n: what is measured. "
+		       "With a recording (tally record): when something was wrong; with --at or --from, what was "
+		       "wrong then.",
 	};
 	struct cli cli;
 	int code = EXIT_USAGE;

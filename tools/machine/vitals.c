@@ -253,7 +253,7 @@ static void release(void *own)
 }
 
 static const struct option_row rows[] = {
-	{ "all", 0, NULL, ROW_FLAG, "All vitals in text, not only what is near a limit, errors, and the main ones",
+	{ "all", 0, NULL, ROW_FLAG, "All vitals in text, not only the main ones, errors, and those near a limit",
 	  HELP_GROUPING, FIELD(struct vitals, all) },
 	{},
 };

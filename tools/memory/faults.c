@@ -365,7 +365,7 @@ static const struct option_row rows[] = {
 	{ "kind", 0, "KIND,..", ROW_WORDS,
 	  "Only of heap, stack, anon, shmem, text, data, hugetlb, special, unknown", 1,
 	  FIELD(struct faults, kinds), WORDS(fault_kind_names) },
-	{ "major", 0, NULL, ROW_FLAG, "Only those that had to wait for a disk", 1,
+	{ "major", 0, NULL, ROW_FLAG, "Only faults that had to wait for a disk", 1,
 	  FIELD(struct faults, events.only_major) },
 	INCLUDE(struct faults, options, stack_option_rows),
 	{},

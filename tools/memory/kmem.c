@@ -368,8 +368,8 @@ static void release(void *own)
 
 static const struct option_row rows[] = {
 	HEADING("Shown:", 1),
-	{ "pages", 0, NULL, ROW_FLAG, "Pages, and not objects of the slab allocator", 1, FIELD(struct kmem, pages) },
-	{ "follow", 0, NULL, ROW_FLAG, "Each object to its free: frees are then of the row's objects", 1,
+	{ "pages", 0, NULL, ROW_FLAG, "Pages instead of slab objects", 1, FIELD(struct kmem, pages) },
+	{ "follow", 0, NULL, ROW_FLAG, "Follow objects: frees belong to the row that allocated", 1,
 	  FIELD(struct kmem, follow) },
 	{ "leak", 0, NULL, ROW_FLAG, "Only what was allocated in the run and has not been freed", 1,
 	  FIELD(struct kmem, leak), ALSO(struct kmem, follow) },
@@ -377,7 +377,7 @@ static const struct option_row rows[] = {
 	{ "stacks", 'g', NULL, ROW_FLAG, "live memory by stack", 1, FIELD(struct kmem, with_stacks) },
 	{ "older", 0, "TIME", ROW_TIME, "only memory at least this old", 1,
 	  FIELD(struct kmem, outstanding.older_ns), .unit_ns = NSEC_PER_SEC },
-	{ "count", 0, NULL, ROW_FLAG, "Stacks by how many, and not by bytes", 1,
+	{ "count", 0, NULL, ROW_FLAG, "Stacks by number instead of bytes", 1,
 	  FIELD(struct kmem, outstanding.by_count) },
 	{ "max-live", 0, "N", ROW_COUNT, "Follow N objects at once (default 128K, in 30 MB)", 1,
 	  FIELD(struct kmem, max_live), .least = 1, .most = 1 << 26, .wanted = "a number from 1 to 64M" },

@@ -609,9 +609,9 @@ static const struct option_row rows[] = {
 	HEADING("Shown:", 1),
 	{ "executable", 'x', "BINARY", ROW_TEXT, "The program or library with malloc() (default: the C library)", 1,
 	  FIELD(struct memleak, binary) },
-	{ "older", 0, "TIME", ROW_TIME, "Only what is at least so old", 1,
+	{ "older", 0, "TIME", ROW_TIME, "Only allocations at least this old", 1,
 	  FIELD(struct memleak, outstanding.older_ns), .unit_ns = NSEC_PER_SEC },
-	{ "count", 0, NULL, ROW_FLAG, "Stacks by how many, and not by bytes", 1,
+	{ "count", 0, NULL, ROW_FLAG, "Stacks by number instead of bytes", 1,
 	  FIELD(struct memleak, outstanding.by_count) },
 	{ "max-live", 0, "N", ROW_COUNT, "Follow N allocations at once (default 1M)", 1,
 	  FIELD(struct memleak, max_live), .least = 1, .most = 1 << 26, .wanted = "a number from 1 to 64M" },
@@ -625,8 +625,7 @@ static const struct tool_spec spec = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
 			  CLI_COMMAND | CLI_ORDER,
 		.usual_keys = STACKS_ON_DEMAND,
-		.doc = "Memory that processes have allocated and not freed, by stack.\n"
-		       "A table, if --format does not say otherwise.",
+		.doc = "Memory that processes have allocated and not freed, by stack.\nA table unless --format says otherwise.",
 		.rows = rows,
 		.own_keys = true,
 		.keys = STACK_KEYS, .columns = columns, .order = "bytes",

@@ -251,7 +251,7 @@ static void release(void *own)
 }
 
 static const struct option_row rows[] = {
-	{ "min", 0, "TIME", ROW_TIME, "A line for each stall of at least so long, and for each victim", 1,
+	{ "min", 0, "TIME", ROW_TIME, "A line for each stall of at least this long, and for each victim", 1,
 	  FIELD(struct reclaim, min_ns), ALSO(struct reclaim, by_line) },
 	{},
 };
@@ -262,8 +262,7 @@ static const struct tool_spec spec = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
 			  CLI_COMMAND | CLI_TIMES | CLI_LINES | CLI_ORDER,
 		.usual_keys = USUAL_KEYS,
-		.doc = "What tasks do for want of free memory: direct reclaim, compaction, kswapd, "
-		       "victims of the OOM killer.",
+		.doc = "Memory pressure: direct reclaim, compaction, kswapd, victims of the OOM killer.",
 		.rows = rows,
 		.own_parts = &reclaim_own_parts, .columns = columns, .order = "total",
 	},

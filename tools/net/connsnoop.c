@@ -169,7 +169,7 @@ static void release(void *own)
 
 static const struct option_row rows[] = {
 	{ "failed", 0, NULL, ROW_FLAG, "Only those that fail", 0, FIELD(struct connsnoop, only_failed) },
-	{ "tcp", 0, NULL, ROW_FLAG, "Only connects of TCP, without a hook at each system call", 0,
+	{ "tcp", 0, NULL, ROW_FLAG, "Only TCP connects, without a hook at every system call", 0,
 	  FIELD(struct connsnoop, by_state) },
 	INCLUDE(struct connsnoop, callers, caller_rows),
 	{},

@@ -232,7 +232,7 @@ static void release(void *own)
 }
 
 static const struct option_row rows[] = {
-	{ NULL, 'g', NULL, ROW_FLAG, "By stack: how the packet came there", 1, FIELD(struct netdrop, with_stacks) },
+	{ NULL, 'g', NULL, ROW_FLAG, "By stack: the path of the packet", 1, FIELD(struct netdrop, with_stacks) },
 	INCLUDE(struct netdrop, options, stack_option_rows),
 	{},
 };

@@ -103,9 +103,9 @@ static int parse_ports(void *own, const struct option_row *row, char *arg)
 
 const struct option_row tcp_port_rows[] = {
 	HEADING("Connections:", 1),
-	{ "lport", 0, "PORT,..", ROW_OWN, "Only with one of these local ports", 1,
+	{ "lport", 0, "PORT,..", ROW_OWN, "Only connections with one of these local ports", 1,
 	  .parse_row = parse_ports, FIELD(struct tcp_ports, nlocal), .adds = true },
-	{ "rport", 0, "PORT,..", ROW_OWN, "Only with one of these remote ports", 1,
+	{ "rport", 0, "PORT,..", ROW_OWN, "Only connections with one of these remote ports", 1,
 	  .parse_row = parse_ports, FIELD(struct tcp_ports, nremote), .adds = true },
 	{},
 };

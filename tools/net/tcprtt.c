@@ -50,7 +50,7 @@ static int open_skeleton(struct measurement *m)
 }
 
 static const struct option_row rows[] = {
-	{ "minimum", 0, NULL, ROW_FLAG, "The smallest one a connection has seen lately: the path without its queues", 1,
+	{ "minimum", 0, NULL, ROW_FLAG, "The smallest recent round trip: the path without its queues", 1,
 	  FIELD(struct tcprtt, minimum) },
 	INCLUDE(struct tcprtt, ports, tcp_port_rows),
 	{},

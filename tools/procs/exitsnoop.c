@@ -110,7 +110,7 @@ static void release(void *own)
 
 static const struct option_row rows[] = {
 	{ "threads", 0, NULL, ROW_FLAG, "The end of each thread", 0, FIELD(struct exitsnoop, threads) },
-	{ "failed", 0, NULL, ROW_FLAG, "Only ends by a signal, or with a status that is not 0", 0,
+	{ "failed", 0, NULL, ROW_FLAG, "Only processes that ended by a signal or with a status other than 0", 0,
 	  FIELD(struct exitsnoop, failed) },
 	{},
 };

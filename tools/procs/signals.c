@@ -131,7 +131,7 @@ static void release(void *own)
 static const struct option_row rows[] = {
 	{ "signal", 0, "NAME,...", ROW_OWN, "Only these: TERM, SIGKILL, 9", 0,
 	  .parse = parse_signals, .adds = true, .complete = complete_signals, .separators = "," },
-	{ "sender", 0, NULL, ROW_FLAG, "The scope (-p, -u, ...) is about who sends, not about who is sent to", 0,
+	{ "sender", 0, NULL, ROW_FLAG, "Apply the scope (-p, -u, ...) to the sender, not the target", 0,
 	  FIELD(struct signals, by_sender) },
 	INCLUDE(struct signals, callers, caller_rows),
 	{},
@@ -141,7 +141,7 @@ static const struct tool_spec spec = {
 	.name = "signals",
 	.cli = {
 		.groups = SNOOP_GROUPS & ~CLI_TIMES,
-		.doc = "Each signal that is sent: to whom, by whom, and what came of it.",
+		.doc = "Each signal that is sent: sender, target and result.",
 		.rows = rows,
 	},
 	.own_size = sizeof(struct signals), .skeleton = &signals_skeleton,

@@ -280,12 +280,12 @@ static void complete_states(struct completion *c)
 
 const struct option_row blocked_rows[] = {
 	HEADING("Which times count:", 1),
-	{ "min", 0, "TIME", ROW_TIME, "At least so long", 1,
+	{ "min", 0, "TIME", ROW_TIME, "At least this long", 1,
 	  FIELD(struct blocked, min_ns) },
-	{ "max", 0, "TIME", ROW_TIME, "At most so long", 1, FIELD(struct blocked, max_ns) },
+	{ "max", 0, "TIME", ROW_TIME, "At most this long", 1, FIELD(struct blocked, max_ns) },
 	{ "state", 0, "STATE,..", ROW_OWN,
-	  "Only of tasks that left in such a state: sleep, disk, idle, stopped, traced, other, preempted "
-	  "(all but the last without this)", 1,
+	  "Only of tasks in this state: sleep, disk, idle, stopped, traced, other, preempted (default: all but the last)",
+	  1,
 	  .parse = parse_state, .complete = complete_states, .separators = "," },
 	{ "user-threads", 0, NULL, ROW_FLAG, "Only threads of programs, not of the kernel", 1,
 	  FIELD(struct blocked, only_user) },

@@ -156,7 +156,7 @@ static void release(void *own)
 
 static const struct option_row rows[] = {
 	{ "all", 0, NULL, ROW_FLAG,
-	  "All cgroups that have a quota, those that were not throttled, too", HELP_GROUPING,
+	  "All cgroups that have a quota, even if they were not throttled", HELP_GROUPING,
 	  FIELD(struct cputhrottle, all) },
 	{},
 };

@@ -243,7 +243,7 @@ static void release(void *own)
 static const struct option_row rows[] = {
 	{ "matrix", 0, NULL, ROW_FLAG, "A table from each CPU to each, without tasks", 1,
 	  FIELD(struct migrations, matrix) },
-	{ "stacks", 'g', NULL, ROW_FLAG, "By the stack of whoever moves the task, instead", 1,
+	{ "stacks", 'g', NULL, ROW_FLAG, "By the stack that moves the task", 1,
 	  FIELD(struct migrations, with_stacks) },
 	INCLUDE(struct migrations, options, stack_option_rows),
 	{},

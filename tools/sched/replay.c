@@ -206,8 +206,8 @@ static int run(struct replay_tool *t)
 static const struct option_row rows[] = {
 	HEADING("Part of the recording:", 1),
 	{ "pid", 'p', "PID,..", ROW_OWN, "Only the threads of these processes", 1, .parse = parse_pids },
-	{ "comm", 0, "GLOB", ROW_TEXT, "Only tasks of such names", 1, FIELD(struct replay_tool, comm) },
-	{ "repeat", 'r', "N", ROW_COUNT, "N times, with a report each; 1 without this", 1,
+	{ "comm", 0, "GLOB", ROW_TEXT, "Only tasks with these names", 1, FIELD(struct replay_tool, comm) },
+	{ "repeat", 'r', "N", ROW_COUNT, "Run N times, with a report each; 1 by default", 1,
 	  FIELD(struct replay_tool, repeat), .least = 1, .most = MOST_REPEATS },
 	{},
 };

@@ -214,7 +214,7 @@ static const char *const classes[] = { [CLASS_ALL] = "all", [CLASS_FAIR] = "fair
 static const struct option_row rows[] = {
 	HEADING("Sampling:", 1),
 	{ "frequency", 'F', "HZ", ROW_COUNT,
-	  "Samples a second on each CPU; 99 without this", 1,
+	  "Samples a second on each CPU; 99 by default", 1,
 	  FIELD(struct runqlen, sampler.hz), .least = 1, .most = UINT32_MAX,
 	  .wanted = "a number of samples a second" },
 	{ "class", 0, "NAME", ROW_WORD, "all (default) or fair (CFS, EEVDF): whose queue", 1,

@@ -129,7 +129,7 @@ static void release(void *own)
 }
 
 static const struct option_row rows[] = {
-	{ "min", 0, "TIME", ROW_TIME, "Waits of at least so long (default: 10ms)", 0,
+	{ "min", 0, "TIME", ROW_TIME, "Only waits of at least this long (default: 10ms)", 0,
 	  FIELD(struct runqslower, min_ns) },
 	INCLUDE(struct runqslower, source, wait_source_rows),
 	{},
@@ -140,7 +140,7 @@ static const struct tool_spec spec = {
 	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_OUTPUT | CLI_MEASURE | CLI_METRICS | CLI_COMMAND | CLI_TIMES |
 			  CLI_LINES,
-		.doc = "Each wait for a CPU that was a long one, and who had the CPU before.",
+		.doc = "Each long wait for a CPU, and the task that had the CPU before.",
 		.rows = rows,
 	},
 	.own_size = sizeof(struct runqslower), .skeleton = &runqslower_skeleton,

@@ -209,7 +209,7 @@ static void init(void *own)
 
 static const struct option_row rows[] = {
 	{ "totals", 0, NULL, ROW_FLAG,
-	  "Read the kernel's totals of each task instead of looking at each switch: no cost, no longest wait", 1,
+	  "Read the kernel's totals of each task instead of tracing switches: free, but without the longest wait", 1,
 	  FIELD(struct schedlat, totals) },
 	INCLUDE(struct schedlat, source, wait_source_rows),
 	{},
@@ -220,7 +220,7 @@ static const struct tool_spec spec = {
 	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
 			  CLI_COMMAND | CLI_ORDER,
-		.doc = "What each task had of the CPUs: run time, switches, and waits for a CPU.",
+		.doc = "CPU time of each task: run time, switches, and waits for a CPU.",
 		.rows = rows, .columns = columns, .order = "avg",
 	},
 	.own_size = sizeof(struct schedlat), .skeleton = &schedlat_skeleton, .table = &table,

@@ -25,7 +25,7 @@ SHARED_SKELETON(timehist);
  */
 
 const struct option_row session_rows[] = {
-	{ "record", 0, "FILE", ROW_TEXT, "Write what happens to a file, and show nothing", 1,
+	{ "record", 0, "FILE", ROW_TEXT, "Write the events to a file, and show nothing", 1,
 	  FIELD(struct session, record) },
 	{ "read", 0, "FILE", ROW_TEXT, "Show what was recorded", 1, FIELD(struct session, read) },
 	INCLUDE(struct session, source, wait_source_rows),

@@ -349,7 +349,7 @@ static const struct tool_spec spec = {
 	.name = "timechart",
 	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_TOP | CLI_OUTPUT | CLI_MEASURE | CLI_COMMAND,
-		.doc = "A chart over time: who has each CPU; when tasks run, wait, are blocked.",
+		.doc = "A chart over time: the task on each CPU; when tasks run, wait, are blocked.",
 		.rows = rows,
 	},
 	.own_size = sizeof(struct timechart_tool), .skeleton = &timechart_skeleton,

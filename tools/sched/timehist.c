@@ -309,7 +309,7 @@ static const struct option_row rows[] = {
 	  FIELD(struct timehist, timeline.picture) },
 	{ "wakeups", 0, NULL, ROW_FLAG, "Wakeups, too", 1, FIELD(struct timehist, session.wakeups) },
 	{ "migrations", 0, NULL, ROW_FLAG, "Tasks moved to another CPU, too", 1, FIELD(struct timehist, migrations) },
-	{ "summary", 0, "only", ROW_OWN, "At the end what each task had; =only: no lines before that", 1,
+	{ "summary", 0, "only", ROW_OWN, "Totals of each task at the end; =only: without lines before", 1,
 	  .parse = parse_summary, .optional = true, WORDS(summaries) },
 	{ "worst", 0, "N", ROW_COUNT, "Only the N longest delays, at the end", 1,
 	  FIELD(struct timehist, session.worst), .least = 1, .most = SWITCHES_WORST_MOST },
@@ -325,7 +325,7 @@ static const struct tool_spec spec = {
 	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_TOP | CLI_OUTPUT | CLI_MEASURE | CLI_COMMAND,
 		.formats = SESSION_FORMATS,
-		.doc = "Each switch: who leaves a CPU, how long it ran, and what came before.",
+		.doc = "Each switch: the task that leaves the CPU, its run time, and its wait before that.",
 		.rows = rows,
 	},
 	.own_size = sizeof(struct timehist),

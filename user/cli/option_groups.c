@@ -154,7 +154,7 @@ static const struct option_row scope_rows[] = {
 	{ "cgroup", 'G', "CGROUP", ROW_TEXT, "Tasks in this cgroup or below it", HELP_SCOPE,
 	  FIELD(struct cli, scope.cgroup), .complete = complete_cgroups },
 	{ "cpu", 'C', "CPUS", ROW_TEXT, "Events on these CPUs, e.g. 0,2-5", HELP_SCOPE, FIELD(struct cli, scope.cpus) },
-	{ "comm", 0, "GLOB", ROW_TEXT, "Tasks with such a name, e.g. 'nginx*'", HELP_SCOPE,
+	{ "comm", 0, "GLOB", ROW_TEXT, "Tasks with this name, e.g. 'nginx*'", HELP_SCOPE,
 	  FIELD(struct cli, scope.comm), .complete = complete_task_names },
 	{ "pidns", 0, "PID", ROW_OWN, "Tasks in the pid namespace of PID (default: the tool's own)", HELP_SCOPE,
 	  .parse = parse_pidns, .optional = true, .adds = true, .complete = complete_pids },
@@ -293,7 +293,7 @@ static const struct option_row roomless_key_rows[] = {
 };
 
 static const struct option_row top_rows[] = {
-	{ "top", 0, "N", ROW_COUNT, "Show the first N results only", HELP_GROUPING, FIELD(struct cli, top),
+	{ "top", 0, "N", ROW_COUNT, "Show only the first N results", HELP_GROUPING, FIELD(struct cli, top),
 	  .least = 1, .most = UINT32_MAX, .wanted = "a number from 1 on" },
 	{},
 };
@@ -356,7 +356,7 @@ static const struct option_row hist_rows[] = {
 };
 
 static const struct option_row live_rows[] = {
-	{ "live", 0, NULL, ROW_FLAG, "On the whole terminal, drawn anew each interval; h shows the keys", HELP_OUTPUT,
+	{ "live", 0, NULL, ROW_FLAG, "Use the whole terminal, redrawn each interval; h shows the keys", HELP_OUTPUT,
 	  FIELD(struct cli, live) },
 	{},
 };
@@ -398,11 +398,11 @@ static void complete_events(struct completion *c)
 
 static const struct option_row event_rows[] = {
 	HEADING("Events (`list` shows them):", HELP_EVENTS),
-	{ "event", 'e', "EVENT,..", ROW_OWN, "These events, as perf names them; may be given again", HELP_EVENTS,
+	{ "event", 'e', "EVENT,..", ROW_OWN, "These events, named as in perf; repeatable", HELP_EVENTS,
 	  .parse = add_event, .adds = true, .complete = complete_events, .separators = ",{" },
-	{ "binary", 'x', "FILE", ROW_TEXT, "Functions and USDT probes are those of this program or library",
+	{ "binary", 'x', "FILE", ROW_TEXT, "Functions and USDT probes of this program or library",
 	  HELP_EVENTS, FIELD(struct cli, binary) },
-	{ "filter", 0, "EXPR", ROW_OWN, "Only events whose fields are so, e.g. 'count < 10'", HELP_EVENTS,
+	{ "filter", 0, "EXPR", ROW_OWN, "Only events whose fields match, e.g. 'count < 10'", HELP_EVENTS,
 	  .parse = add_filter, .adds = true },
 	{},
 };
@@ -502,9 +502,9 @@ static const struct option_row output_rows[] = {
 };
 
 static const struct option_row lines_rows[] = {
-	{ "template", 0, "TEXT", ROW_TEXT, "How a line looks: '{time} {comm} {pid}', with names as in --json",
+	{ "template", 0, "TEXT", ROW_TEXT, "The format of a line: '{time} {comm} {pid}', with names as in --json",
 	  HELP_OUTPUT, FIELD(struct cli, template_text), ALSO(struct cli, only_lines) },
-	{ "ring-size", 0, "SIZE", ROW_SIZE, "Memory for lines on their way: 16M where some are lost (ring_full)",
+	{ "ring-size", 0, "SIZE", ROW_SIZE, "Memory for lines in flight; 16M if some are lost (ring_full)",
 	  HELP_OUTPUT, FIELD(struct cli, ring_bytes), .least = 4096, .most = 1U << 30,
 	  .wanted = "a size from 4K to 1G" },
 	{},
@@ -556,7 +556,7 @@ static const struct option_row measure_rows[] = {
 	  FIELD(struct cli, strict) },
 	{ "ready-fd", 0, "N", ROW_OWN, "Write a line to descriptor N when measuring begins", HELP_RUN,
 	  .parse = parse_ready_fd },
-	{ "delay", 0, "MS", ROW_TIME, "Begin to measure MS milliseconds after the command has begun, or from now",
+	{ "delay", 0, "MS", ROW_TIME, "Begin to measure MS milliseconds after the command has started, or after now",
 	  HELP_RUN, FIELD(struct cli, delay_ns), .least = 1, .most = LONGEST_NS, .wanted = "a time in milliseconds" },
 	{ "overhead", 0, NULL, ROW_FLAG, "Say what the measurement itself cost, by program", HELP_RUN,
 	  FIELD(struct cli, overhead) },
@@ -591,7 +591,7 @@ static int add_variable(void *own, char *text)
 }
 
 static const struct option_row command_rows[] = {
-	{ "env", 0, "NAME[=VALUE]", ROW_OWN, "In the environment of the command; NAME alone is removed from it",
+	{ "env", 0, "NAME[=VALUE]", ROW_OWN, "Set in the environment of the command; NAME alone is removed",
 	  HELP_RUN, .parse = add_variable, .adds = true },
 	{},
 };

@@ -3,7 +3,7 @@
  * Options as rows: what an option is called, what it takes, and the field of the tool's struct that it sets.
  *
  *   static const struct option_row rows[] = {
- *           { "min", 0, "TIME", ROW_TIME, "Calls of at least so long", 1, FIELD(struct slow, min_ns) },
+ *           { "min", 0, "TIME", ROW_TIME, "Only calls of at least this long", 1, FIELD(struct slow, min_ns) },
  *           { "failed", 0, NULL, ROW_FLAG, "Only those that fail", 1, FIELD(struct slow, failed) },
  *           {},
  *   };

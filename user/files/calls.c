@@ -140,9 +140,9 @@ static int parse_mount(void *own, char *path)
 }
 
 const struct option_row file_rows[] = {
-	{ "fs", 0, "TYPE", ROW_OWN, "On file systems of this type only: ext4, xfs, nfs4", 1,
+	{ "fs", 0, "TYPE", ROW_OWN, "Only file systems of this type: ext4, xfs, nfs4", 1,
 	  .parse = parse_fs, .complete = complete_fs },
-	{ "mount", 0, "PATH", ROW_OWN, "On the mount that PATH is on only", 1, .parse = parse_mount },
+	{ "mount", 0, "PATH", ROW_OWN, "Only the mount of PATH", 1, .parse = parse_mount },
 	{ "all-kinds", 0, NULL, ROW_FLAG,
 	  "Pipes, sockets, terminals and devices, too, not only files and directories", 1,
 	  FIELD(struct file_options, all_kinds) },
@@ -150,9 +150,9 @@ const struct option_row file_rows[] = {
 };
 
 const struct option_row file_call_rows[] = {
-	{ "op", 0, "OP,...", ROW_WORDS, "Only these of read, write, open, fsync, readdir", 1,
+	{ "op", 0, "OP,...", ROW_WORDS, "Only these operations: read, write, open, fsync, readdir", 1,
 	  FIELD(struct file_options, ops), WORDS(op_words), .noun = "operation" },
-	{ "waits", 0, NULL, ROW_FLAG, "Each wait in a call instead, without a hook at each system call", 1,
+	{ "waits", 0, NULL, ROW_FLAG, "Each wait in a call, without a hook at every system call", 1,
 	  FIELD(struct file_options, waits) },
 	{},
 };

@@ -47,7 +47,8 @@ static int add_number(struct report_row *row, const struct column *c, const u64 
 {
 	struct field f = {
 		.name = c->name, .kind = c->kind, .role = c->role, .decimals = c->decimals,
-		.machine = c->machine || c->machine_when & source->traits, .of = c->of, .per = c->per, .spare = c->spare,
+		.machine = c->machine || c->machine_when & source->traits, .spare = c->spare,
+		.of = c->of, .per = c->per,
 	};
 
 	if (c->slots) {

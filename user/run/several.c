@@ -625,8 +625,7 @@ int several__main(several_find find, int argc, char **argv)
 	struct several s = { .find = find };
 	const struct cli_spec spec = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_OUTPUT | CLI_RUN | CLI_COMMAND | CLI_LIVE,
-		.doc = "Several measurements at once, over the same time: each 'TOOL [OPTION...]' in "
-		       "quotes, what is for all of them behind.",
+		.doc = "Several measurements over the same time: each 'TOOL [OPTION...]' in quotes, then the options for all of them.",
 		.formats = "text, json, html, openmetrics, prometheus",        /* each tool has its own columns */
 		.args_doc = "'TOOL [OPTION...]'... [INTERVAL [COUNT]]\n"
 			    "'TOOL [OPTION...]'... -- COMMAND [ARG...]",

@@ -58,19 +58,19 @@ static int parse_call_graph(void *own, char *arg)
 	{ "user-stacks", 'U', NULL, ROW_FLAG, "Only the user's part", HELP_STACKS, \
 	  FIELD(struct stack_options, no_kernel) }, \
 	{ "max-depth", 0, "N", ROW_COUNT, \
-	  "At most N frames of either; 127 without this", HELP_STACKS, \
+	  "At most N frames of each part; 127 by default", HELP_STACKS, \
 	  FIELD(struct stack_options, max_depth), .least = 1, .most = UINT32_MAX, \
 	  .wanted = "a number of frames" }, \
 	{ "call-graph", 0, "HOW", ROW_OWN, \
 	  "User stacks by frame pointers (fp) or by .eh_frame (dwarf)", HELP_STACKS, \
 	  .parse = parse_call_graph, WORDS(call_graphs) }, \
-	{ "frames", 0, "REGEX", ROW_TEXT, "Only stacks with a function whose name is like this", HELP_STACKS, \
+	{ "frames", 0, "REGEX", ROW_TEXT, "Only stacks with a function that matches", HELP_STACKS, \
 	  FIELD(struct stack_options, with) }, \
-	{ "no-frames", 0, "REGEX", ROW_TEXT, "Only stacks without such a function", HELP_STACKS, \
+	{ "no-frames", 0, "REGEX", ROW_TEXT, "Only stacks without a function that matches", HELP_STACKS, \
 	  FIELD(struct stack_options, without) }, \
-	{ "callee", 0, NULL, ROW_FLAG, "Innermost functions first, and who calls them", HELP_STACKS, \
+	{ "callee", 0, NULL, ROW_FLAG, "Innermost functions first, with their callers", HELP_STACKS, \
 	  FIELD(struct stack_options, callee_first) }, \
-	{ "lines", 0, NULL, ROW_FLAG, "Frames of user space by source line, from debug information", HELP_STACKS, \
+	{ "lines", 0, NULL, ROW_FLAG, "Source lines of user frames, from debug information", HELP_STACKS, \
 	  FIELD(struct stack_options, lines) }, \
 	{ "inline", 0, NULL, ROW_FLAG, "Inlined functions as frames of their own, likewise", HELP_STACKS, \
 	  FIELD(struct stack_options, inlined) }
