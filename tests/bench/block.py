@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-Tools for block requests beside empty programs and libbpf-tools: ns of BPF programs per request, from its
-submission to its end, of direct reads of a loop device over a file in memory.
+Tools for block requests compared with empty programs and libbpf-tools: ns of BPF programs per request, from its
+submission to its completion. The load is direct reads of a loop device over a file in memory.
 """
 import contextlib
 import os
@@ -22,7 +22,7 @@ HOOKS = ("start", "insert", "issue", "requeue", "merge", "complete")
 
 
 class Latency(LibbpfTool):
-    """Of block_rq_issue and block_rq_complete."""
+    """Attaches to block_rq_issue and block_rq_complete."""
     links = 2
 
 
@@ -69,7 +69,7 @@ def reads(path, requests):
 
 
 def measure_all(quick, show, look, progress):
-    """Shows the tables as they come; returns the raw numbers."""
+    """Shows each table once it is measured; returns the raw numbers."""
     things, notes = available(candidates())
     with disk() as path:
         all_loads = [reads(path, 5_000 if quick else 50_000)]

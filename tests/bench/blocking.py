@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-offcputime, wakeuptime and why beside empty programs and libbpf-tools: ns of BPF programs per context switch. Of waits
-below the threshold, where nothing need be walked, and of all of them.
+offcputime, wakeuptime and why compared with empty programs and libbpf-tools: ns of BPF programs per context switch,
+for waits below the threshold, which need no stack walk, and for all waits.
 """
 import figures
 import loads
@@ -11,9 +11,9 @@ from runqlat import LibbpfTool
 from subjects import BUILD, Empty, Tally, available
 
 EMPTIES = ("empty-switch", "empty-wakeup", "empty-waking", "empty-irq-work")
-BELOW = 150         # ns above empty, of a switch below the threshold
-WAKEUPS = 0.5       # of the cost of libbpf-tools' wakeuptime
-WHY = 1.3           # of the cost of offcputime
+BELOW = 150         # ns above empty, for a switch below the threshold
+WAKEUPS = 0.5       # of what libbpf-tools' wakeuptime costs
+WHY = 1.3           # of what offcputime costs
 
 
 class OneLink(LibbpfTool):
@@ -34,20 +34,20 @@ def candidates():
                         "empty_wakeup")
     yield lambda: Empty("empty-waking", "empty programs, sched_switch, sched_waking", "empty_switch",
                         "empty_waking")
-    # Where the kernel lets a user stack be taken then.
+    # The hooks for user stacks that are taken later, where the kernel allows it.
     yield lambda: Empty("empty-irq-work", "empty programs, sched_switch, irq_work_exit", "empty_switch",
                         "empty_irq_work")
     yield lambda: tally("below", "offcputime", "--min", "10s").beside_peer("libbpf-below")
     yield lambda: OneLink("libbpf-below", "libbpf-tools offcputime -m 10000000",
                           ["/usr/sbin/offcputime", "-m", "10000000", "600"], EMPTIES)
     yield lambda: tally("all", "offcputime").beside_peer("libbpf-all")
-    # As the peer walks them.
+    # The peer walks frame pointers, too.
     yield lambda: tally("all-fp", "offcputime", "--call-graph", "fp").beside_peer("libbpf-all")
     yield lambda: OneLink("libbpf-all", "libbpf-tools offcputime", ["/usr/sbin/offcputime", "600"], EMPTIES)
-    # All time, by cause and without stacks.
+    # All blocked time, by cause, without stacks.
     yield lambda: tally("why", "why").beside_peer("all")
     yield lambda: tally("wakeups-both", "wakeuptime").beside_peer("libbpf-wakeups")
-    # As much as the peer does: it has no user stacks.
+    # Kernel stacks alone: the peer has no user stacks.
     yield lambda: tally("wakeups", "wakeuptime", "-K").beside_peer("libbpf-wakeups")
     yield lambda: TwoLinks("libbpf-wakeups", "libbpf-tools wakeuptime", ["/usr/sbin/wakeuptime", "600"], EMPTIES)
 
@@ -68,7 +68,7 @@ def goals(costs, subjects, all_loads):
 
 
 def measure_all(quick, show, look, progress):
-    """Shows the tables as they come; returns the raw numbers."""
+    """Shows each table once it is measured; returns the raw numbers."""
     things, notes = available(candidates())
     all_loads = loads.pipes(30_000 if quick else 100_000)
     costs, memory = measure.program_costs(things, all_loads, 2 if quick else 7, progress)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""stat and list beside empty programs, perf stat, perf list and bpftrace."""
+"""stat and list compared with empty programs, perf stat, perf list and bpftrace."""
 import loads
 import measure
 import tables
@@ -24,7 +24,7 @@ def perf(name, events):
 
 
 def bpftrace(name, tracepoint, action):
-    """As short a program as answers the question; it says when it is attached, and may end."""
+    """The shortest program that answers the question, reports that it is attached, and can be ended."""
     program = f"tracepoint:{tracepoint} {{ {action}; }}"
     argv = ["bpftrace", "-B", "line", "-e"]
     return Bpftrace(name, f"bpftrace {action}",
@@ -59,13 +59,13 @@ def on_calls():
 
 
 def around_dd():
-    """Those that are beside dd, and those that start it."""
+    """Subjects that run next to dd, and subjects that start it."""
     stat, perf_stat = [f"{BUILD}/stat", "-e", CALLS], ["perf", "stat", "-e", CALLS]
     yield lambda: Empty("raw", "empty program, raw tracepoint", "empty_raw_enter")
     yield lambda: Wrapper("stat", f"tally stat -e {CALLS} --", stat + ["--"], "perf")
     yield lambda: Wrapper("perf", f"perf stat -e {CALLS} --", perf_stat + ["--"])
     yield lambda: Wrapper("stat-a", f"tally stat -a -e {CALLS} --", stat + ["-a", "--"], "perf-a")
-    # Its descriptors, one for each event and CPU, take a quarter of a minute to close.
+    # perf takes a quarter of a minute to close its descriptors, one for each event and CPU.
     yield lambda: Wrapper("perf-a", f"perf stat -a -e {CALLS} --",
                           perf_stat + ["-a", "--"]).rarely(3)
 
@@ -76,14 +76,14 @@ def starting():
     for name, events in (("cs", "cs"), ("switch", "sched:sched_switch"), ("sched", "sched:*"),
                          ("calls", "syscalls:*")):
         yield lambda n=name, e=events: tally(n, e).beside_peer(f"perf-{n}")
-        # With twice as many it is half a minute.
+    # Twice as many would take perf half a minute.
         yield lambda n=name, e=events: perf(f"perf-{n}", e).rarely(1 if n == "calls" else 1000)
     yield lambda: tally("comm", "sched:sched_switch", "--by", "comm").beside_peer("bpftrace")
     yield lambda: bpftrace("bpftrace", "sched:sched_switch", "@[comm] = count()")
 
 
 class Lister(Subject):
-    """Says all it has to say and ends."""
+    """Prints its list and ends."""
 
     def __init__(self, name, label, argv, peer=None):
         super().__init__(name, label, argv, whole=argv)
@@ -139,7 +139,7 @@ class Bench:
 
 
 def measure_all(quick, show, look, progress):
-    """Shows the tables as they come; returns the raw numbers."""
+    """Shows each table once it is measured; returns the raw numbers."""
     bench = Bench(show, look, progress)
     dd = loads.dd(500_000 if quick else 2_000_000)
     pipe = loads.pipes(50_000 if quick else 150_000)[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the kernel says of a process's BPF programs, maps and memory (/proc, bpftool)."""
+"""The BPF programs, maps and memory of a process, from /proc and bpftool."""
 import contextlib
 import glob
 import json
@@ -21,7 +21,7 @@ def fd_infos(pid):
 
 
 def count_links(pid):
-    """How many bpf_link descriptors a process has."""
+    """The number of bpf_link descriptors of a process."""
     links = 0
     for path in glob.glob(f"/proc/{pid}/fd/*"):
         try:
@@ -32,7 +32,7 @@ def count_links(pid):
 
 
 def bpftool(*what):
-    """What bpftool says, as a list."""
+    """The output of bpftool, as a list."""
     out = subprocess.run([BPFTOOL, "-j", *what], capture_output=True, text=True)
     try:
         return json.loads(out.stdout or "[]")
@@ -41,7 +41,7 @@ def bpftool(*what):
 
 
 def hooks():
-    """(pid, program id, tracepoint) of each program that a process keeps on a tracepoint."""
+    """(pid, program id, tracepoint) of each program that a process has attached to a tracepoint."""
     return [(e["pid"], e["prog_id"], e.get("tracepoint")) for e in bpftool("perf", "show")]
 
 
@@ -51,15 +51,15 @@ def hooks_of(pid):
 
 def program_runs():
     """
-    {program id: (run_time_ns, run_cnt)}: the statistics of all programs so far. A process need
-    not keep a descriptor of a program that is attached, so fdinfo would not have them all.
+    {program id: (run_time_ns, run_cnt)} of all programs. A process need not keep a descriptor of
+    an attached program, so fdinfo would miss some.
     """
     return {p["id"]: (p.get("run_time_ns", 0), p.get("run_cnt", 0))
             for p in bpftool("prog", "show")}
 
 
 def map_bytes(pid):
-    """What the kernel says a process's maps take now."""
+    """The memory of a process's maps, by the kernel's own count."""
     return sum({i["map_id"]: int(i["memlock"]) for i in fd_infos(pid) if "map_id" in i}.values())
 
 
@@ -77,7 +77,7 @@ def stats_are_on():
 
 
 def cpu_ns(pid):
-    """CPU time of the threads that a process has, by the scheduler's own count."""
+    """CPU time of a process's live threads, by the scheduler's own count."""
     sum_ns = 0
     for path in glob.glob(f"/proc/{pid}/task/*/schedstat"):
         with contextlib.suppress(OSError), open(path) as f:

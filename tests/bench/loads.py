@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The loads: programs that say how long they took; and the CPU time they took."""
+"""The loads: programs that print how long they took, and the CPU time that they used."""
 import os
 import re
 import resource
@@ -12,9 +12,9 @@ CPU = "1"
 
 class Load:
     """
-    event is the hook whose runs costs are divided by. clock says which time counts: "cpu", of all
-    that was started, or "said", the load's own, for those that a subject starts itself. says is
-    how the load tells it, in seconds; several are added up.
+    event is the hook by whose runs costs are divided. clock names the time that counts: "cpu" is
+    the CPU time of everything that was started; "said" is the load's own figure, for loads that a
+    subject starts itself. says matches that figure in the output, in seconds; groups are added up.
     """
 
     def __init__(self, name, argv, operations, event="sched_switch", clock="cpu",
@@ -23,7 +23,7 @@ class Load:
         self.event, self.clock, self.says = event, clock, says
 
     def run(self, prefix=()):
-        """Runs the load once, started by the command prefix: seconds by both clocks."""
+        """Runs the load once, under the command prefix; returns seconds by both clocks."""
         before = cpu_seconds()
         argv = list(prefix) + self.argv
         with Process(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
@@ -36,13 +36,13 @@ class Load:
 
 
 def cpu_seconds():
-    """Of all children that have ended."""
+    """CPU time of all children that have ended."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
 
 def pipes(operations):
-    """Two tasks waking each other: on one CPU, where each switch is a real one, and anywhere."""
+    """Two tasks that wake each other: on one CPU, where each switch is a real one, and on any CPU."""
     pipe = ["perf", "bench", "sched", "pipe", "-l", str(operations)]
     return [Load("pipe, one CPU", ["taskset", "-c", CPU] + pipe, operations),
             Load("pipe -T", pipe + ["-T"], operations)]
@@ -56,8 +56,8 @@ def messaging(loops):
 
 def dd(blocks):
     """
-    Two of the cheapest system calls for each block, and nothing else. The shell says what CPU time
-    dd took; what dd says is wall time, and others' work is in that.
+    Two of the cheapest system calls for each block, and nothing else. The CPU time is the shell's
+    figure; dd itself prints wall time, which includes the work of others.
     """
     script = ("TIMEFORMAT='took %U %S'; "
               f"time dd if=/dev/zero of=/dev/null bs=512 count={blocks}")

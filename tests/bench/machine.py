@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Where and when: machine, versions, and how quiet it was."""
+"""The machine, the time and the versions of a run, and how quiet the machine was."""
 import os
 import resource
 import subprocess
@@ -47,7 +47,7 @@ def facts():
 
 
 class Quiet:
-    """What the machine did meanwhile besides us. CPU times in seconds since boot."""
+    """Other load on the machine during the run. CPU times in seconds since boot."""
 
     def __init__(self):
         self.before, self.began = self._cpu(), time.monotonic()
@@ -64,7 +64,7 @@ class Quiet:
         return user + nice + system + irq + softirq - own, steal
 
     def look(self):
-        """Between two measurements, when nothing of ours is attached."""
+        """Called between two measurements, when nothing of ours is attached."""
         self.loadavg.append(os.getloadavg()[0])
         self.foreign |= {f"program {prog} of pid {pid} on {hook}"
                          for pid, prog, hook in kernel.hooks() if hook}

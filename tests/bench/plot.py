@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the numbers of keys and sites do to the cost, as one SVG picture (docs/performance.md)."""
+"""Draws the cost by number of keys and of sites as one SVG picture (docs/performance.md)."""
 import math
 import statistics
 
@@ -26,7 +26,7 @@ def points(results, name, figure):
 
 
 class Axes:
-    """Of one panel: both logarithmic, over whole decades."""
+    """The axes of one panel, both logarithmic over whole decades."""
 
     def __init__(self, left, series):
         values = [max(1, y) for _, line in series for _, y in line]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-probe, stackcount and profile beside empty programs and bpftrace: ns of BPF programs per event, by
-number of keys and of sites; start; memory.
+probe, stackcount and profile compared with empty programs and bpftrace: ns of BPF programs per
+event by number of keys and of sites, start time, and memory.
 
-Programs here are not only on tracepoints, so they are found by the maps they use.
+Some programs are not on tracepoints, so programs are found by the maps they use.
 """
 import os
 import signal
@@ -24,15 +24,15 @@ TOOK = r"took ([0-9.]+)"
 
 KEYS = (1, 10, 100, 1_000, 10_000, 100_000)
 SITES = ((1, "site_0000"), (10, "site_000*"), (100, "site_00*"), (1_000, "site_*"))
-MOST_SITES = 100        # of bpftrace
-HZ = "999"      # 99 of a second would want minutes
+MOST_SITES = 100        # for bpftrace
+HZ = "999"      # 99 would take minutes
 READ = "syscalls:sys_enter_read"
 
 
 # --- what is measured, and on what --------------------------------------------------------------
 
 def build():
-    """The loads, and the empty programs on the same hooks."""
+    """Builds the loads, and the empty programs for the same hooks."""
     here = os.path.dirname(os.path.abspath(__file__))
     compiler = [os.environ.get("CC", "cc"), "-O2", "-fno-omit-frame-pointer", "-pthread",
                 f"{here}/work.c"]
@@ -43,7 +43,7 @@ def build():
 
 
 def libc():
-    """The one that the loads use."""
+    """The C library that the loads use."""
     out = subprocess.run(["ldd", LOAD], capture_output=True, text=True, check=True).stdout
     return next(line.split()[2] for line in out.splitlines() if "libc.so" in line)
 
@@ -64,7 +64,7 @@ def tally(name, empty, tool, *options):
 
 
 def bpftrace(name, empty, *programs, label=None, **environment):
-    """programs: pairs of a probe and what it does."""
+    """programs: pairs of a probe and its action."""
     text = " ".join(f"{probe} {action}" for probe, action in programs)
     peer = Peer(name, "bpftrace " + (label or shown(programs[0][1])),
                 ["bpftrace", "-B", "line", "-e", 'BEGIN { printf("Hit Ctrl-C\\n"); } ' + text],
@@ -74,13 +74,13 @@ def bpftrace(name, empty, *programs, label=None, **environment):
 
 
 def shown(action):
-    """A filter and what is kept, as one would say it; a printf() without its arguments."""
+    """The label of an action: its filter and what it keeps; a printf() without its arguments."""
     condition, _, body = action.rpartition("{ ")
     return (condition + body.partition(";")[0].partition("(\"")[0]).strip(" }")
 
 
 class Programs(Empty):
-    """Of probing.bpf.c."""
+    """Empty programs of probing.bpf.c."""
 
     def __init__(self, name, label, *programs):
         super().__init__(name, label)
@@ -88,7 +88,7 @@ class Programs(Empty):
 
 
 class Peer(Bpftrace):
-    """Killed, once measured: to find names for stacks takes it seconds, and nobody reads them."""
+    """Killed once measured: it takes seconds to symbolize stacks that nobody reads."""
 
     environment = {}
 
@@ -100,7 +100,7 @@ class Peer(Bpftrace):
 
 
 class BpftraceEmpty(Peer):
-    """Where there is no section name for a hook that libbpf attaches by itself."""
+    """An empty bpftrace program, for hooks that have no section name by which libbpf attaches."""
     empty = True
 
 
@@ -123,13 +123,13 @@ def on_reads():
 
 
 def pair(name, ours, theirs, empty="empty", **more):
-    """The two are made once they are measured."""
+    """Each of the two is made when it is measured."""
     yield lambda: tally(name, empty, *ours).beside_peer(f"{name}-bpftrace")
     yield lambda: bpftrace(f"{name}-bpftrace", empty, *theirs, **more)
 
 
 def on_few_matches():
-    """One read in a thousand is shown."""
+    """Shows one read in a thousand."""
     yield lambda: Programs("empty", "empty program, perf tracepoint", "empty_read")
     yield from pair("stream", ["probe", READ + " count", "--stream", "--filter", "count == 7"],
                     [("tracepoint:" + READ,
@@ -143,7 +143,7 @@ def on_mallocs():
 
 
 def on_malloc_calls():
-    """Ends are measured as part of the call."""
+    """The return of each call is measured as part of the call."""
     at = f":{libc()}:malloc"
     yield lambda: Programs("empty", "empty programs, uprobe and uretprobe",
                            "empty_malloc", "empty_malloc_return")
@@ -171,7 +171,7 @@ def empty_profile(probe):
 # --- measurements -------------------------------------------------------------------------------
 
 def programs_of(pid):
-    """A process need not keep descriptors of its programs; it has those of their maps."""
+    """Programs are found by their maps: a process need not keep descriptors of its programs."""
     kept, maps = set(), set()
     for info in kernel.fd_infos(pid):
         kept |= {int(info[k]) for k in ("prog_id",) if k in info}
@@ -182,8 +182,9 @@ def programs_of(pid):
 
 def measured_run(process, load):
     """
-    ns of all programs during one run of a load. One event may run several of them, so events are
-    the runs of the one that ran most; but hits, of programs that each have a site, are all runs.
+    ns of all programs during one run of a load. One event may run several programs, so the number
+    of events is that of the program that ran most. The number of hits, for programs that each have
+    a site of their own, is the sum of all runs.
     """
     programs = programs_of(process.pid)
     before = kernel.program_runs()
@@ -198,7 +199,7 @@ def measured_run(process, load):
 
 
 class Stats:
-    """While this is entered the kernel keeps statistics. They end with the process that asked."""
+    """Enables the kernel's BPF statistics while entered; they end with the process that asked."""
 
     def __enter__(self):
         self.process = Process([HOLD, "stats"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -210,7 +211,7 @@ class Stats:
 
 
 def run_costs(subjects, load, rounds, progress, warm=None):
-    """[{subject: run} per round], in turn. warm: a load that is run before, and not measured."""
+    """[{subject: run} per round], in turn. warm: a load that runs first and is not measured."""
     results = []
     with Stats():
         for n in range(rounds):
@@ -231,7 +232,7 @@ def per_event(run, per="events"):
 
 
 def above_empty(rounds, subject, per="events"):
-    """ns per event, one figure per round."""
+    """ns per event above the empty program, one figure per round."""
     return [per_event(r[subject.name], per) - per_event(r[subject.empties[0]], per)
             for r in rounds]
 
@@ -260,7 +261,7 @@ def medians(runs, kind, scale=1):
 
 
 def by_count_table(title, columns, counts, cells):
-    """cells(n): one for each column."""
+    """cells(n) returns one cell for each column."""
     return tables.grid(title, columns, [(f"{n:,}", cells(n)) for n in counts])
 
 
@@ -279,7 +280,7 @@ class Bench:
         return things
 
     def unchecked(self, candidates):
-        """Those that are installed: to start them once more takes too long."""
+        """Skips the check that a subject works: to start each once more takes too long."""
         return self.subjects([lambda make=make: make().rarely(1) for make in candidates])
 
     def keep(self, name, raw, text):
@@ -310,7 +311,7 @@ class Bench:
                   tables.memory(runs, things).replace("after the loads", "once attached"))
 
     def keys(self, rounds, events):
-        """The elements are there before it is measured."""
+        """Map elements exist before the measurement."""
         results, things = {}, self.subjects(by_argument())
         for n in KEYS:
             load = work(f"{n:,} keys", "reads", max(events, 3 * n), n)
@@ -324,7 +325,7 @@ class Bench:
             lambda n: key_cells(results[n], things)))
 
     def sites(self, rounds, calls):
-        """Closing takes bpftrace a third of a second for each site."""
+        """bpftrace takes a third of a second per site to close."""
         results, things = {}, {}
         for n, pattern in SITES:
             things[n] = self.unchecked(at_sites(pattern, n <= MOST_SITES))
@@ -338,7 +339,7 @@ class Bench:
             [n for n, _ in SITES], lambda n: site_cells(results[n], things[n])))
 
     def endings(self):
-        """Once: each takes a minute."""
+        """Run once: each ending takes a minute."""
         took = {}
         things = self.unchecked(many_tracepoints())
         for s in things:
@@ -378,7 +379,7 @@ def maps_of(rounds, subject):
 
 
 def at_sites(pattern, with_peer):
-    """The empty program is on the first site alone: it costs the same at each."""
+    """The empty program is on the first site only: it costs the same at each site."""
     yield lambda: Programs("empty", "empty program, uprobe", "empty_site")
     both = list(pair("sites", ["probe", "-x", LOAD, pattern, "--by", "func"],
                      [(f"uprobe:{LOAD}:{pattern}", "{ @[func] = count(); }")],
@@ -405,7 +406,7 @@ def starting():
     yield from pair("libc", ["probe", "-x", "libc", "malloc"],
                     [(f"uprobe:{libc()}:malloc", "{ @ = count(); }")], label="libc:malloc")
     yield from pair("stacks", ["stackcount", READ], [(read, "{ @[ustack, kstack] = count(); }")])
-    # As the peer walks them.
+    # The peer walks frame pointers, too.
     yield from pair(
         "stacks-fp", ["stackcount", READ, "--call-graph", "fp"], [(read, "{ @[ustack, kstack] = count(); }")]
     )
@@ -420,7 +421,7 @@ def many_tracepoints():
 
 
 def measure_all(quick, show, look, progress):
-    """Shows the tables as they come; returns the raw numbers."""
+    """Shows each table once it is measured; returns the raw numbers."""
     build()
     bench = Bench(show, look, progress)
     events = 300_000

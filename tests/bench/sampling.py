@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-profile beside bpftrace and libbpf-tools: ns per sample with both stacks. Most of it is the walk, which is the same
-in all: the kernel's unwinder over memory that the load has driven out of the caches. Samples of two runs do not meet
-the same code, so the figures spread; the ratio is of each round's, one right after the other.
+profile compared with bpftrace and libbpf-tools: ns per sample with both stacks. Most of it is the stack walk, which is
+the same in all: the kernel's unwinder over memory that the load has driven out of the caches. Samples of two runs hit
+different code, so the figures spread; each ratio is that of two runs of one round, one right after the other.
 
-With several events only the clock's samples are looked at: what they cost more where other events are sampled beside.
+With several events only the clock's samples are compared: how much more they cost while other events are sampled.
 """
 import os
 import shutil
@@ -20,9 +20,9 @@ from runqlat import LibbpfTool
 from subjects import BUILD, HOLD, Bpftrace, Tally, available
 
 HZ = 997
-SHALLOW, DEEP = 20, 100         # frames of the loads that tell what a frame costs
+SHALLOW, DEEP = 20, 100         # stack depths of the loads that measure the cost of a frame
 EVENTS = "cpu-clock,cs,page-faults,minor-faults,major-faults,cpu-migrations,alignment-faults,emulation-faults"
-# As Debian calls it since 13; the package of 12 leaves it out.
+# Debian's name since 13; the package in 12 leaves it out.
 LIBBPF_PROFILE = shutil.which("profile-libbpf") or "/usr/sbin/profile-libbpf"
 
 
@@ -49,7 +49,7 @@ def candidates():
 
 
 def samplers(process):
-    """Its programs that sample, but those of our other events."""
+    """The programs of a process that sample, except those of our other events."""
     held = {int(info["prog_id"]) for info in kernel.fd_infos(process.popen.pid) if "prog_id" in info}
     return {p["id"] for p in kernel.bpftool("prog", "show")
             if p["id"] in held and p.get("type") == "perf_event" and p.get("name") != "on_event"}
@@ -67,10 +67,10 @@ def ns_per_sample(subject, load):
 
 
 def measure_all(quick, show, look, progress):
-    """Shows the table; returns the raw numbers."""
+    """Shows the table once it is measured; returns the raw numbers."""
     probing.build()
     things, notes = available(candidates())
-    # In the program alone, half and half, and mostly in the kernel.
+    # Stacks in the program alone, half user and half kernel, and mostly kernel.
     all_loads = [*(probing.work(f"two threads, {n} frames", "spin", 1 if quick else 3, n, pinned=False)
                    for n in (SHALLOW, DEEP)),
                  loads.dd(1_000_000 if quick else 4_000_000), loads.pipes(100_000 if quick else 300_000)[1]]
@@ -110,7 +110,7 @@ def cell(raw, subject, load):
 
 
 def beside_libbpf(raw, all_loads):
-    """A table has room for one peer."""
+    """One line per load, since a table has room for only one peer."""
     for load in all_loads:
         if "libbpf" in raw:
             x = Spread(ratios(raw["tally"][load.name], raw["libbpf"][load.name])).median
@@ -118,7 +118,7 @@ def beside_libbpf(raw, all_loads):
 
 
 def by_frame(raw, things, shallow, deep):
-    """What each further frame costs: a round's deep stacks less its shallow ones."""
+    """The cost of each further frame: a round's deep stacks less its shallow ones."""
     yield f"A further frame: ns, from {SHALLOW} to {DEEP} frames; median (lowest..highest)."
     for s in things:
         each = [(d - n) / (DEEP - SHALLOW) for n, d in zip(raw[s.name][shallow.name], raw[s.name][deep.name])]

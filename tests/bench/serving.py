@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-A busy server beside triage: what it loses of its requests a second. One server and one client run the whole time, and
-the server counts its requests. Blocks of four equal slices are looked at: alone, twice beside the tool, alone. What a
-steady trend gives to one side of a block it gives to the other. The start and the end of the tool are in no slice; the
-requests that they cost are a figure of their own. A process that sleeps in the tool's place is the control.
+The share of its requests per second that a busy server loses to triage. One server and one client run the whole time,
+and the server counts its requests. A block has four equal slices: alone, twice with the tool, alone. A steady trend
+thus affects both sides of a block alike. No slice includes the start or the end of the tool; the requests that these
+cost are a separate figure. The control is a process that sleeps in place of the tool.
 
 The goal: nine tenths of the requests.
 """
@@ -25,9 +25,9 @@ import tables
 from processes import Failed, Process
 from subjects import BUILD, QUIET, WORK, Tally
 
-SLICE = 1           # seconds: what is done in slices of each second is in each of them alike
-SETTLE = 0.1        # from the start and the end of a tool
-# With few connections both sides sleep between requests, and the rate follows the placement of the two on the CPUs.
+SLICE = 1           # seconds: work that recurs every second is the same in each slice
+SETTLE = 0.1        # seconds after the start and the end of a tool
+# With few connections both sides sleep between requests, and the rate depends on which CPUs they run.
 CONNECTIONS = (4, 32)
 NOTHING = "nothing"
 NGINX = """daemon off; worker_processes 1; pid {folder}/pid; error_log /dev/null;
@@ -44,7 +44,7 @@ SLEEP = (
 
 
 def sleeper():
-    """Stands in the place of a tool, and does nothing."""
+    """A control that does nothing in place of a tool."""
     return Tally(NOTHING, "nothing (control)", [sys.executable, "-c", SLEEP])
 
 
@@ -58,7 +58,7 @@ def lines_run(name, lines):
 
 
 def triage_lines():
-    """Those that triage measures with, without that of a database: it is left out where none runs."""
+    """The lines that triage measures with, except that of a database, which is left out where none runs."""
     with open("tools/machine/triage/rules.c") as f:
         table = re.search(r"triage_lines\[\] = \{(.*?)\n\};", f.read(), re.DOTALL)
     return re.findall(r'^\t"(.*)",$', table[1], re.MULTILINE)
@@ -82,7 +82,7 @@ def wait_for_port(port):
 
 
 class Served:
-    """nginx with one worker on loopback, and wrk, which asks all the time."""
+    """nginx with one worker on loopback, and wrk, which sends requests all the time."""
 
     def __init__(self, connections):
         self.connections, self.port = connections, free_port()
@@ -110,12 +110,12 @@ class Served:
         self.stack.close()
 
     def requests(self):
-        """All requests since its start, by its own count."""
+        """The server's own count of requests since its start."""
         self.status.request("GET", "/count")
         return int(self.status.getresponse().read().split()[9])
 
     def cpu_ns(self):
-        """CPU time of both sides since their start."""
+        """CPU time of server and client since their start."""
         with open(f"/proc/{self.server.pid}/task/{self.server.pid}/children") as f:
             pids = [*map(int, f.read().split()), self.client.pid]
         return sum(map(kernel.cpu_ns, pids))
@@ -137,7 +137,7 @@ def looked_at(served, seconds):
 
 
 def block(served, subject):
-    """Four slices, and what lies between them."""
+    """Four slices, and the start and the end of the tool between them."""
     alone = looked_at(served, SLICE)
     before = served.look()
     with subject.running() as process:
@@ -162,7 +162,7 @@ def ratio(found, per="s"):
 
 
 def lost_ms(found):
-    """The requests that the start and the end cost, as the time that the server needs for as many alone."""
+    """The cost of start and end: the time in which the server alone handles as many requests as were lost."""
     alone = (rate(found["alone"]) + rate(found["again"])) / 2
     return 1000 * sum(found[part]["s"] - found[part]["requests"] / alone for part in ("start", "end"))
 
@@ -172,7 +172,7 @@ def own_share(found):
 
 
 def blocks(subjects, connections, rounds, progress):
-    """{subject: [block, ...]}; the subjects of a round stand in an order of their own."""
+    """{subject: [block, ...]}; each round runs the subjects in a random order."""
     found = {s.name: [] for s in subjects}
     with Served(connections) as served:
         for n in range(rounds):
@@ -185,7 +185,7 @@ def blocks(subjects, connections, rounds, progress):
 # --- tables -------------------------------------------------------------------------------------
 
 def interval(numbers, draws=2000):
-    """What the median of as many others would be in 95 of 100 cases, by drawing from these (a bootstrap)."""
+    """The 95% confidence interval of the median, by bootstrap."""
     draw = random.Random(1)
     medians = sorted(median(draw.choices(numbers, k=len(numbers))) for _ in range(draws))
     return medians[draws // 40], medians[-1 - draws // 40]
@@ -220,7 +220,7 @@ def of_blocks(found, subjects, connections):
 # --- the course ---------------------------------------------------------------------------------
 
 def add_options(parser):
-    """For the command line of bench.py."""
+    """Adds the command line options for bench.py."""
     group = parser.add_argument_group("serving")
     group.add_argument("--line", action="append", metavar="LINE",
                        help="measure these lines of 'tally run' together instead of triage")
@@ -232,7 +232,7 @@ def add_options(parser):
 
 
 def each_line():
-    """Each line of triage alone, and all but one."""
+    """Each line of triage alone, and all lines but one."""
     lines = triage_lines()
     yield lines_run("all lines", lines)
     for line in lines:
@@ -241,7 +241,7 @@ def each_line():
 
 
 def asked_for(options):
-    """The control, and what the command line names."""
+    """The control, and the subjects that the command line names."""
     yield sleeper()
     if options.line:
         yield lines_run(" + ".join(options.line), options.line)
@@ -254,7 +254,7 @@ def asked_for(options):
 
 
 def measure_all(quick, show, look, progress, options):
-    """Shows the tables as they come; returns the raw numbers."""
+    """Shows each table once it is measured; returns the raw numbers."""
     if not (shutil.which("nginx") and shutil.which("wrk")):
         return {}, ["no server was measured: nginx and wrk are not both installed"]
     things, raw = list(asked_for(options)), {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What is measured: tally's tools, empty programs, and the peers; how each is started."""
+"""The subjects of measurements: tally's tools, empty programs and peers, and how each is started."""
 import contextlib
 import os
 import shutil
@@ -21,8 +21,8 @@ class Subject:
     """One thing to measure. running() starts it and yields it once it is attached."""
     ours = empty = False
     has_programs = True
-    peer = None         # the name of the subject that it is compared to
-    at_most = 1000      # runs in a table: fewer of what takes very long
+    peer = None         # the name of the subject to compare with
+    at_most = 1000      # runs in a table: fewer for a subject that takes very long
     note = ""
 
     def __init__(self, name, label, argv, empties=(), whole=None):
@@ -52,7 +52,7 @@ class Subject:
         return Process(self.argv, stdout=subprocess.PIPE, **QUIET)
 
     def beside(self, loads):
-        """The times of the loads beside it."""
+        """The times of the loads while it runs."""
         with self.running():
             return {load.name: load.run() for load in loads}
 
@@ -69,7 +69,7 @@ class Subject:
 
 
 class Tally(Subject):
-    """Says "ready" on --ready-fd."""
+    """Reports on --ready-fd that it is attached."""
     ours = True
 
     @contextlib.contextmanager
@@ -88,7 +88,7 @@ class Tally(Subject):
 
 
 class Empty(Subject):
-    """Programs of empty.bpf.c."""
+    """Empty programs of empty.bpf.c."""
     empty = True
 
     def __init__(self, name, label, *programs):
@@ -102,7 +102,7 @@ class Empty(Subject):
 
 
 class Bpftrace(Subject):
-    """BEGIN's banner is printed once all probes are attached."""
+    """bpftrace prints BEGIN's banner once all probes are attached."""
 
     def process(self):
         return Process(self.argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -113,7 +113,7 @@ class Bpftrace(Subject):
 
 
 class Perf(Subject):
-    """Starts disabled; acknowledges the order to enable its events. stop: how it is ended."""
+    """Starts disabled; acknowledges the command to enable its events. stop: the signal that ends it."""
     has_programs = False
     stop = signal.SIGINT
 
@@ -139,7 +139,7 @@ class Wrapper(Subject):
     has_programs = False
 
     def __init__(self, name, label, argv, peer=None):
-        """What has a peer is ours."""
+        """A subject with a peer is one of ours."""
         super().__init__(name, label, argv)
         self.peer, self.ours = peer, peer is not None
 
@@ -151,7 +151,7 @@ class Wrapper(Subject):
 
 
 def available(candidates):
-    """Starts everything once: (subjects that run, notes on those that do not)."""
+    """Starts each subject once: (subjects that run, notes on those that do not)."""
     subjects, notes = [], []
     for make in candidates:
         subject = None

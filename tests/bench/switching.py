@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-timechart and timehist, which look at each switch. Nothing else draws such a chart from sums made in the kernel, so the
-programs stand beside those of libbpf-tools' runqlat, which are on the same hooks; and as a whole, the writing
-included, beside `perf sched record`, which the charts and lines of perf are made of. timehist -g, with the
-kernel's stack of each switch, beside `perf sched record -g`.
+timechart and timehist, which handle each switch. No other tool draws such a chart from sums made in the kernel, so
+their programs are compared with those of libbpf-tools' runqlat, which are on the same hooks. The whole, including the
+writing, is compared with `perf sched record`, the source of perf's charts and lines; timehist -g, with the kernel
+stack of each switch, with `perf sched record -g`.
 """
 import loads
 import measure
@@ -33,7 +33,7 @@ def candidates():
     yield lambda: Empty("empty-1", "empty program, sched_switch", "empty_switch")
     yield lambda: Empty("empty-4", "empty programs, all hooks", "empty_switch", "empty_wakeup",
                         "empty_wakeup_new", "empty_migrate")
-    # What a recording has besides: wakeups, in the context of the waker.
+    # A recording adds wakeups, in the context of the waker.
     yield lambda: Empty("empty-5", "the same and sched_waking", "empty_switch", "empty_wakeup",
                         "empty_wakeup_new", "empty_migrate", "empty_waking")
     yield lambda: tally("timechart", "timechart", "--format", "json").beside_peer("libbpf")
@@ -49,7 +49,7 @@ def candidates():
 
 
 def measure_all(quick, show, look, progress):
-    """Shows the tables as they come; returns the raw numbers."""
+    """Shows each table once it is measured; returns the raw numbers."""
     things, notes = available(candidates())
     programs = [s for s in things if s.has_programs]
     all_loads = loads.pipes(30_000 if quick else 100_000)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-triage beside ordinary loads: what it takes of their own work, what it says of itself, and what its process takes from
-its start to its end. The goal is a hundredth of the machine. serving.py has a busy server.
+triage next to ordinary loads: how much it slows them down, the cost that it reports itself, and the CPU time of its
+process from start to end. The goal is a hundredth of the machine. serving.py has a busy server.
 """
 import json
 import os
@@ -19,7 +19,7 @@ from subjects import BUILD, QUIET, WORK, Tally, available
 TICKS = os.sysconf("SC_CLK_TCK")
 PAGE = f"{WORK}/triage.json"
 SECONDS = 10
-# A file is read a thousand times a second; the rest of the time is sleep.
+# Reads a file a thousand times a second, and sleeps the rest of the time.
 PACED = (
     "import sys, time\nbegan = time.monotonic()\nfor i in range(int(sys.argv[1])):\n    open('/etc/passwd').read()\n"
     "    time.sleep(max(0, began + (i + 1) / 1000 - time.monotonic()))\n"
@@ -27,13 +27,13 @@ PACED = (
 
 
 def process_seconds(pid):
-    """Its CPU time: utime and stime of /proc/PID/stat."""
+    """CPU time of a process: utime and stime of /proc/PID/stat."""
     with open(f"/proc/{pid}/stat") as f:
         return sum(map(int, f.read().rpartition(")")[2].split()[11:13])) / TICKS
 
 
 class Triage(Tally):
-    """Looks for as long as the loads take; keeps what each run says of itself."""
+    """Runs for as long as the loads take; keeps the cost that each run reports."""
 
     def __init__(self):
         super().__init__("triage", "tally triage", [f"{BUILD}/triage", "--json", "-o", PAGE, "-d", "600"])
@@ -52,7 +52,7 @@ class Triage(Tally):
         self.keep("no load")
 
     def keep(self, name):
-        """What the last run has said of itself, in per cent of the machine."""
+        """Keeps the cost that the last run reported, in per cent of the machine."""
         with open(PAGE) as f:
             page = json.load(f)
         machine_ns = page["duration_ns"] * page["cpus"]
@@ -61,7 +61,7 @@ class Triage(Tally):
 
 
 def shell(name, script, *args):
-    """A fixed amount of work, by the CPU time of all its processes."""
+    """A fixed amount of work, measured by the CPU time of all its processes."""
     return loads.Load(name, ["sh", "-c", script + " && echo 'Total time: 0'", "sh", *map(str, args)], 1)
 
 
@@ -83,7 +83,7 @@ def ordinary(quick):
 
 
 def whole_run():
-    """CPU seconds to the start, while it measures, and to its end, of a run of SECONDS."""
+    """CPU seconds of a run of SECONDS: to its start, while it measures, and to its end."""
     read_end, write_end = os.pipe()
     command = [f"{BUILD}/triage", "-d", str(SECONDS), "--ready-fd", str(write_end)]
     with open(os.devnull, "w") as nowhere, subprocess.Popen(
@@ -150,7 +150,7 @@ def of_runs(runs):
 
 
 def measure_all(quick, show, look, progress):
-    """Shows the tables as they come; returns the raw numbers."""
+    """Shows each table once it is measured; returns the raw numbers."""
     things, notes = available([Triage])
     raw, all_loads = {"slowdowns": {}, "said": {}}, ordinary(quick)
     for load in all_loads if things else ():
