@@ -1,10 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""kept.py [NAME...] - stages incidents, measures as triage does, and keeps what was counted of the guilty and their
-victims
+"""kept.py [NAME...] - stages incidents, measures as triage does, and keeps the figures of the guilty and their victims
 
-In tests/data/triage/incidents.json: tests/unit/test_triage_rules.c has the rules look at these figures as they would be
-on other machines. Run it where nothing else goes on. Without names: all incidents.
+The figures go to tests/data/triage/incidents.json: tests/unit/test_triage_rules.c runs the rules on them as they would
+be on other machines. Run it on a machine that is otherwise idle. Without names: all incidents.
 """
 
 import collections
@@ -19,7 +18,7 @@ import staged
 ROOT = Path(__file__).resolve().parents[2]
 TALLY = ROOT / "build/tally"
 SECONDS = 3
-# Cells that rules look at. Of single events, whose pids come and go, no pid.
+# Cells that rules look at. Single events have no pid here, since pids come and go.
 CELLS = {
     "anon_growth",
     "avg",
@@ -68,15 +67,15 @@ CELLS = {
     "wait",
 }
 ADDS_UP = {"took"}
-# Programs that are started by the load, which nobody else runs here meanwhile.
+# Programs that the load starts, and that nobody else runs here at the time.
 STARTED = {"compile": {"gcc", "cc1", "as", "collect2", "ld"}}
-# Of a tool, with the largest of one of these: processes come and go by the hundred.
+# Rows kept per tool, the largest by one of FIGURES: processes come and go by the hundred.
 ROWS = 20
 FIGURES = ("runtime", "minor", "calls", "count", "total", "value", "took", "times")
 
 
 def rows_of(report):
-    """(is it a single event, cells) of each."""
+    """Yields (whether it is a single event, cells) for each row."""
     if "time_ns" in report:
         yield True, {"comm": report["comm"], "event": report.get("event"), **report["values"]}
     for row in report.get("rows", ()):
@@ -88,7 +87,7 @@ def rows_of(report):
 
 
 def kept_of(reports, facts):
-    """A row for each tool and each set of cells: with how many there were of it, or the sum of what adds up."""
+    """A row for each tool and each set of cells, with the number of rows or, for cells that add up, their sum."""
     counted, sums = collections.Counter(), collections.Counter()
     for report in reports:
         for single, row in rows_of(report):

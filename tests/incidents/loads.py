@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""loads.py NAME COMM [JSON] - one process that makes trouble, or that is well
+"""loads.py NAME COMM [JSON] - one process that makes trouble, or a healthy one
 
-Each function below that has load() in front of it is the whole life of a process, started by staged.py. Once what it
-makes is there, it says what it knows of it, in a line of JSON. It never ends by itself: it ends with who started it,
-and so do its children.
+Each function below that is decorated with load() is the whole life of a process that staged.py starts. Once its
+problem exists, it prints its facts in a line of JSON. It never ends by itself: it and its children end with the process
+that started it.
 """
 
 import contextlib
@@ -51,7 +51,7 @@ def orphans_die():
 
 
 def forked(work, comm=None):
-    """A child that does work() and ends: its pid."""
+    """Forks a child that does work() and ends; returns its pid."""
     pid = os.fork()
     if pid == 0:
         orphans_die()
@@ -75,14 +75,14 @@ def checked(result, what):
 
 
 def compute(ms):
-    """Takes about so many milliseconds of CPU time."""
+    """Takes about this many milliseconds of CPU time."""
     end = time.thread_time() + ms / 1000
     while time.thread_time() < end:
         hash_often(1000)
 
 
 def hash_often(times):
-    """Some 0.2 us for each. Python's own lock is free meanwhile: other threads can run."""
+    """Takes some 0.2 us per iteration, without Python's own lock: other threads can run."""
     hashlib.pbkdf2_hmac("sha256", b"tally", b"salt", times)
 
 
@@ -92,7 +92,7 @@ def forever(work, *args):
 
 
 def in_threads(n, work):
-    """work() over and over, in so many threads beside the first one, which waits."""
+    """work() over and over in n threads next to the first one, which waits."""
     for _ in range(n):
         threading.Thread(target=forever, args=(work,), daemon=True).start()
     ready()
@@ -103,7 +103,7 @@ def in_threads(n, work):
 
 @load
 def burn(threads, cpus=None):
-    """Threads that compute: on these CPUs only, if any are given."""
+    """Threads that compute, on the given CPUs only if there are any."""
     if cpus:
         os.sched_setaffinity(0, cpus)
     in_threads(threads, lambda: hash_often(500000))
@@ -111,7 +111,7 @@ def burn(threads, cpus=None):
 
 @load
 def burn_in_kernel():
-    """Has the kernel write zeros, so many for each system call that their number says nothing."""
+    """Has the kernel write zeros, so many per system call that the number of calls is inconspicuous."""
     buffer = bytearray(16 * MIB)
     with open("/dev/zero", "rb", buffering=0) as file:
         ready()
@@ -120,7 +120,7 @@ def burn_in_kernel():
 
 @load
 def work_half(ms=5):
-    """As long at work as at rest."""
+    """Computes for as long as it sleeps."""
     ready()
     while True:
         began = time.monotonic()
@@ -130,14 +130,14 @@ def work_half(ms=5):
 
 @load
 def fork():
-    """Programs that end at once, one after the other."""
+    """Starts programs that end at once, one after the other."""
     ready()
     forever(subprocess.call, ["/bin/true"])
 
 
 @load
 def ping_pong():
-    """Two processes, a byte that goes to and fro."""
+    """Two processes send a byte back and forth."""
     there, back = os.pipe(), os.pipe()
 
     def answer():
@@ -156,7 +156,7 @@ def ping_pong():
 
 @load
 def read_small(file):
-    """A byte for each read."""
+    """Reads one byte per call."""
     fd = os.open(file, os.O_RDONLY)
     ready()
     while True:
@@ -166,7 +166,7 @@ def read_small(file):
 
 @load
 def look_in_vain(folder):
-    """Opens a file where it is not: in ten places."""
+    """Tries to open a file in ten places where it does not exist."""
     places = [f"{folder}/place-{n}/settings.conf" for n in range(10)]
     ready(file=places[0])
     while True:
@@ -177,7 +177,7 @@ def look_in_vain(folder):
 
 @load
 def leak_descriptors(limit=256):
-    """Opens, and never closes; then there are no more."""
+    """Opens files and never closes them, until there are no more descriptors."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
     ready(file="/dev/null")
     while True:
@@ -202,7 +202,7 @@ def contend(threads=8, hold_ms=1):
 
 @load
 def leak(per_second=24, at_most=2048):
-    """Grows by so many MiB a second, up to at_most of them."""
+    """Grows by this many MiB a second, up to at_most."""
     kept = []
     ready()
     while len(kept) < at_most:
@@ -228,7 +228,7 @@ def fault(size=16 * MIB):
 
 @load
 def be_killed_for_memory():
-    """Children that grow until the kernel kills them, one after the other."""
+    """Children grow until the kernel kills them, one after the other."""
     def grow():
         kept = []
         while True:
@@ -244,7 +244,7 @@ def be_killed_for_memory():
 
 @load
 def read_again(file, piece=MIB):
-    """A file, from its start to its end, over and over."""
+    """Reads a file from start to end, over and over."""
     buffer = bytearray(piece)
     with open(file, "rb", buffering=0) as f:
         ready()
@@ -256,7 +256,7 @@ def read_again(file, piece=MIB):
 # --- disks and files -----------------------------------------------------------------------------
 
 class Loop:
-    """A loop device over a file or a device. It goes when nobody has it open any more."""
+    """A loop device over a file or a device, which goes once nobody has it open."""
 
     CTL_GET_FREE, SET_FD, SET_STATUS64, SET_DIRECT_IO = 0x4C82, 0x4C00, 0x4C04, 0x4C08
     AUTOCLEAR = 4
@@ -290,8 +290,8 @@ class Loop:
 
 @load
 def write_slowly(file, limits, requests=10):
-    """Writes of 4 KiB past the page cache, to a disk that completes so many a second: a loop device over another one
-    of which the kernel lets through no more. limits: [[file of the cgroup, format], ...]."""
+    """Writes 4 KiB at a time past the page cache, to a disk with this many requests a second: a loop device over
+    another one that the kernel throttles. limits: [[file of the cgroup, format], ...]."""
     inner = Loop(file)
     for path, line in limits:
         with open(path, "w") as f:
@@ -308,7 +308,7 @@ def write_slowly(file, limits, requests=10):
 
 @load
 def write_and_sync(file, size):
-    """So many bytes at once, and an fsync."""
+    """Writes size bytes and calls fsync, over and over."""
     data = os.urandom(min(size, MIB))
     fd = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
     ready(file=file)
@@ -320,7 +320,7 @@ def write_and_sync(file, size):
 
 @load
 def fill(folder):
-    """Writes to a file system that is full: one of 1 MiB, which no other process sees."""
+    """Writes to a full file system: one of 1 MiB, which no other process sees."""
     checked(libc.unshare(CLONE_NEWNS), "unshare")
     checked(libc.mount(b"none", b"/", None, MS_REC_PRIVATE, None), "mount")
     checked(libc.mount(b"none", folder.encode(), b"tmpfs", 0, b"size=1M"), "mount")
@@ -337,7 +337,7 @@ def fill(folder):
 
 @load
 def back_up(folder):
-    """Reads files from the disk, and has the page cache forget them."""
+    """Reads files from the disk, and has the page cache drop them."""
     paths = [os.path.join(folder, each) for each in sorted(os.listdir(folder))]
     ready()
     while True:
@@ -350,7 +350,7 @@ def back_up(folder):
 
 # --- networks ------------------------------------------------------------------------------------
 
-# What the filter of a socket does with a packet: 0 drops it.
+# BPF for the filter of a socket; a return value of 0 drops the packet.
 RANDOM = 0xfffff000 + 56    # SKF_AD_OFF + SKF_AD_RANDOM
 LOAD, AT_LEAST, RETURN = 0x20, 0x35, 0x06
 ALL = ((RETURN, 0, 0, 0),)
@@ -361,7 +361,7 @@ def one_in(n):
 
 
 def drop(sock, program):
-    """From now on the kernel drops what arrives at a socket, as the program says."""
+    """From now on the kernel drops packets at a socket according to the program."""
     code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *each) for each in program))
     sock.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, struct.pack("HxxxxxxP", len(program), ctypes.addressof(code)))
 
@@ -403,8 +403,8 @@ def be_refused():
 
 @load
 def connect_to_silence(at_once=20):
-    """Connects to a port whose packets are dropped, as a firewall does. The kernel gives up after two seconds,
-    instead of as many minutes."""
+    """Connects to a port whose packets are dropped, as by a firewall. The kernel gives up after two seconds instead
+    of two minutes."""
     server = listener()
     drop(server, ALL)
     ready(address=address(server))
@@ -424,7 +424,7 @@ def connect_and_give_up(where, n, patience, timeout_ms=None):
 
 @load
 def accept_slowly(each=0.2):
-    """A server that takes a connection only now and then; its queue has room for two."""
+    """A server that rarely accepts a connection; its queue has room for two."""
     server = listener(1)
     ready(address=address(server))
     while True:
@@ -464,7 +464,7 @@ def be_reset(to, each=0.005):
 
 @load
 def answer_slowly(each=0.2):
-    """A web server that does one request after the other, each in so many seconds. Its queue has room for two."""
+    """A web server that handles one request after the other, each in so many seconds. Its queue has room for two."""
     server = listener(1)
     ready(address=address(server))
     while True:
@@ -476,7 +476,7 @@ def answer_slowly(each=0.2):
 
 @load
 def request_at_once(to, threads=16):
-    """Clients of a web server, each with its next request as soon as the last one is answered, however."""
+    """Clients of a web server, each with its next request as soon as the last one has ended, failed or not."""
     def work():
         with contextlib.suppress(OSError), urllib.request.urlopen(f"http://{to}/") as answer:
             answer.read()
@@ -486,7 +486,7 @@ def request_at_once(to, threads=16):
 
 @load
 def look_through_keys(file):
-    """Has redis look for keys that are not there, in all that are: one command after the other."""
+    """Has redis match all its keys against a pattern that none has, one command after the other."""
     with socket.socket(socket.AF_UNIX) as sock:
         sock.connect(file)
         ready()
@@ -497,7 +497,7 @@ def look_through_keys(file):
 
 @load
 def flood():
-    """A process for each CPU sends packets to itself, 64 at a time; whether to take one, a long filter asks."""
+    """A process for each CPU sends packets to itself, 64 at a time; a long filter decides whether to take each."""
     SOL_UDP, UDP_SEGMENT = 17, 103
 
     def work():
@@ -528,7 +528,7 @@ def ask(to, each=0.2):
 
 @load
 def crash(each=0.02):
-    """Children that read from address 0, one after the other, looked after now and then."""
+    """Children that read from address 0, one after the other, reaped now and then."""
     def work():
         libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)     # no core files
         ctypes.string_at(0)
@@ -542,9 +542,9 @@ def crash(each=0.02):
 
 @load
 def get_stuck(n=4):
-    """Processes in state D: each has started another one by vfork(), which does not get to its program."""
+    """Processes in state D: each has started another one by vfork(), which does not reach its exec."""
     def work():
-        # As vfork(), but memory is not shared, so whoever comes back from it may do what it likes.
+        # Like vfork(), but without shared memory, so the child may return from it and do as it likes.
         clone = {"x86_64": 56, "aarch64": 220}[os.uname().machine]
         if libc.syscall(clone, CLONE_VFORK | signal.SIGCHLD, 0, 0, 0, 0) == 0:
             orphans_die()
@@ -591,7 +591,7 @@ def waits_in(tid):
 
 @load
 def leave_zombies(n=100):
-    """Children that ended, and that nobody waits for."""
+    """Children that have ended and are never waited for."""
     pids = [forked(lambda: None) for _ in range(n)]
     while any(state(pid) != "Z" for pid in pids):
         time.sleep(0.001)
@@ -601,7 +601,7 @@ def leave_zombies(n=100):
 
 @load
 def compile(folder, each=0.1):
-    """A small program, again and again."""
+    """Compiles a small program again and again."""
     path = os.path.join(folder, "small.c")
     with open(path, "w") as file:
         file.write("#include <stdio.h>\nint main(int n, char **v) { for (int i = 0; i < n; i++) puts(v[i]); }\n")

@@ -6,7 +6,7 @@
         ...                                         # facts.pid, facts.comm, facts.file are the guilty
 
 Each incident is a known cause, made to happen by processes of its own (loads.py). Leaving it ends them, by their pids,
-and takes away the cgroups and files made for it. What a machine has not got for it is told by Missing.
+and removes the cgroups and files made for it. Missing says what the machine lacks for an incident.
 """
 
 import argparse
@@ -28,12 +28,12 @@ from collections import namedtuple
 from pathlib import Path
 
 LOADS = Path(__file__).with_name("loads.py")
-# What was counted of each: kept.py.
+# The figures of each incident, kept by kept.py.
 KEPT = Path(__file__).resolve().parents[1] / "data/triage/incidents.json"
-# Not pyenv's and the like, which are a shell first.
+# Not those of pyenv and the like, which start as a shell.
 PYTHON = "/usr/bin/python3" if os.access("/usr/bin/python3", os.X_OK) else sys.executable
 MIB = 1 << 20
-# Debian does not put postgres on the path, and scripts in place of its tools.
+# Debian leaves postgres off the path, and has scripts in place of its tools.
 SERVERS = os.pathsep.join(
     (*map(str, Path("/usr/lib/postgresql").glob("*/bin")), os.environ.get("PATH", ""), "/usr/sbin")
 )
@@ -41,41 +41,41 @@ PATIENCE = 60
 
 
 class Missing(Exception):
-    """What this machine has not got."""
+    """The machine lacks a program or a feature that an incident needs."""
 
 
 @dataclasses.dataclass
 class Facts:
-    """What is known of an incident. comm is that of the guilty processes, and of nobody else; with children that come
-    and go, theirs too."""
+    """The known facts of an incident. comm is that of the guilty processes and of nobody else; children that come and
+    go have it, too."""
 
     name: str
-    cause: str                  # a word for it; "" for what is no incident
-    pid: int = None             # the guilty process, or the parent of those that come and go
+    cause: str                  # in a word; "" if it is no incident
+    pid: int = None             # the guilty process, or the parent of guilty ones that come and go
     comm: str = None
-    pids: list = dataclasses.field(default_factory=list)    # of others that belong to it
+    pids: list = dataclasses.field(default_factory=list)    # of other processes that belong to it
     cgroup: str = None          # below the mount of its hierarchy: /small-4711
     cgroup_folder: str = None   # its folder
-    file: str = None            # for databases their socket
+    file: str = None            # of a database, its socket
     softirq: str = None
     disk: str = None            # loop1
     address: str = None         # 127.0.0.1:4711
-    victim: int = None          # a process that suffers, where that is another one
+    victim: int = None          # a process that suffers, if it is not the guilty one
     victim_comm: str = None
 
 
 class Stage:
-    """Starts what an incident is made of; all of it ends with it."""
+    """Starts the parts of an incident; all of them end with it."""
 
     def __init__(self, name, ends):
         self.name, self.ends = name, ends
 
     def start(self, load, comm=None, cgroup=None, **given):
-        """A process of loads.py, once it is at work: (pid, comm, what it said)."""
+        """Starts a process of loads.py and waits until it is at work: (pid, comm, the facts that it printed)."""
         comm = comm or self.name[:15]
         command = [PYTHON, str(LOADS), load, comm, json.dumps(given)]
         if cgroup:
-            # From its first page on, what it takes is the cgroup's.
+            # The cgroup is charged for all its memory, from its first page on.
             command = ["/bin/sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"', str(cgroup.folder), *command]
         # pylint: disable=consider-using-with
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -87,8 +87,8 @@ class Stage:
         return {"pid": process.pid, "comm": comm, **json.loads(said)}
 
     def program(self, comm, name, *args, user=None, first=False, cwd="/", end_by=signal.SIGKILL):
-        """A program of this machine under another name, which is that of all its processes. It ends with this one.
-        first: it has a CPU whatever else this machine does."""
+        """Starts a program of this machine under another name, which all its processes have. It ends with this one.
+        first: it gets a CPU no matter what else runs."""
         path = os.path.join(self.folder(), comm)
         os.symlink(os.path.realpath(find_program(name)), path)
         rights = ["--reuid", user, "--regid", user_group(user), "--clear-groups"] if user else []
@@ -103,7 +103,7 @@ class Stage:
         return Program(process, said)
 
     def postgres(self, comm):
-        """An empty cluster on a disk, with a server whose processes have that name: Postgres."""
+        """An empty cluster on a disk, and a server whose processes all have that name: Postgres."""
         folder = self.folder()
         shutil.chown(folder, "nobody")
         settle(self.program("initdb", "initdb", "-D", f"{folder}/data", "--no-sync", "--no-instructions", "-A", "trust",
@@ -116,14 +116,14 @@ class Stage:
         return database
 
     def folder(self):
-        """On a disk, where /var/tmp is on one."""
+        """A folder on a disk, if /var/tmp is on one."""
         path = tempfile.mkdtemp(prefix=f"{self.name}-", dir="/var/tmp")
         self.ends.callback(shutil.rmtree, path, ignore_errors=True)
         os.chmod(path, 0o755)
         return path
 
     def file_on_disk(self, size):
-        """Of which the page cache can forget what it has: a file of tmpfs has no other place."""
+        """A file whose pages the page cache can drop, unlike those of tmpfs, which have no other place."""
         path = self.file(size)
         with open(path, "rb") as file:
             for at in range(0, size, MIB):
@@ -136,7 +136,7 @@ class Stage:
         raise Missing("no disk below /var/tmp")
 
     def file(self, size):
-        """Not of zeros alone; on the disk, and not in memory: who reads it first is charged for its pages."""
+        """A file of random bytes, on disk and not in memory: its first reader is charged for its pages."""
         path = os.path.join(self.folder(), "data")
         piece = os.urandom(min(size, MIB))
         with open(path, "wb") as file:
@@ -148,7 +148,7 @@ class Stage:
         return path
 
     def cgroup(self, controller, v1, v2):
-        """With these {file: text}, of either version. A text of None only has to be there."""
+        """A cgroup with the settings {file: text} of its version. A text of None only requires the file."""
         hierarchy = find_hierarchy(controller)
         if hierarchy.version == 2:
             enable(hierarchy.mount, controller, self.ends)
@@ -165,7 +165,7 @@ class Stage:
 
 
 class Program:
-    """A process that Stage.program() has started."""
+    """A process started by Stage.program()."""
 
     def __init__(self, process, said):
         self.process, self.said, self.pid = process, said, process.pid
@@ -175,7 +175,7 @@ class Program:
         raise RuntimeError(f"{self.process.args}: {self.said.read()}")
 
     def until(self, holds):
-        """Waits for what the program is to do, while it goes on."""
+        """Waits for a condition while the program runs."""
         began = time.monotonic()
         while not holds():
             if self.process.poll() is not None or time.monotonic() - began > PATIENCE:
@@ -184,7 +184,7 @@ class Program:
 
 
 class Postgres:
-    """A server; file is its socket."""
+    """A postgres server; file is its socket."""
 
     def __init__(self, stage, server, folder):
         self.stage, self.server, self.folder = stage, server, folder
@@ -194,7 +194,7 @@ class Postgres:
         return ask_postgres(self.file, "SELECT 1") == "1"
 
     def clients(self, script, *args):
-        """pgbench, which runs a script over and over."""
+        """Starts pgbench, which runs a script over and over."""
         path = os.path.join(self.folder, "script")
         Path(path).write_text(script)
         return self.stage.program(
@@ -215,12 +215,12 @@ class Postgres:
 
 
 def find_program(name):
-    """Of a server or its tools."""
+    """The path of a server or of one of its tools."""
     return shutil.which(name, path=SERVERS)
 
 
 def ask_postgres(file, query):
-    """What psql prints; "" if there is no answer."""
+    """The output of psql; "" if there is no answer."""
     asked = subprocess.run(
         [
             find_program("psql"),
@@ -244,7 +244,7 @@ def ask_postgres(file, query):
 
 
 def ask_redis(file, *words):
-    """A command of redis in the protocol's oldest form, and the first bytes of the answer."""
+    """Sends redis a command in the protocol's oldest form; returns the first bytes of the answer."""
     with socket.socket(socket.AF_UNIX) as sock:
         sock.settimeout(PATIENCE)
         sock.connect(file)
@@ -253,7 +253,7 @@ def ask_redis(file, *words):
 
 
 def go_first(pid):
-    """Within its session and, where each is a group to the scheduler, before other sessions."""
+    """Raises a process above others of its session and, where the scheduler groups sessions, above other sessions."""
     os.setpriority(os.PRIO_PROCESS, pid, -20)
     with contextlib.suppress(OSError):
         Path(f"/proc/{pid}/autogroup").write_text("-20")
@@ -309,7 +309,7 @@ def enable(mount, controller, ends):
 
 
 def remove_cgroup(folder):
-    """A group is busy for a moment after its last task has gone."""
+    """Tries again for a while: a group stays busy for a moment after its last task has gone."""
     for _ in range(1000):
         try:
             return folder.rmdir()
@@ -327,7 +327,7 @@ def end(process):
     process.stderr.close()
 
 
-# --- incidents: each starts what it needs, and returns what is known of it ------------------------
+# --- incidents: each starts its parts and returns the facts about them -----------------------------
 
 def cpu_hog(stage):
     """one process computes on every CPU"""
@@ -677,7 +677,7 @@ def backup(stage):
     return {**stage.start("back_up", folder=os.path.dirname(path)), "file": path}
 
 
-# needs: programs that have to be here, beside Python and coreutils.
+# needs: required programs other than Python and coreutils.
 Incident = namedtuple("Incident", "name cause stage needs", defaults=((),))
 
 INCIDENTS = {each.name: each for each in (
@@ -714,7 +714,7 @@ INCIDENTS = {each.name: each for each in (
     Incident("stuck", "uninterruptible", stuck),
     Incident("deadlock", "deadlock", deadlock),
     Incident("zombies", "zombie", zombies),
-    # No incidents: nothing is to be found.
+    # Healthy loads: triage must find nothing.
     Incident("idle", "", idle),
     Incident("compile", "", compiling, ("gcc",)),
     Incident("idle-webserver", "", idle_webserver, ("nginx",)),
@@ -725,8 +725,8 @@ INCIDENTS = {each.name: each for each in (
 
 HEALTHY = [each.name for each in INCIDENTS.values() if not each.cause]
 
-# The rules of triage of which one is to be the first to speak about who is guilty. Where there is one CPU, who keeps
-# it busy has all.
+# The rules of triage one of which must be the first to name the guilty. On a machine with one CPU, the process that
+# keeps it busy has all of it.
 FIRST = {
     "cpu-hog": ("cpu-hog", "busy"),
     "cpu-hog-kernel": ("busy", "cpu-hog"),
@@ -741,7 +741,7 @@ FIRST = {
     "memory-leak": ("growth",),
     "page-fault-storm": ("page-faults",),
     "oom-in-cgroup": ("oom-kill",),
-    # How long tasks stand still depends on how fast the disk is; how often the limit is reached does not.
+    # How long tasks stall depends on the speed of the disk; how often the limit is reached does not.
     "reclaim": ("reclaim", "memory-limit"),
     "slow-disk": ("slow-disk", "slow-requests", "slow-files"),
     "fsync-neighbour": ("slow-files",),
@@ -761,10 +761,10 @@ FIRST = {
     "stuck": ("stuck",),
     "deadlock": ("deadlock",),
 }
-# What triage does not look for: zombies cost nothing but entries in a table, and many healthy programs end
+# Triage does not look for these: zombies cost nothing but entries in a table, and many healthy programs end
 # connections with a reset.
 UNSEEN = {"zombies", "resets"}
-# Those whose rates are set by the time they sleep, by clocks or by disks: a faster CPU does not raise them.
+# Incidents whose rates depend on sleeps, clocks or disks: a faster CPU does not raise them.
 PACED = {
     "cgroup-throttled",
     "descriptor-leak",
@@ -795,7 +795,7 @@ PACED = {
 
 
 def is_about(row, facts):
-    """Whether a row of a report, {cell: value}, names the guilty, what is theirs, or who suffers."""
+    """Whether a row of a report, {cell: value}, names the guilty, something of theirs, or the victim."""
     names = {facts.comm, facts.victim_comm, facts.disk, facts.softirq, facts.address, facts.cgroup} - {None}
     port = int(facts.address.rpartition(":")[2]) if facts.address else None
     return bool(names & {str(value) for value in row.values()} or row.get("ppid") == facts.pid or
@@ -804,7 +804,7 @@ def is_about(row, facts):
 
 @contextlib.contextmanager
 def staged(name):
-    """An incident, until it is left: Facts. Missing says what this machine has not got for it."""
+    """Stages an incident until the context is left: Facts. Raises Missing if the machine lacks something for it."""
     incident = INCIDENTS[name]
     missing = [each for each in incident.needs if not find_program(each)]
     if missing:

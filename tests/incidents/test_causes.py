@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""why: while an incident is staged, most of the time of the guilty that is not idle has the cause that was made."""
+"""why: most of the time that the guilty are not idle has the cause that the staged incident makes."""
 
 import json
 import subprocess
@@ -11,7 +11,7 @@ import staged
 import tally
 from tally import once
 
-# The state and the cause with the most time; of the victim's, if there is one, or the guilty.
+# The state and the cause with the most time, for the victim if there is one, else for the guilty.
 CAUSES = {
     "cpu-hog": ("user", "preempted", "run queue"),
     "cpu-hog-kernel": ("system", "preempted", "run queue"),
@@ -37,7 +37,7 @@ def test_the_cause_is_first(name):
     report = json.loads(ran.stdout)
     spent = Counter()
     for row in report["rows"]:
-        # Who sleeps through the whole second and a half, as those who are stuck, has no time to do anything else.
+        # Stuck tasks sleep through the whole second and a half, and have no time in any other state.
         pids = facts.pids or [facts.pid]
         guilty = row["comm"] == facts.victim_comm if facts.victim_comm else row["pid"] in pids
         if guilty and (row["state"] != "idle" or name == "stuck"):

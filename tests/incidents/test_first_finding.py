@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`tally triage` names what is wrong with a machine first, and is quiet on one that is well (staged.py)."""
+"""`tally triage` names the staged problem (staged.py) first, and reports none for a healthy load."""
 
 import contextlib
 import json
@@ -18,7 +18,7 @@ MILLISECOND = 1_000_000
 
 
 def triage():
-    """Its page."""
+    """The JSON page of a run of triage."""
     ran = subprocess.run(
         [BUILD / "tally", "triage", "--json", "-d", str(SECONDS)], capture_output=True, text=True, check=True
     )
@@ -53,7 +53,7 @@ def test_each_is_expected():
 
 
 def test_the_kept_figures_are_of_each():
-    """Those that tests/unit/test_triage_rules.c has the rules look at."""
+    """tests/unit/test_triage_rules.c runs the rules on these figures."""
     kept = {each["incident"]: each for each in map(json.loads, staged.KEPT.read_text().splitlines())}
     assert list(kept) == list(staged.INCIDENTS)
     for name, each in kept.items():
@@ -62,14 +62,14 @@ def test_the_kept_figures_are_of_each():
 
 @pytest.mark.parametrize("name", FIRST)
 def test_the_right_one_is_first(name):
-    """Of what is said about those who are guilty, or suffer from it. Something else may be wrong with this machine,
+    """The first finding about the guilty or the victim is the right one. This machine may have other problems,
     too."""
     facts, page = look(name)
     about = [each["rule"] for each in page["findings"] if is_about(each, facts)]
-    # Everybody waits for a CPU on a machine that has other work.
+    # Everybody waits for a CPU if the machine has other work.
     about = [rule for rule in about if rule in FIRST[name] or rule != "cpu-waits"]
     assert about and about[0] in FIRST[name], (facts, page["findings"])
-    # A thread that a lock wakes has waited for a CPU, too, but for microseconds: nothing holds it back.
+    # A thread that a lock wakes also waits for a CPU, but for microseconds: nothing holds it back.
     waits = [
         each["row"]["avg"]
         for finding in page["findings"]
@@ -81,7 +81,7 @@ def test_the_right_one_is_first(name):
 
 @pytest.mark.parametrize("name", HEALTHY)
 def test_quiet_where_all_is_well(name):
-    """What is a problem without the load, too, is one of what else this machine does."""
+    """A problem that is there without the load, too, comes from something else on this machine."""
     _, page = look(name)
     found = problems(page)
     assert not found or not found - problems(triage()), page["findings"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""By the kernel's accounting, each incident of staged.py is there while it is staged, and nothing of it afterwards."""
+"""The kernel's accounting shows each incident of staged.py while it is staged, and no trace of it afterwards."""
 
 import collections
 import contextlib
@@ -37,7 +37,7 @@ def oracle(name):
 # --- what the kernel counts ----------------------------------------------------------------------
 
 def pairs(path):
-    """Lines of a name and a number."""
+    """Parses lines of a name and a number."""
     return {name: int(n) for name, n in re.findall(r"^(\w+):?[ \t]+(\d+)", Path(path).read_text(), re.MULTILINE)}
 
 
@@ -55,7 +55,7 @@ def ticks(pid):
 
 
 def schedstat(pid):
-    """ns on and waiting for a CPU, of all threads."""
+    """ns that all threads ran on a CPU and waited for one."""
     return [sum(each) for each in zip(*((int(n) for n in path.read_text().split())
                                         for path in Path(f"/proc/{pid}/task").glob("*/schedstat")))]
 
@@ -71,13 +71,13 @@ def cpu_line():
 
 
 def grows(read, by, what):
-    """A counter grows by so much, soon."""
+    """A counter soon grows by at least this much."""
     before = read()
     wait_until(lambda: read() - before >= by, f"{what} to grow by {by} from {before}")
 
 
 def in_a_while(read, holds, seconds=0.5):
-    """What figures grow by in some time is as it should be: in one of the next such times, for others may have work."""
+    """The growth of figures meets a condition in one of several intervals: others may have work in the first ones."""
     def once_more():
         before, began = read(), time.monotonic()
         time.sleep(seconds)
@@ -149,7 +149,7 @@ def there_are_no_more_descriptors(facts):
 
 @oracle("futex-convoy")
 def threads_wait_in_futex(facts):
-    """In a system call that tells how many of them are in futex()."""
+    """The threads are in a system call, and /proc tells how many of them are in futex()."""
     call = {"x86_64": "202", "aarch64": "98"}[os.uname().machine]
 
     def waiting():
@@ -194,7 +194,7 @@ def the_kernel_kills(facts):
 
 @oracle("reclaim")
 def pages_are_taken_and_read_again(facts):
-    """More is read from the disk than the file has: the cgroup could not keep it."""
+    """More is read from the disk than the file's size: the cgroup could not keep its pages."""
     grows(lambda: memory_events(facts, "max", "memory.failcnt", None), 100, "how often the limit was reached")
     grows(lambda: pairs(f"/proc/{facts.pid}/io")["read_bytes"], os.path.getsize(facts.file) * 3 // 2, "bytes read")
 
@@ -210,7 +210,7 @@ def requests_take_long(facts):
 
 @oracle("fsync-neighbour")
 def the_small_one_is_faster_alone(facts):
-    """It commits twice as often while the large one is stopped."""
+    """The small writer commits twice as often while the large one is stopped."""
     def commits():
         return [pairs(f"/proc/{facts.victim}/io")["syscw"]]
 
@@ -227,7 +227,7 @@ def the_small_one_is_faster_alone(facts):
 
 @oracle("postgres-slow-fsync")
 def it_commits_beside_it(facts):
-    """What has committed is on the disk: postgres waits for it."""
+    """Commits are on the disk: postgres waits for it."""
     assert (
         staged.ask_postgres(facts.file, "SHOW fsync")
         == staged.ask_postgres(facts.file, "SHOW synchronous_commit")
@@ -247,7 +247,7 @@ def clients_wait_for_a_row(facts):
 
 @oracle("redis-keys")
 def keys_takes_long(facts):
-    """And nobody is answered meanwhile."""
+    """KEYS takes long, and nobody gets an answer meanwhile."""
     def calls():
         stats = re.search(r"cmdstat_keys:calls=(\d+),usec=(\d+)", staged.ask_redis(facts.file, "INFO", "commandstats"))
         return [int(n) for n in stats.groups()] if stats else [0, 0]
@@ -303,7 +303,7 @@ def connects_are_refused(_):
 
 
 def sockets_to(address, state_number):
-    """How many there are in that state (include/net/tcp_states.h), to a port of this machine."""
+    """The number of sockets in a state (include/net/tcp_states.h) that are connected to a port of this machine."""
     port = int(address.rpartition(":")[2])
     lines = (line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:])
     return sum(fields[2].endswith(f":{port:04X}") and fields[3] == f"{state_number:02X}" for fields in lines)
@@ -356,7 +356,7 @@ def each_waits_for_what_the_other_has(facts):
         for task in Path(f"/proc/{facts.pid}/task").iterdir():
             call = (task / "syscall").read_text().split()
             if call[0] == {"x86_64": "202", "aarch64": "98"}[os.uname().machine]:
-                # glibc's mutex: the lock, how often, its owner.
+                # glibc's mutex: the lock, its recursion count, its owner.
                 memory.seek(int(call[1], 16) + 8)
                 owners[int(task.name)] = int.from_bytes(memory.read(4), sys.byteorder)
     assert len(owners) == 2 and owners[owners[min(owners)]] == min(owners) != owners[min(owners)], owners

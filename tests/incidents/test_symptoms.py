@@ -18,7 +18,7 @@ SECTIONS = {section: list(commands) for section, commands in groupby(pages.comma
 
 
 def incidents():
-    """{section: what is staged for it}: the page says so in each."""
+    """{section: the incident staged for it}, as the page says in each section."""
     found = {}
     for text in re.split(r"^## ", PAGE.read_text(), flags=re.MULTILINE)[1:]:
         names = re.findall(r"`tests/incidents/staged\.py ([a-z-]+)`", text)
@@ -28,7 +28,7 @@ def incidents():
 
 
 def guilty(facts):
-    """What the commands of a section have to name, of what only this run of the incident knows."""
+    """The words that a section's commands must print, of those that are specific to this run of the incident."""
     if facts.name == "tcp-drops":
         return [facts.address.rpartition(":")[2]]
     if facts.name == "cgroup-throttled":
