@@ -8,15 +8,15 @@ from pathlib import Path
 
 import tally
 
-# name: as in the options of the mount ("cpu", "memory"), "v2" for the unified one.
+# name: as in the mount options ("cpu", "memory"), or "v2" for the unified hierarchy.
 Hierarchy = namedtuple("Hierarchy", "name mount")
 
-# Those that need no set-up before a task may enter a new group (cpuset does).
+# Controllers that need no set-up before a task may enter a new group (cpuset does).
 V1_CONTROLLERS = ("cpu", "cpuacct", "memory", "pids", "freezer", "blkio", "devices")
 
 
 def hierarchies():
-    """All that are mounted, each once."""
+    """All mounted hierarchies, each once."""
     found = {}
     for line in Path("/proc/self/mountinfo").read_text().splitlines():
         fields, _, fs = line.partition(" - ")
@@ -31,7 +31,7 @@ def hierarchies():
 
 
 def default_hierarchy():
-    """The one tally speaks of unless told otherwise: v1's cpu where that is mounted."""
+    """The hierarchy that tally uses by default: v1's cpu if that is mounted."""
     found = {h.name: h for h in hierarchies()}
     return found.get("cpu") or found.get("v2")
 
@@ -58,7 +58,7 @@ class Cgroup:
             os.sched_setaffinity(tid, cpus)
 
     def remove(self):
-        """A group is busy for a moment after its last task has gone."""
+        """Tries again for a while: a group stays busy for a moment after its last task has gone."""
 
         def is_gone(path):
             try:

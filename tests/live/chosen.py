@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Which live tests run, in which order, and what became of each: a pytest plugin that tests/live/run loads.
+"""Selects and orders live tests, and records their outcomes: a pytest plugin that tests/live/run loads.
 
 As a program it prints which tests the gate leaves out, and why.
 
-The gate (make check) leaves out tests that are quarantined or dear, and of a family of tests, which are the cases of
-one function, what goes beyond the family's seconds. check-live-all runs them all.
+The gate (make check) leaves out tests that are quarantined or expensive and, of each family (the cases of one
+function), the cases beyond the family's seconds. check-live-all runs them all.
 
-tests/costs         SECONDS TEST, the dearest first: what each test took last. `make check-live-all` rewrites it.
+tests/costs         SECONDS TEST, the most expensive first: the last run of each. `make check-live-all` rewrites it.
 tests/gate          families that get more or fewer seconds than the others. Fields are separated by " | ":
                     FAMILY | SECONDS | WHY; see there.
-tests/quarantine    tests that the gate does not trust now. Fields are separated by " | ":
+tests/quarantine    tests that the gate does not trust at present. Fields are separated by " | ":
                     TEST | REASON | SINCE | UNTIL | MEND | PASSED
                     SINCE and UNTIL are dates (2026-11-26), 14 days apart at most; MEND says what would mend the test;
-                    PASSED is how often in a row it has passed in check-live-all, which updates it.
+                    PASSED is the number of passes in a row in check-live-all, which updates it.
 
 Environment, set by tests/live/run:
-TALLY_GATE          not empty: leave out what the gate leaves out
+TALLY_GATE          not empty: run the gate's tests only
 TALLY_OUTCOMES      a file: one line of JSON for each test that ran (see Outcome)
 """
 import datetime
@@ -33,7 +33,7 @@ COSTS, QUARANTINE, RULES = TESTS / "costs", TESTS / "quarantine", TESTS / "gate"
 # A test that takes longer is not in the gate: it costs more than a hundred others.
 DEAR_SECONDS = 10
 
-# A family without a rule: the longest case that is taken, and all cases together.
+# For a family without a rule: the longest case to run, and the seconds of all cases together.
 CASE_SECONDS, FAMILY_SECONDS = 5, 4
 ALL = float("inf")
 
@@ -57,7 +57,7 @@ def costs(path=COSTS):
 
 
 def quarantine(path=QUARANTINE):
-    """The entries. A line that has not six fields, or no date or number where one belongs, is a ValueError."""
+    """The entries. A line without six fields, or with a wrong date or number, raises ValueError."""
     entries = []
     for line in data_lines(path):
         fields = [field.strip() for field in line.split(" | ")]
@@ -70,7 +70,7 @@ def quarantine(path=QUARANTINE):
 
 
 def faults(entries, today, known):
-    """What is wrong with the entries of the quarantine. known: is there such a test?"""
+    """Faults in the entries of the quarantine. known(test): whether such a test exists."""
     for entry in entries:
         if not known(entry.test):
             yield f"{entry.test}: there is no such test"
@@ -83,7 +83,7 @@ def faults(entries, today, known):
 
 
 def rules(path=RULES):
-    """{family: Rule}. A line that has not three fields, or a wrong number, is a ValueError."""
+    """{family: Rule}. A line without three fields, or with a wrong number, raises ValueError."""
     found = {}
     for line in data_lines(path):
         fields = [field.strip() for field in line.split(" | ")]
@@ -99,7 +99,7 @@ def family_of(test):
 
 
 def limits(family, known):
-    """The seconds that a case of the family may take, and all of them together."""
+    """The seconds that a case of the family may take, and that all of them together may take."""
     rule = known.get(family) or known.get(family.partition("::")[0])
     if rule is None:
         return CASE_SECONDS, FAMILY_SECONDS
@@ -107,9 +107,9 @@ def limits(family, known):
 
 
 def taken(cases, longest, seconds):
-    """Which of a family's cases, {test: seconds}, the gate runs: in the order of a hash, so that a change of costs
-    changes little, and neighbours are not chosen together. A case that does not fit is skipped for one that does. One
-    is taken at least, if one is not too dear."""
+    """The cases of a family, {test: seconds}, that the gate runs: in the order of a hash, so that a change of costs
+    changes little, and neighbours are not chosen together. A case that does not fit is skipped for one that does. At
+    least one case runs, unless all are too expensive."""
     found = []
     for test in sorted(cases, key=lambda test: zlib.crc32(test.encode())):
         if cases[test] <= longest and (cases[test] <= seconds or not found):
@@ -153,7 +153,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 def dearest_files_first(items):
-    """Workers take whole files, one after the other: a dear one that begins last would end last."""
+    """Workers take whole files, one after the other: an expensive file that begins last would end last."""
     known, files = costs(), {}
     for item in items:
         files[item.path] = files.get(item.path, 0) + known.get(item.nodeid, 0.2)
@@ -162,7 +162,7 @@ def dearest_files_first(items):
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
-    """Notes that a failure compares exact counts. A hang, or a machine without room, is no count."""
+    """Marks failures of exact counts. A hang, or a machine without room, is not one of these."""
     outcome = yield
     report = outcome.get_result()
     if report.failed and item.get_closest_marker("exact") and call.excinfo.errisinstance(AssertionError):
@@ -170,8 +170,8 @@ def pytest_runtest_makereport(item, call):
 
 
 class Outcomes:
-    """Writes what became of each test: {"test", "outcome", "seconds", "said", "exact"}, "outcome" is passed, failed or
-    skipped. A test that fails may fail again while it is cleaned up: its first failure is the one that is told."""
+    """Writes the outcome of each test: {"test", "outcome", "seconds", "said", "exact"}, "outcome" is passed, failed or
+    skipped. A test that fails may fail again in its teardown: the first failure is reported."""
 
     def __init__(self, path):
         self.path = path
@@ -191,7 +191,7 @@ class Outcomes:
                 file.write(json.dumps(each) + "\n")
 
     def pytest_collectreport(self, report):
-        """A file that cannot be collected has no tests that could fail, or pass in a second try."""
+        """A file that fails to be collected has no tests that could fail, or pass in a second try."""
         if report.failed:
             with open(self.path, "a") as file:
                 file.write(json.dumps({"test": report.nodeid, "outcome": "failed", "seconds": 0,
@@ -205,13 +205,13 @@ def first_words(report):
 
 
 def pytest_configure(config):
-    # Under xdist the process that starts the workers hears of all tests, of crashed workers', too.
+    # Under xdist the process that starts the workers sees the reports of all tests, even of crashed workers.
     if "TALLY_OUTCOMES" in os.environ and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Outcomes(os.environ["TALLY_OUTCOMES"]))
 
 
 def main():
-    """Cases that a family's seconds leave out have one line for the family."""
+    """Prints one line per family for cases that the family's seconds leave out."""
     out, known = left_out(), costs()
     print(f"{len(known) - len(out):,} of {len(known):,} live tests; {len(out)} are left out here, "
           "make check-live-all runs them:")

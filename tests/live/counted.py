@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Counting the same thing in several ways: stat, perf stat, and the kernel's own books.
+"""Counts the same thing in several ways: with stat, perf stat, and the kernel's own books.
 
     load = trigger("faults", 100, 2, 0)                 # ready, and asleep
     tracer = stat(tool, "-e", "page-faults", "-p", load.pid)
@@ -32,12 +32,12 @@ GETPPID = SYSCALLS["getppid"]
 
 
 def stat(tool, *args, **kwargs):
-    """stat in the background, with JSON."""
+    """Starts stat in the background, with JSON."""
     return tool("--json", *args, tool="stat", **kwargs)
 
 
 def work(*loads, between=None):
-    """tally.let_work() until they are at rest. Returns what each said."""
+    """tally.let_work() until the loads are at rest. Returns the output of each."""
     said = tally.let_work(loads, between)
     for load in loads:
         load.settle()
@@ -45,7 +45,7 @@ def work(*loads, between=None):
 
 
 def counts(report, *key):
-    """{event: count}, {(key..., event): count} of a report by keys. Checks that none is twice."""
+    """{event: count}, or {(key..., event): count} for a report by keys. Checks that none appears twice."""
     found = {}
     lost(report)
     for row in report["rows"]:
@@ -67,11 +67,11 @@ def lost(report):
 
 
 def again_when_skipped(module):
-    """Has the tests of a module repeated when the kernel skipped programs, and they said so.
+    """Has the tests of a module repeated if the kernel skipped programs and the tool reported it.
 
-    Since 7.0 a program on a system call can be preempted, and while it is, the kernel runs it for
-    nobody else on that CPU. That is counted as lost ("recursion"), but there is no equality then.
-    On earlier kernels it has no excuse.
+    Since 7.0 a program on a system call can be preempted, and until it ends, the kernel runs it for
+    no other task on that CPU. The tool counts these events as lost ("recursion"), but then counts are
+    not equal. Earlier kernels have no excuse.
     """
     def repeated(test):
         @functools.wraps(test)
@@ -94,8 +94,8 @@ def again_when_skipped(module):
 
 
 def exactly(trial):
-    """Makes a trial, which returns a function that checks, until no switch was hidden from the
-    tracers (tally.holes()): what such a task did is charged to whoever comes next."""
+    """Repeats a trial, which returns a function that checks, until no switch was hidden from the
+    tracers (tally.holes()): the events of a hidden task are charged to the next one."""
 
     def judged():
         before = tally.holes()
@@ -113,8 +113,8 @@ Usage = namedtuple("Usage", "minor major voluntary involuntary run_ns")
 
 
 def usage(pid, tid=None):
-    """What a thread has used so far (a process with all its dead threads, if there is no tid; but
-    switches are then those of the threads that are there)."""
+    """The usage of a thread so far, or, without a tid, of a process with all its dead threads; but
+    switches are those of its live threads only."""
     place = f"/proc/{pid}/task/{tid}" if tid else f"/proc/{pid}"
     fields = Path(f"{place}/stat").read_text().rpartition(")")[2].split()
     switches = [0, 0]
@@ -134,7 +134,7 @@ def since(before, pid, tid=None):
 # --- perf ------------------------------------------------------------------------------------------
 
 def why_no_perf():
-    """None, or the reason for which perf cannot be compared with."""
+    """None, or the reason why there is no perf to compare with."""
     if not shutil.which("perf"):
         return "perf is not installed"
     tried = subprocess.run([*tally.PERF, "stat", "-x,", "-e", "task-clock", "true"], check=False,
@@ -143,7 +143,7 @@ def why_no_perf():
 
 
 class Perf:
-    """perf stat in the background, which counts from its making on until stop(); with a path perf record, until
+    """perf stat in the background, which counts from its creation until stop(); with a path perf record, until
     end()."""
 
     def __init__(self, *args, record=None):
@@ -178,7 +178,7 @@ class Perf:
         self.process.wait(tally.PATIENCE)
 
     def stop(self, per_cpu=False):
-        """Returns {event: count}, {(cpu, event): count}: whole numbers as they are, clocks in
+        """Returns {event: count}, or {(cpu, event): count}: whole numbers unchanged, clocks in
         milliseconds."""
         self.end()
         found = {}

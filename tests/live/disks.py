@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Disks made for a test: loop devices anywhere, and those of null_blk and scsi_debug in guests. What
-the kernel says of a disk, and what the trigger "disk" asks of one."""
+"""Disks for tests: loop devices anywhere, and those of null_blk and scsi_debug in guests. The kernel's
+books of a disk, and the requests that the trigger "disk" makes."""
 
 import os
 import shutil
@@ -16,7 +16,7 @@ READ, WRITE, FLUSH, DISCARD, CACHED, DURABLE = range(6)
 
 SECTOR = 512
 
-# Of each kind: how many, merged into others, bytes, ms. Flushes have no bytes.
+# Fields of each kind: the number, how many were merged into others, bytes, ms. Flushes have no bytes.
 Books = namedtuple("Books", "read write discard flush")
 Kind = namedtuple("Kind", "n merged bytes ms", defaults=(0, 0, 0, 0))
 
@@ -33,7 +33,7 @@ class Disk:
         return Books(*kinds, Kind(n=n[15], ms=n[16]))
 
     def rest(self):
-        """Waits until no request is under way: who asked is woken before the request counts as done."""
+        """Waits until no request is in flight: the task that made one is woken before the request counts as done."""
         inflight = Path(f"/sys/block/{self.name}/inflight")
         wait_until(lambda: not sum(map(int, inflight.read_text().split())), f"{self.name} is at rest")
 
@@ -53,7 +53,7 @@ def mount(ends, directory, kind, options):
 
 
 def write_too_much(disk):
-    """1 MiB, for which the file behind the disk has no room."""
+    """Writes 1 MiB, for which the file behind the disk has no room."""
     fd = os.open(disk.path, os.O_RDWR)
     try:
         with pytest.raises(OSError):
@@ -76,7 +76,7 @@ def loop(ends, directory, size=16 << 20):
         pytest.skip(f"no loop device: {error}")
     ends.callback(run, "losetup", "-d", path)
     if shutil.which("udevadm"):
-        run("udevadm", "settle")        # it reads what is on a new disk, some time after that is there
+        run("udevadm", "settle") # udev reads a new disk, some time after it appears
     return Disk(path)
 
 
@@ -88,7 +88,7 @@ def load(module, *options):
 
 
 def null(ends, name="tally", **attributes):
-    """A disk of null_blk: memory, or nothing at all, with a latency that is set."""
+    """A disk of null_blk: memory, or nothing at all, with a given latency."""
     load("null_blk", "nr_devices=0")
     config = Path("/sys/kernel/config")
     if not (config / "nullb").exists():
@@ -108,7 +108,7 @@ def null(ends, name="tally", **attributes):
 
 
 def scsi(*options):
-    """The disk of scsi_debug, which stays as long as the guest."""
+    """The disk of scsi_debug, which remains until the guest ends."""
     before = set(os.listdir("/sys/block"))
     load("scsi_debug", *options)
     new = wait_until(lambda: set(os.listdir("/sys/block")) - before, "a disk of scsi_debug")
@@ -117,7 +117,7 @@ def scsi(*options):
     return Disk(path)
 
 
-# What the trigger is asked for: count times size bytes, from a place on in steps.
+# Work for the trigger: count times size bytes, from start on in steps.
 Work = namedtuple("Work", "op count size start step", defaults=(0, 0, 0))
 
 
@@ -126,5 +126,5 @@ def arguments(disk, works):
 
 
 def requests(works):
-    """(op, sector, bytes) of what is no larger than a request and goes past the page cache."""
+    """(op, sector, bytes) of each request of works that bypass the page cache and need not be split."""
     return [(w.op, (w.start + i * w.step) // SECTOR, w.size) for w in works for i in range(w.count)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the tests of tools about files share.
+"""Helpers shared by the tests of tools about files.
 
     load = trigger("files", "open", CREATE, path, "write", 3, 100)
     tracer = tool("--json", "-p", load.pid, tool="filetop")
@@ -21,13 +21,13 @@ import tally
 
 READ, CREATE, APPEND = os.O_RDONLY, os.O_RDWR | os.O_CREAT, os.O_RDWR | os.O_CREAT | os.O_APPEND
 
-# Terminal control, what ends a line, a row, a text and a JSON string, bytes that are no UTF-8,
-# an overlong one, a bidi control.
+# Terminal control, the ends of a line, a row, a text and a JSON string, bytes that are not UTF-8,
+# an overlong encoding, a bidi control.
 HOSTILE = b"\x1b]0;x\x07\n\t\r,;\"'\\ \xff\xc0\x80\xe2\x80\xae{path}"
 
 
 def generation_of(path):
-    """As the file system tells it: FS_IOC_GETVERSION."""
+    """The inode generation, from FS_IOC_GETVERSION."""
     with open(path, "rb") as file:
         try:
             return struct.unpack("I", fcntl.ioctl(file, 0x80087601, bytes(8))[:4])[0]
@@ -36,7 +36,7 @@ def generation_of(path):
 
 
 def after(tracer, *loads):
-    """Lets loads do their work and ends the tool."""
+    """Lets loads do their work, then ends the tool."""
     tally.let_work(loads)
     for load in loads:
         load.settle()
@@ -44,27 +44,27 @@ def after(tracer, *loads):
 
 
 def intact(report):
-    """Where the hooks can be preempted (since 7.0) the kernel skips them now and then, and counts
-    that: such a trial of steady() cannot be judged. Nothing else is ever lost."""
+    """Where the hooks can be preempted (since 7.0) the kernel sometimes skips them, and counts
+    that: such a trial of steady() cannot be judged. Nothing else may ever be lost."""
     if report["lost"]["recursion"]:
         raise tally.Blurred
     assert not any(tally.flaws(report).values()), report["lost"]
 
 
 def name_bytes(shown):
-    """What a tool has shown as a name, as it was. Nothing that could do harm is in it."""
+    """The original bytes of a name that a tool has printed. The printed form has no harmful characters."""
     text = shown.encode()
     assert shown.isprintable()
     return re.sub(rb"\\x([0-9a-f]{2})", lambda m: bytes([int(m[1], 16)]), text)
 
 
 def in_namespace(script):
-    """The command in front of a trigger that mounts what it likes before; it keeps its pid."""
+    """The command prefix of a trigger, whose script may mount things first; the trigger keeps its pid."""
     return "unshare", "-m", "sh", "-ec", script + '; exec "$0" "$@"'
 
 
 def mount_of(path):
-    """(mount point, file system type) that a path is on, as the kernel says it."""
+    """(mount point, file system type) of a path, from mountinfo."""
     best = ("", "")
     with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as mounts:
         for line in mounts:
@@ -79,7 +79,7 @@ def type_of_fs(path):
 
 
 def unread(fd):
-    """Bytes in a pipe."""
+    """The number of unread bytes in a pipe."""
     return struct.unpack("i", fcntl.ioctl(fd, termios.FIONREAD, bytes(4)))[0]
 
 
@@ -89,7 +89,7 @@ class Reader:
     def __init__(self, directory, ends, n):
         self.path, self.n = directory / "fifo", n
         os.mkfifo(self.path)
-        # Open for reading, too: dd opens it without a wait then.
+        # Open for reading, too, so that dd opens it without a wait.
         self.writer = os.open(self.path, os.O_RDWR)
         ends.callback(os.close, self.writer)
         self.process = subprocess.Popen(
@@ -101,7 +101,7 @@ class Reader:
         tally.settle(self.pid)
 
     def feed(self, look=lambda: None):
-        """Gives it all bytes, each after 30 ms of waiting. look() is called while it waits."""
+        """Writes all bytes, each after 30 ms of waiting. look() is called while the reader waits."""
         for _ in range(self.n):
             tally.settle(self.pid)
             look()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""ELF files that are out to harm whoever reads them, made from small programs that are not."""
+"""ELF files made to harm their readers, built from small harmless programs."""
 
 import lzma
 import os
@@ -8,7 +8,7 @@ import struct
 import subprocess
 import zlib
 
-# Spins in code of 400,000 bytes, so that there is room for as many symbols.
+# Spins in code of 400,000 bytes, which has room for as many symbols.
 SOURCE = """
 asm(".text\\n.globl wide\\n.type wide,@function\\nwide: .skip 400000, 0x90\\nret\\n.size wide, . - wide");
 extern void wide(void);
@@ -48,7 +48,7 @@ class Elf:
         self.data += contents
 
     def claim(self, name, size):
-        """The section says that it has so many bytes."""
+        """Makes the section header claim a size."""
         struct.pack_into("<Q", self.data, self.shoff + 64 * self.find(name) + 32, size)
 
     def write(self, path, size=None):
@@ -90,7 +90,7 @@ def link_of(name, crc):
 # --- one file each: made in a directory, called name -----------------------------------------------
 
 def huge_debug_file(directory, name):
-    """Its debug file is sparse, and has 8 TB."""
+    """The debug file is sparse, and has 8 TB."""
     path = stripped(directory, name)
     add_section(path, ".gnu_debuglink", link_of(f"{name}.debug", 1))
     Elf(path).write(directory / f"{name}.debug", size=8 << 40)
@@ -105,7 +105,7 @@ def fifo_as_debug_file(directory, name):
 
 
 def fifo_as_shared_debug_file(directory, name):
-    """What dwz(1) would have moved out of it is in a FIFO."""
+    """The shared part of its debug information, as moved by dwz(1), is a FIFO."""
     path = compile_spinner(directory, name, "-g")
     add_section(path, ".gnu_debugaltlink", f"{directory}/{name}.alt".encode() + bytes(1) + bytes(20))
     os.mkfifo(directory / f"{name}.alt")
@@ -113,7 +113,7 @@ def fifo_as_shared_debug_file(directory, name):
 
 
 def symbols(path, names, name_of):
-    """Its symbols are 100,000 in the code of wide(), whose names are somewhere in names."""
+    """Adds 100,000 symbols in the code of wide(), with names at the offsets name_of(i) into names."""
     elf = Elf(path)
     text = elf.header(elf.find(".text"))
     index = elf.find(".text")
@@ -127,19 +127,19 @@ def symbols(path, names, name_of):
 
 
 def one_long_name(directory, name):
-    """All symbols have one name of 16,000 letters."""
+    """All symbols have the same name of 16,000 letters."""
     path = compile_spinner(directory, name)
     return symbols(path, b"\0" + b"n" * 16000 + b"\0", lambda i: 1)
 
 
 def names_in_names(directory, name):
-    """Each symbol's name is the end of another one's, 8,000 letters in the middle."""
+    """Each symbol's name is the end of another one's, 8,000 letters on average."""
     path = compile_spinner(directory, name)
     return symbols(path, b"\0" + b"n" * 16000 + b"\0", lambda i: 1 + i % 16000)
 
 
 def ten_million_symbols(directory, name):
-    """A sparse table, of 2 GB."""
+    """A sparse symbol table of 2 GB."""
     path = compile_spinner(directory, name)
     elf = Elf(path)
     elf.replace(".symtab", b"")
@@ -149,7 +149,7 @@ def ten_million_symbols(directory, name):
 
 
 def absurd_segments(directory, name):
-    """50 million program headers, in a file of a few KB on the disk."""
+    """50 million program headers, in a file that takes a few KB on disk."""
     header = bytearray(struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1" + bytes(9), 3, 62, 1, 0, 4096, 64,
                                    0, 64, 56, 0xffff, 64, 1, 0))
     section = struct.pack("<IIQQQQIIQQ", 0, 0, 0, 0, 0, 0, 0, 50_000_000, 0, 0)
@@ -161,7 +161,7 @@ def absurd_segments(directory, name):
 
 
 def absurd_sections(directory, name):
-    """2^40 sections."""
+    """A header that claims 2^40 sections."""
     path = compile_spinner(directory, name)
     elf = Elf(path)
     struct.pack_into("<H", elf.data, 60, 0)
@@ -191,7 +191,7 @@ def packed_symbols(directory, name):
 
 
 def unit(abbreviations, entries):
-    """A unit of DWARF 4, and its abbreviations."""
+    """A DWARF 4 unit, and its abbreviations."""
     body = struct.pack("<HIB", 4, 0, 8) + entries
     return struct.pack("<I", len(body)) + body, abbreviations + b"\0"
 
@@ -206,13 +206,13 @@ def with_debug_information(directory, name, info, abbreviations):
 
 
 def deep_entries(directory, name):
-    """Blocks in blocks in blocks, a million deep."""
+    """Lexical blocks nested a million deep."""
     info, abbreviations = unit(b"\1\x11\1\0\0" + b"\2\x0b\1\0\0", b"\1" + b"\2" * 1_000_000)
     return with_debug_information(directory, name, info, abbreviations)
 
 
 def entries_in_circles(directory, name):
-    """Functions that are each other's origin, and whose next sibling is themselves."""
+    """Functions that are each other's origin, and that are their own next sibling."""
     # DW_TAG_subprogram: DW_AT_abstract_origin DW_AT_sibling, both DW_FORM_ref4, with children
     info, abbreviations = unit(b"\1\x11\1\0\0" + b"\2\x2e\1\x31\x13\1\x13\0\0",
                                b"\1" + b"\2" + struct.pack("<II", 21, 12) + b"\2" +
@@ -221,7 +221,7 @@ def entries_in_circles(directory, name):
 
 
 def endless_lines(directory, name):
-    """A table of 40 million lines."""
+    """A line table of 40 million lines."""
     path = compile_spinner(directory, name, "-g", "-gdwarf-4")
     elf = Elf(path)
     head = elf.header(elf.find(".debug_line"))
@@ -235,7 +235,7 @@ def endless_lines(directory, name):
 
 
 def huge_dynamic_section(directory, name):
-    """What says which libraries it needs is sparse, and has 2 GB."""
+    """The dynamic section, which lists the needed libraries, is sparse and has 2 GB."""
     path = compile_spinner(directory, name)
     elf = Elf(path)
     elf.replace(".dynamic", b"")
@@ -245,7 +245,7 @@ def huge_dynamic_section(directory, name):
 
 
 def forged_debug_file(directory, name):
-    """A file with the C library's build ID that calls all of its code forged(); and where it would be looked for."""
+    """A file with the C library's build ID that names all of its code forged(), and the path where it is looked for."""
     libc = next(line.split()[-1] for line in open("/proc/self/maps", encoding="utf8") if "/libc.so.6" in line)
     notes = subprocess.run(["readelf", "-n", libc], stdout=subprocess.PIPE, text=True, check=True).stdout
     build_id = re.search(r"Build ID: ([0-9a-f]+)", notes)[1]
@@ -262,14 +262,14 @@ def forged_debug_file(directory, name):
     return path, f"/usr/lib/debug/.build-id/{build_id[:2]}/{build_id[2:]}.debug"
 
 
-# What reading the file itself shows, and what only debug information does.
+# Files that harm readers of ELF itself, and files that harm only readers of debug information.
 IN_SYMBOLS = [huge_debug_file, fifo_as_debug_file, one_long_name, names_in_names, ten_million_symbols,
               absurd_sections, packed_symbols]
 IN_DEBUG_INFORMATION = [fifo_as_shared_debug_file, packed_debug_information, deep_entries,
                         entries_in_circles, endless_lines]
 
 
-# Each instruction has a rule of its own.
+# Each instruction has its own unwind rule.
 RULES = """
 asm(".text\\n.globl ruled\\n.type ruled,@function\\nruled:\\n.cfi_startproc\\n"
     ".rept {n}\\nnop\\n.cfi_adjust_cfa_offset 8\\n.endr\\nret\\n.cfi_endproc\\n.size ruled, . - ruled");
@@ -277,7 +277,7 @@ asm(".text\\n.globl ruled\\n.type ruled,@function\\nruled:\\n.cfi_startproc\\n"
 
 
 def many_rules(directory, name, n):
-    """A spinner with so many different unwind rules."""
+    """A spinner with n different unwind rules."""
     source, path = directory / f"{name}.c", directory / name
     source.write_text(RULES.format(n=n) + SOURCE)
     command("cc", "-O1", "-w", "-o", path, source)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the tests of the tools for networks share: a network of one's own, sockets in it, packets
-that are lost on purpose, and what the kernel has counted."""
+"""Helpers shared by the tests of network tools: a network of one's own, sockets in it, packets
+that are lost on purpose, and the kernel's counters."""
 
 import ctypes
 import fcntl
@@ -28,11 +28,11 @@ LOOPBACK = {"IPv4": (socket.AF_INET, "127.0.0.1"), "IPv6": (socket.AF_INET6, "::
 
 
 def exact(test):
-    """As snooping.exact(), for events that happen in softirqs: what arrives, timers, what is sent again.
+    """Like snooping.exact(), for events in softirqs: arrivals, timers, retransmissions.
 
-    The threads of process 1 from whom a guest of PVM hides tracepoints (tally.holes()) hide those of a softirq that
-    comes over them, too: all programs on them miss them, and the kernel counts no skipped run. The kernel's own trace
-    has them. So a trial that such a thread ran in, and that found other counts, is apart: of that kind five in a row
+    A PVM guest hides tracepoints from some threads of process 1 (tally.holes()), and from softirqs that interrupt
+    them, too: all programs on them miss these events, and the kernel counts no skipped run. The kernel's own trace
+    has them. So a trial in which such a thread ran, and whose counts differ, is set apart: five of these in a row
     fail.
     """
 
@@ -50,8 +50,8 @@ def exact(test):
 
 
 class Own:
-    """A network namespace for this thread, with a loopback device and nothing else: nobody else's
-    packets are in its counters."""
+    """A network namespace for this thread, with nothing but a loopback device: no packets of others
+    are in its counters."""
 
     def __enter__(self):
         self.before = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
@@ -68,7 +68,7 @@ class Own:
 
 
 def counter(file, name):
-    """A counter of /proc/net/snmp or netstat; with its protocol where several have it: Udp.NoPorts."""
+    """A counter of /proc/net/snmp or netstat, with its protocol if several have it: Udp.NoPorts."""
     protocol, _, name = name.rpartition(".")
     lines = Path(f"/proc/thread-self/net/{file}").read_text().splitlines()
     for names, values in zip(lines[::2], lines[1::2]):
@@ -79,13 +79,13 @@ def counter(file, name):
 
 
 def text(address):
-    """As the tools have it."""
+    """An address in the form of the tools."""
     host, port, *_ = address
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 class Sockets:
-    """Sockets of one address of this machine, which are closed with the test."""
+    """Sockets of one local address, which are closed at the end of the test."""
 
     def __init__(self, ends, family, host):
         self.ends, self.family, self.host = ends, family, host
@@ -102,7 +102,7 @@ class Sockets:
         return s
 
     def pair(self, server):
-        """A connection: who connects, who accepts."""
+        """A connection: the client's socket, the server's socket."""
         client = self.new()
         client.connect((self.host, server.getsockname()[1]))
         accepted = self.ends.enter_context(server.accept()[0])
@@ -111,11 +111,11 @@ class Sockets:
         return client, accepted
 
 
-NOTHING = ctypes.create_string_buffer(struct.pack("HBBI", 6, 0, 0, 0))   # return 0: no byte of it
+NOTHING = ctypes.create_string_buffer(struct.pack("HBBI", 6, 0, 0, 0))   # return 0: drop the packet
 
 
 def be_deaf(s):
-    """From now on nothing arrives at a socket: the kernel drops it there."""
+    """From now on the kernel drops all packets at a socket."""
     s.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER,
                  struct.pack("HxxxxxxP", 1, ctypes.addressof(NOTHING)))
 
@@ -133,7 +133,7 @@ def receive(s, n):
 
 
 def tcp_info(s):
-    """Some of struct tcp_info (include/uapi/linux/tcp.h), by name."""
+    """Some fields of struct tcp_info (include/uapi/linux/tcp.h), by name."""
     raw = s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
     found = {"unacked": 24, "rtt": 68, "total_retrans": 100}
     info = {name: struct.unpack_from("I", raw, at)[0] for name, at in found.items()}
@@ -144,12 +144,12 @@ def tcp_info(s):
 
 
 def await_acknowledged(*sockets):
-    """Until all that they have sent has arrived, and they know it: nothing is sent again from then on."""
+    """Waits until all that they sent is acknowledged: nothing is retransmitted from then on."""
     tally.wait_until(lambda: not any(tcp_info(s)["unacked"] for s in sockets), "no acknowledgement")
 
 
 def await_closed():
-    """Until the last connection of this network has gone: a FIN or RST may still be on its way to the other end."""
+    """Waits for the last connection of this network to go: a FIN or RST may still be on its way to the other end."""
     listening, time_wait = "0A", "06"
 
     def none_left():
@@ -164,6 +164,6 @@ def await_closed():
 
 
 def reset(s):
-    """Closes a connection at once: no packet changes its figures any more."""
+    """Closes a connection at once: no packet changes its figures afterwards."""
     s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     s.close()

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Reads profile.proto (github.com/google/pprof), and checks what every reader of it relies on. Written from the
-wire format of protocol buffers and the .proto file, not from our writer."""
+"""Reads profile.proto (github.com/google/pprof), and checks the properties that every reader relies on. Written from
+the wire format of protocol buffers and the .proto file, not from our writer."""
 
 import gzip
 
-# Of each message: field number -> (name, is it repeated, what it is).
+# Fields by message: number -> (name, whether it is repeated, type).
 NUMBER, TEXT = "number", "text"
 VALUE_TYPE = {1: ("type", False, NUMBER), 2: ("unit", False, NUMBER)}
 LABEL = {

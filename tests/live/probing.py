@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the tests of probe share: its reports, checked for their form, and its streams."""
+"""Helpers shared by the tests of probe: its reports, checked for their form, and its streams."""
 
 import json
 import os
@@ -20,12 +20,12 @@ LINE = {"time_ns": int, "comm": str, "pid": int, "tid": int, "cpu": int, "values
 LINE_OPTIONAL = {"event": str, "elapsed_ns": int, "frames": list}
 
 
-# What is decided before the kernel is asked, or behind it.
+# For tests of decisions that are made without the kernel.
 alike = pytest.mark.skipif(bool(GUEST), reason="the same on all kernels, and those are slow")
 
 
 def few(cases):
-    """Cases that are all alike for the kernel: a third of them where machines are slow."""
+    """Cases that make no difference to the kernel: a third of them where machines are slow."""
     return cases[::3] if GUEST else cases
 
 
@@ -37,7 +37,7 @@ def check_header(report):
 
 
 def check_group(group):
-    """Buckets are apart and rise; those of bounds have no end on either side."""
+    """Buckets are disjoint and ascending; the first and last bucket of given bounds are open."""
     assert group["count"] == sum(n for _, _, n in group["buckets"]), group
     before = None
     for first, last, n in group["buckets"]:
@@ -74,7 +74,7 @@ def check_line(line):
 
 
 def told(result):
-    """Of a run with --json: the lines of single events, and the reports."""
+    """The output of a run with --json: the lines of single events, and the reports."""
     assert result.code == 0, result
     found = [json.loads(line) for line in result.text.splitlines()]
     lines = [check_line(each) for each in found if "values" in each and "tool" not in each]
@@ -88,7 +88,7 @@ def report_of(result):
 
 
 def stream_of(result):
-    """The values of single events, in order, and the report behind them."""
+    """The values of single events, in order, and the report after them."""
     lines, (report,) = told(result)
     assert len(lines) == report["events"], result
     return [line["values"] for line in lines], report
@@ -99,7 +99,7 @@ def nothing_lost(report):
 
 
 class Probe:
-    """probe on programs that have not begun to work yet: work() lets them, and stops it."""
+    """Runs probe on programs that have not begun to work yet: work() starts them, and stops probe."""
 
     def __init__(self, tool, loads, *args):
         self.loads = loads if isinstance(loads, (list, tuple)) else [loads]
@@ -114,7 +114,7 @@ class Probe:
 
 
 def watch(ends, commands, work):
-    """What several runs of probe say of the same work: attaching is mostly waiting."""
+    """Results of several runs of probe on the same work, which attach at the same time: that is mostly waiting."""
     tracers = []
     for args in commands:
         tracers.append(Tool("--json", *args, tool="probe"))
@@ -128,7 +128,7 @@ def watch(ends, commands, work):
 
 
 def measure_each(ends, load, commands):
-    """The reports of several runs about the work of one program."""
+    """The reports of several runs on the work of one program."""
     def work():
         load.go()
         load.done()
@@ -138,7 +138,7 @@ def measure_each(ends, load, commands):
 
 
 def measure(tool, loads, *args):
-    """The report about the work of programs that have not begun it yet."""
+    """The report on the work of programs that have not begun it yet."""
     return report_of(Probe(tool, loads, *args).work())
 
 
@@ -148,7 +148,7 @@ def stream(tool, loads, *args):
 
 
 def rows_by(report, *names):
-    """{value: row}, tuples for several names."""
+    """{value: row}, with tuples as keys for several names."""
     found = {}
     for row in report["rows"]:
         key = tuple(row[name] for name in names)
@@ -168,7 +168,7 @@ def binary(name):
 
 
 def build_go(place, *flags, with_c=False, machine=None):
-    """A program of the Go sources in a folder, with what is compiled kept beside it."""
+    """Builds a program from the Go sources in a folder, with the build cache next to it."""
     path = place / "program"
     if not (place / "go.mod").exists():
         (place / "go.mod").write_text("module program\n\ngo 1.18\n")
@@ -179,7 +179,7 @@ def build_go(place, *flags, with_c=False, machine=None):
 
 
 def compile_trigger(directory, source, *flags, name="compiled", compiler="gcc"):
-    """A program made for this test alone, of a source in tests/triggers/."""
+    """Compiles a source in tests/triggers/ for this test alone."""
     path = directory / name
     subprocess.run([compiler, *flags, str(source), "-pthread", "-o", str(path)], check=True,
                    timeout=PATIENCE)
@@ -187,7 +187,7 @@ def compile_trigger(directory, source, *flags, name="compiled", compiler="gcc"):
 
 
 def instructions(path, name):
-    """Where those of a function begin, from its start, and how long it is: as objdump has it."""
+    """Offsets of the instructions of a function from its start, and its size, by objdump."""
     text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", f"--disassemble={name}", str(path)],
                           capture_output=True, text=True, check=True).stdout
     body = text[re.search(rf"^[0-9a-f]+ <{re.escape(name)}>:$", text, re.M).start():].split("\n\n")[0]

@@ -25,7 +25,7 @@ MEASUREMENT_OPTIONAL = {
     "overhead": dict,
 }
 
-# A table may be one of a measurement, with the header of one.
+# A table may be that of a measurement, with its header.
 TABLE_OPTIONAL = {
     "command": str,
     "kernel": str,
@@ -106,7 +106,7 @@ KEY = {
 
 
 def is_large(value):
-    """What no signed 64 bits hold is real (docs/json.md)."""
+    """Integers of more than signed 64 bits are printed as reals (docs/json.md)."""
     return type(value) is float and value.is_integer() and value >= 2 ** 63
 
 
@@ -149,7 +149,7 @@ def check_figures(group):
 
 
 def check_columns(report, rows):
-    """Each column has a role, and no two rows have the same key: a number that tells rows apart is part of the key."""
+    """Each column has a role, and no two rows have the same key: numbers that distinguish rows are part of it."""
     columns = report.get("columns", {})
     for name, column in columns.items():
         assert column["role"] in ROLES and set(column) <= {"role", "of", "per"}, (name, column)
@@ -158,7 +158,7 @@ def check_columns(report, rows):
     keys = [name for name, column in columns.items() if column["role"] == "key"]
     labels = {name for name, column in columns.items() if column["role"] in ("key", "label", "at", "remark")}
     seen = set()
-    # stat has a row for each event that is typed, which may be the same one twice.
+    # stat has a row for each event on the command line, where one may appear twice.
     twice = report.get("tool") == "stat"
     for row in rows:
         assert labels >= {name for name, cell in row.items() if isinstance(cell, str)}, (row, columns)
@@ -209,7 +209,7 @@ def check_table(report):
         check_columns(report, report["rows"])
 
 
-# The figures of one event as stat has them, in this order, behind the key or the place.
+# The figures that stat has for an event, in this order, after the key or the place.
 COUNT = {
     "count": (int, float), "event": str, "ratio": float, "of": str, "stderr_percent": float,
     "running_percent": float, "unit": str, "why": str,
@@ -250,7 +250,7 @@ def check_stat(report):
         assert report["events"] <= sum(row["count"] or 0 for row in report["rows"]), report
 
 
-# Stacks have the header of a measurement. A frame that nothing is known of is all null.
+# Stacks have the header of a measurement. All members of an unknown frame are null.
 FRAME = {"name": (str, type(None)), "module": (str, type(None)), "offset": (int, type(None)),
          "addr": (str, type(None))}
 FRAME_OPTIONAL = {"inlined": bool, "python": bool, "file": str, "line": int}
@@ -272,24 +272,24 @@ def check_stacks(report):
             assert set(FRAME) <= set(frame) <= set(FRAME) | set(FRAME_OPTIONAL), frame
             assert all(isinstance(value, FRAME.get(name) or FRAME_OPTIONAL[name])
                        for name, value in frame.items()), frame
-        # Equal ones are one: by name, and without a name by place.
+        # Equal stacks are merged: equal by names or, for frames without a name, by places.
         names = tuple((f["name"], f["module"], None if f["name"] else f["offset"], *map(f.get, FRAME_OPTIONAL))
                       for f in stack["frames"])
         key = tuple(sorted(stack["key"].items())), names
         assert key not in seen, f"{key} is there twice"
         seen.add(key)
     values = [stack["value"] for stack in report["stacks"]]
-    # The largest first; of several events by share.
+    # The largest first; by share if there are several events.
     shares = [
         Fraction(int(stack["value"]), totals[stack["key"]["event"]] if totals else 1) for stack in report["stacks"]
     ]
     assert shares == sorted(shares, reverse=True), shares
-    # What is summed up may be times, bytes, or anything.
+    # With --sum the values may be times, bytes, or anything.
     if report["unit"] == "count" and "--sum" not in report["command"]:
         assert sum(values) == report["events"] or (report.get("hidden") and sum(values) < report["events"])
 
 
-# Functions as their instructions have the header of a measurement, too.
+# Annotated functions have the header of a measurement, too.
 FUNCTION = {"name": str, "module": str, "addr": str, "size": int, "value": int,
             "why": (str, type(None)), "instructions": list}
 INSTRUCTION = {"offset": int, "addr": str, "size": int, "mnemonic": (str, type(None)),
@@ -318,7 +318,7 @@ def check_functions(report):
             assert (line["mnemonic"] is None) == (line["operands"] is None) == (not line["size"]), line
             if line["target"]:
                 check_kinds(line["target"], TARGET)
-            # Instructions lie side by side; what is counted elsewhere has no size.
+            # Instructions are adjacent; a row for samples elsewhere has no size.
             assert line["size"] or line["value"], line
             assert not line["size"] or line["offset"] == end, line
             end += line["size"]
@@ -327,7 +327,7 @@ def check_functions(report):
 
 
 def check(report):
-    """Raises AssertionError if a line of JSON, parsed, is not as documented."""
+    """Raises AssertionError if a parsed line of JSON differs from its documentation."""
     if "functions" in report:
         check_functions(report)
         return

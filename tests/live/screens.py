@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Tools on a terminal of their own, with --live: what is on the screen, keys, and job control."""
+"""Tools with --live on a terminal of their own: the screen, keys, and job control."""
 
 import fcntl
 import os
@@ -16,8 +16,8 @@ import tally
 
 ENTER, LEAVE, HOME = b"\x1b[?1049h", b"\x1b[?1049l", b"\x1b[H"
 
-# As an interactive shell starts a job: the leader of a session with a terminal, and a process group in front of it,
-# or not. Then it moves the job to the foreground (f) or the background (b), as asked; it ends as the job does.
+# Starts a job like an interactive shell: the leader of a session with a terminal, and a process group that is in the
+# foreground or not. Then it moves the job to the foreground (f) or the background (b), as asked; it ends with the job.
 SHELL = """
 import fcntl, os, signal, sys, termios
 signal.signal(signal.SIGTTOU, signal.SIG_IGN)
@@ -47,7 +47,7 @@ sys.exit(os.waitstatus_to_exitcode(status) & 255)
 
 
 class Terminal:
-    """A tool on a terminal of its own, and all it has written there. stdin: in place of the terminal."""
+    """A tool on a terminal of its own, and all its output there. stdin: replaces the terminal."""
 
     def __init__(self, tool, *args, columns=100, rows=24, stdin=None, job=None, stderr=subprocess.PIPE, tostop=False):
         self.end, self.other = pty.openpty()
@@ -73,7 +73,7 @@ class Terminal:
             self.pid = self.process.pid
 
     def put(self, ground):
-        """Into the foreground or the background."""
+        """Moves the job into the foreground or the background."""
         self.mark = len(self.screens())
         os.write(self.ask, ground.encode())
         assert os.read(self.answer, 1) == b"x"
@@ -93,13 +93,13 @@ class Terminal:
         return self.seen
 
     def screens(self):
-        """Those that are complete, as lines without styles."""
+        """The complete screens, as lines without styles."""
         whole = self.read().split(HOME)[1:]
         return [re.sub(rb"\x1b\[[?0-9;]*[A-Za-z]", b"", s.split(LEAVE)[0]).decode().split("\r\n")
                 for s in whole if re.search(rb"q quits|Ctrl-C ends", s)]
 
     def screen(self, condition, what):
-        """The first screen since the last key, or the last change of ground, that is as it should be."""
+        """The first screen since the last key, or the last change of ground, that meets the condition."""
         return tally.wait_until(lambda: next((s for s in self.screens()[self.mark:] if condition(s)), None), what)
 
     def press(self, keys):
@@ -119,7 +119,7 @@ class Terminal:
         return self.process.returncode
 
     def after(self):
-        """What stands on the terminal once the screen has been left, without styles."""
+        """The text on the terminal after the tool has left the screen, without styles."""
         return tally.without_styles(self.seen.split(LEAVE)[-1].decode()).replace("\r\n", "\n")
 
     def close(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the tests of the tools that show a line for each event share."""
+"""Helpers shared by the tests of tools that print a line for each event."""
 
 import functools
 import subprocess
@@ -8,13 +8,13 @@ from pathlib import Path
 import tally
 from probing import told
 
-# From 7.0 on programs of tracepoints can be preempted; the kernel then skips them for other tasks
+# Since 7.0 programs on tracepoints can be preempted; the kernel then skips them for other tasks
 # on that CPU, whose events are lost, and counts that: "recursion".
 PREEMPTIBLE = tally.KERNEL >= (7, 0)
 
 
 def exact(test):
-    """A test that is made again where the kernel has skipped programs, and said so."""
+    """Repeats a test if the kernel skipped programs and the tool reported it."""
 
     @functools.wraps(test)
     def judged(*args, **kwargs):
@@ -24,7 +24,7 @@ def exact(test):
 
 
 def nothing_lost(*reports):
-    """But what exact() is for."""
+    """Except the losses that exact() handles."""
     for report in reports:
         lost = {reason for reason, n in tally.flaws(report).items() if n}
         if PREEMPTIBLE and lost == {"recursion"}:
@@ -33,7 +33,7 @@ def nothing_lost(*reports):
 
 
 def events_of(result):
-    """The lines of a run, in order, and its report. Nothing is lost but what exact() is for."""
+    """The lines of a run, in order, and its report. Nothing is lost except what exact() handles."""
     lines, (report,) = told(result)
     assert len(lines) == report["events"], result
     nothing_lost(report)
@@ -45,7 +45,7 @@ def values_of(result):
 
 
 def await_call(tid, number):
-    """Waits until a thread sleeps in that system call until it is woken, and has left its CPU (as tally.settle())."""
+    """Waits until a thread sleeps in that system call, and has left its CPU (like tally.settle())."""
     def sleeps():
         return Path(f"/proc/{tid}/syscall").read_text().split()[0] == str(number) and tally.state(tid) == "S"
 
@@ -55,14 +55,14 @@ def await_call(tid, number):
 # --- stacks of lines -----------------------------------------------------------------------------
 
 def compiled(directory, name, source):
-    """A program of ours whose functions are not inlined."""
+    """Compiles a program of ours without inlined functions."""
     (directory / f"{name}.c").write_text(source)
     subprocess.run(["gcc", "-O1", "-o", directory / name, directory / f"{name}.c"], check=True)
     return directory / name
 
 
 def lines_with_stacks(run, tool, directory, parts, program):
-    """The lines of -g while the program runs, which has to succeed, and the report."""
+    """The lines of -g during a successful run of the program, and the report."""
     result = run("--json", "-o", directory / "lines", "-g", *parts, "--", program, tool=tool)
     result.stdout = (directory / "lines").read_bytes()
     lines, (report,) = told(result.of_command(0))
@@ -70,7 +70,7 @@ def lines_with_stacks(run, tool, directory, parts, program):
 
 
 def own_functions(frames, program):
-    """Those of the program, the innermost first."""
+    """The names of the program's own functions in a stack, the innermost first."""
     return [frame["name"] for frame in frames if frame["module"] == program.name]
 
 

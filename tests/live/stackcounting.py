@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the tests of stackcount share: several runs that look at the same work, and stacks by their names."""
+"""Helpers shared by the tests of stackcount: several runs on the same work, and stacks by their names."""
 
 import copy
 import json
@@ -13,7 +13,7 @@ CHAINS = ("-x", binary("chains"))
 
 
 def check(report):
-    """As the schema has it. More events than have columns have stacks of their own."""
+    """Checks a report against the schema. If there are more events than columns, events have separate stacks."""
     report = copy.deepcopy(report)
     for stack in report["stacks"] if "event_totals" not in report else ():
         if "event" in stack["key"]:
@@ -35,8 +35,8 @@ def of(report, **key):
 
 
 def from_work(stack, whole=True):
-    """The frames behind work(). A whole stack begins where its thread does, though the C library, which has no
-    frame pointers, is on the way. Of the whole machine the first stacks of a program may come before its tables."""
+    """The frames called from work(). A whole stack begins where its thread does, although the C library on the way has
+    no frame pointers. With the whole machine traced, a program's first stacks may come before its unwind tables."""
     frames = names(stack)
     at = frames.index("work")
     if whole:
@@ -46,7 +46,7 @@ def from_work(stack, whole=True):
 
 
 def counts(stacks, whole=True):
-    """{frames behind work(): value}"""
+    """{frames called from work(): value}"""
     found = {}
     for stack in stacks:
         frames = from_work(stack, whole)
@@ -55,13 +55,13 @@ def counts(stacks, whole=True):
 
 
 def losses(report):
-    """But those by recursion: programs do not run on a CPU while another run's maps are written there, and
-    the kernel does not say whose events it left out. Counts that are exact show that they were others'."""
+    """Losses except those by recursion: programs do not run on a CPU while another run's maps are written there, and
+    the kernel does not say whose events it skipped. Exact counts show that they were not ours."""
     return {reason: n for reason, n in flaws(report).items() if n and reason != "recursion"}
 
 
 def observe(ends, load, commands, work=None, form=("--json",)):
-    """What several runs say of the same work: attaching is mostly waiting. The results."""
+    """Results of several runs on the same work, which attach at the same time: that is mostly waiting."""
     tracers = []
     for args in commands:
         tracers.append(Tool(*form, *args, *(("-p", load.pid) if load else ()), tool="stackcount"))
@@ -79,7 +79,7 @@ def observe(ends, load, commands, work=None, form=("--json",)):
 
 
 def reports_of(results):
-    """The only report of each, checked."""
+    """The only report of each result, checked."""
     found = []
     for result in results:
         assert result.code == 0, result
@@ -97,7 +97,7 @@ def parsed(result):
 
 
 def ask_of(stack):
-    """Whether the user's part ends as that of chains' system calls."""
+    """Whether the user part ends like that of the system calls of chains."""
     frames = names(stack)
     return "ask" in frames and frames[frames.index("ask") - 2:][:3] == ("work", "left", "ask")
 

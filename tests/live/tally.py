@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the live tests are made of.
+"""The base of the live tests.
 
 Tool       a tally tool: run to its end, or started, waited for and stopped
 Trigger    a program of tests/triggers/ that works between two points of rest
-books()    what the kernel itself has counted of a task's waits for a CPU
+books()    the kernel's own account of a task's waits for a CPU
 
 The same tests run on the machine itself and in emulated guests that are five to ten times
 slower, and both may have other work to do: tests compare counts, sums and structure, and wait for
-what has to have happened instead of sleeping. Where it cannot be done without comparing two clocks,
-or without chance, a test says so: steady().
+events instead of sleeping. A test that cannot avoid chance, or the comparison of two clocks,
+uses steady().
 """
 
 import contextlib
@@ -39,10 +39,10 @@ BUILD = Path(os.environ.get("TALLY_BUILD", ROOT / "build"))
 GUEST = os.environ.get("TALLY_GUEST")
 KERNEL = tuple(int(n) for n in re.match(r"(\d+)\.(\d+)", os.uname().release).groups())
 
-# make check-sanitized: ours are several times slower, the machine and the triggers are not.
+# make check-sanitized: our programs are several times slower, the machine and the triggers are not.
 SANITIZED = BUILD.name == "asan"
 
-# For anything that should take no time at all: so long that only a hang exceeds it. The arm64 guest's clock counts
+# For operations that should take no time at all: only a hang exceeds it. The arm64 guest's clock counts
 # instructions, and leaps to the next timer while the guest waits for the host: there tests/kernels/boot ends a hang.
 LEAPS = bool(GUEST) and GUEST.endswith("-arm64")
 PATIENCE = 10 ** 6 if LEAPS else 240 if GUEST or SANITIZED else 150
@@ -51,24 +51,21 @@ NOBODY = 65534
 
 
 def own(name):
-    """A name of processes that nobody else has: four workers, and other checkouts, start the same programs at once."""
+    """A unique name for processes: four workers, and other checkouts, run the same programs at the same time."""
     return f"{name}{os.getpid()}"[:15]
 
 
-# Name of processes that come and go, by which tools select them.
+# The name of short-lived processes, by which tools select them.
 TEMPEST = own("tempest")
 
 
-# For files of tests that another test cannot disturb, nor they it (tests/live/run), and for those in them that do need
-# the machine for themselves.
-
-# For tests of what is the same on each kernel: guests would take long to say nothing new.
+# For tests whose subject is the same on each kernel: guests would take long and show nothing new.
 once = pytest.mark.skipif(bool(GUEST), reason="the same on each kernel: tested outside of guests")
 
 
 @functools.cache
 def takes_code_apart():
-    """False: a build without capstone (make LIBCAPSTONE=)."""
+    """False for a build without capstone (make LIBCAPSTONE=)."""
     asked = subprocess.run([BUILD / "probe", "-n", "-x", BUILD / "triggers" / "throws", "middle+1"],
                            capture_output=True, text=True)
     return "built without capstone" not in asked.stderr
@@ -76,9 +73,9 @@ def takes_code_apart():
 
 @functools.cache
 def reads_dwarf():
-    """False: a build without libdw (make LIBDW=)."""
+    """False for a build without libdw (make LIBDW=)."""
     if not (BUILD / "list").exists():
-        return True     # conftest.py says what is missing
+        return True     # conftest.py reports what is missing
     asked = subprocess.run([BUILD / "list", "-x", BUILD / "triggers" / "calls", "--lines", "work"],
                            capture_output=True, text=True)
     return "built without libdw" not in asked.stderr
@@ -86,10 +83,10 @@ def reads_dwarf():
 
 @functools.cache
 def makes_32_bit_calls():
-    """False: a kernel built or booted without them, or a virtual machine that has none."""
+    """False for a kernel built or booted without them, or a virtual machine that lacks them."""
     opens = BUILD / "triggers" / "opens"
     if not opens.exists():
-        return True     # conftest.py says what is missing
+        return True     # conftest.py reports what is missing
     asked = subprocess.run(
         [opens, "1", "iopen:1:0:0:/dev/null"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True
     )
@@ -98,7 +95,7 @@ def makes_32_bit_calls():
 
 @functools.cache
 def runs_32_bit_programs():
-    """False: likewise; or they are not built here."""
+    """False for the same reasons, or if such programs are not built here."""
     try:
         subprocess.run(
             [BUILD / "triggers" / "leaks32"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True
@@ -110,7 +107,7 @@ def runs_32_bit_programs():
 
 @functools.cache
 def stops_at_breakpoints():
-    """Processors have breakpoints, virtual ones need not; and some take them and never stop there."""
+    """Real processors have breakpoints. Virtual ones may lack them, or accept them and never stop there."""
     class Attr(ctypes.Structure):
         _fields_ = [("type", ctypes.c_uint32), ("size", ctypes.c_uint32), ("config", ctypes.c_uint64 * 4),
                     ("flags", ctypes.c_uint64), ("wakeup", ctypes.c_uint32), ("bp_type", ctypes.c_uint32),
@@ -135,7 +132,7 @@ needs_32_bit_calls = pytest.mark.skipif(not makes_32_bit_calls(), reason="no 32-
 needs_32_bit_programs = pytest.mark.skipif(not runs_32_bit_programs(), reason="no 32-bit programs on this machine")
 needs_breakpoints = pytest.mark.skipif(not stops_at_breakpoints(), reason="no breakpoints on this machine")
 
-# For tests of what debug information says: variables, types, source lines, inlined functions.
+# For tests of debug information: variables, types, source lines, inlined functions.
 needs_dwarf = pytest.mark.skipif(
     not reads_dwarf(), reason="this tally was built without libdw: it reads no debug information"
 )
@@ -146,12 +143,12 @@ def scaled(n):
     return max(1, n // 8) if GUEST else n
 
 
-# perf mounts tracefs where it is not mounted: let it do so in a mount namespace that ends with it.
+# perf mounts tracefs if nobody has: let it do so in a mount namespace that ends with it.
 PERF = ("unshare", "-m", "perf")
 
 
 def at_terminal(*args, columns=80, rows=50, env=None, tool="runqlat"):
-    """What a tool writes to a terminal of that size, from its start to its end."""
+    """The whole output of a tool on a terminal of that size."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     running = Tool(*args, tool=tool, ready=False, stdout=slave,
@@ -178,41 +175,41 @@ def without_styles(text):
     return re.sub(r"\x1b\[[\d;]*m", "", text)
 
 
-# --- what one trial cannot tell ------------------------------------------------------------------
+# --- results that a single trial cannot decide -----------------------------------------------------
 
 class Apart(AssertionError):
-    """Two clocks, or a sample and its whole, differ by more than they should: see within()."""
+    """Two clocks, or a sample and its whole, differ by more than the tolerance: see within()."""
 
 
 class Blurred(Exception):
-    """A trial says nothing, and this is known from elsewhere: the kernel hid a switch (holes()), or
-    the tool itself told of a loss."""
+    """A trial that cannot be judged, known from another source: the kernel hid a switch (holes()), or
+    the tool itself reported a loss."""
 
 
 def within(condition, *figures):
-    """An assertion on what is only near: a tolerance, a share of samples, how much a load that is
-    the scheduler's to place has done. For trials of steady()."""
+    """Asserts an approximate condition: a tolerance, a share of samples, the progress of a load that
+    the scheduler controls. For trials of steady()."""
     if not condition:
         raise Apart(*figures)
 
 
-# How often a trial is made before its being apart counts, or before nothing can be told.
+# The number of trials that may be apart before that counts as a failure, and that may be blurred.
 TRIALS_APART, TRIALS_BLURRED = 5, 50
 
 
 def steady(trial):
-    """Makes a trial, from new loads and new tools on, until it can be judged. Returns what it does.
+    """Repeats a trial, each time with new loads and new tools, until it can be judged. Returns its result.
 
-    A CPU that is held up between two readings of one moment (one of a virtual machine; an emulated
-    one on a busy host is all the time) puts them apart by as long as it stood: once in a while, in
-    one trial and not in the next. A tool that is wrong is wrong in each. So the first trial that is
-    not Apart passes, and five in a row that are fail. Where one in ten is apart by chance, a
-    right tool fails one run in 100,000; one that is wrong by more than the tolerance fails each.
+    A CPU that is held up between two readings of one moment (a virtual one sometimes; an emulated
+    one on a busy host all the time) sets the readings apart by the length of the stall, in
+    one trial and not in the next. A wrong tool is wrong in each. So the first trial that is
+    not Apart passes, and five in a row that are fail. If one in ten is apart by chance, a
+    right tool fails one run in 100,000; a tool that is wrong by more than the tolerance fails each.
 
     Nothing else is tried twice: any other assertion of the trial, on an exact count or sum, fails
-    at once, unless the trial says that it is Blurred, which is no judgement on the tool. Where all
-    are blurred, that is a failure, too, except on a machine whose kernel hides switches: holes().
-    No trial begins after PATIENCE: a runner that ends a hang would take its other tests along.
+    at once, unless the trial reports that it is Blurred, which is no judgement on the tool. If all
+    trials are blurred, the test fails, too, except on a machine whose kernel hides switches: holes().
+    No trial begins after PATIENCE: a runner that ends a hang would end its other tests with it.
     """
     apart, blurred, deadline = [], False, time.monotonic() + PATIENCE
     for number in range(TRIALS_BLURRED):
@@ -232,7 +229,7 @@ def steady(trial):
 
 
 def wait_until(condition, what):
-    """Returns what condition() does, once that is true; a hang ends the test."""
+    """Returns the value of condition() once it is true; a hang ends the test."""
     deadline = time.monotonic() + PATIENCE
     while not (found := condition()):
         assert time.monotonic() < deadline, f"in vain: {what}"
@@ -244,12 +241,12 @@ def wait_until(condition, what):
 
 Books = namedtuple("Books", "run_ns delay_ns count")
 
-# A thread that has just ended may still be listed, and has no files when they are read.
+# A thread that has just ended may still be listed, but its files are gone.
 GONE = FileNotFoundError, ProcessLookupError
 
 
 def books(pid, tid=None):
-    """What /proc/PID/task/TID/schedstat says of one thread (the main thread if none is given)."""
+    """/proc/PID/task/TID/schedstat of one thread (by default the main thread)."""
     text = Path(f"/proc/{pid}/task/{tid or pid}/schedstat").read_text()
     return Books(*(int(n) for n in text.split()))
 
@@ -264,19 +261,19 @@ def books_of_threads(pid):
 
 
 def growth(before, after):
-    """{tid: Books} of what came between two books_of_threads(); threads are those before."""
+    """{tid: Books} of the growth between two books_of_threads(), for the threads in the first."""
     return {tid: Books(*(b - a for a, b in zip(before[tid], after[tid]))) for tid in before}
 
 
 def total(all_books):
-    """Several Books in one: those of a dict {tid: Books}, or of any other iterable."""
+    """The sum of several Books: those of a dict {tid: Books}, or of any other iterable."""
     if isinstance(all_books, dict):
         all_books = all_books.values()
     return Books(*(sum(part) for part in zip(*all_books)))
 
 
 def cpu_ns(pid):
-    """What a process has used of the CPUs up to now. Unlike its books, which may be a tick old
+    """The CPU time of a process up to now. Unlike its books, which may be a tick old
     while it runs, this has the kernel bring them up to date (task_sched_runtime())."""
     return time.clock_gettime_ns(~pid << 3 | 2)     # MAKE_PROCESS_CPUCLOCK(pid, CPUCLOCK_SCHED)
 
@@ -295,12 +292,12 @@ def state(pid, tid=None):
 
 
 def is_alive(pid):
-    """Not a zombie either: whose child it is does not matter."""
+    """Whether a process exists and is no zombie; it may be anybody's child."""
     return state(pid) not in ("", "Z", "X")
 
 
 def children(pid):
-    """Without the process in which a tool opens files (user/base/opener.h): it is there all the time."""
+    """Children, except the process in which a tool opens files (user/base/opener.h), which always exists."""
     found = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -313,12 +310,12 @@ def children(pid):
 
 
 def asleep(pid):
-    """What the books say of each thread of a process, once it sleeps: {tid: Books}.
+    """The books of each thread of a process, once it sleeps: {tid: Books}.
 
     A state of S is not enough: it is set before the switch, and the task may be preempted in
-    between. /proc/PID/syscall is read under wait_task_inactive(): it says "running" for a task
-    that is runnable, and otherwise returns when it is off its run queue. Nor is that enough: one
-    that waits for a disk (D: a page of its program, a lock) goes on by itself.
+    between. /proc/PID/syscall is read under wait_task_inactive(): it contains "running" for a task
+    that is runnable, and otherwise returns when it is off its run queue. Nor is that enough: a task
+    that waits for a disk (D: a page of its program, a lock) continues by itself.
     """
     def rests(tid):
         running = Path(f"/proc/{pid}/task/{tid}/syscall").read_text().startswith("running")
@@ -335,9 +332,9 @@ def asleep(pid):
 def settle(pid):
     """Waits until all threads of a process sleep, at one moment, and have left their CPUs.
 
-    They are looked at one after the other, and one that sleeps may be woken by one that is looked at later and
-    sleeps by then: the last one at a barrier wakes all. So they are looked at twice. Those that have not run in
-    between slept all that time, which has a moment in common for all.
+    Threads are checked one after the other, and a sleeping one may be woken by one that is checked later and
+    sleeps by then: the last one at a barrier wakes all. So they are checked twice. Threads that have not run in
+    between slept all that time, so there was a moment when all of them slept.
     """
     seen = [None, asleep(pid)]
 
@@ -366,12 +363,12 @@ def holes():
 
     In guests of PVM (a hypervisor that shadows page tables without hardware help) the threads of
     process 1 never pass the tracepoint sched_switch: ftrace and BPF alike see no switch away from
-    them, and so miss the arrival of whoever is next. What such a thread runs has not got the code
-    that the kernel patched in when the tracepoint was enabled. (Found by comparing, per CPU, the
+    them, and so miss the arrival of the next task. The code that such a thread runs lacks the patch
+    that the kernel made when the tracepoint was enabled. (Found by comparing, per CPU, the
     next of each sched_switch event with the prev of the following one.)
 
-    Threads of process 1 come and go. A thread that is new, or has ended, since the last call may have made any number
-    of switches, which nobody can read any more: it adds MANY_HOLES, so that the difference is not taken for exact.
+    Threads of process 1 come and go. A thread that has started or ended since the last call may have made any number
+    of switches, which can no longer be read: it adds MANY_HOLES, so that the difference is not taken for exact.
     """
     if not pvm_guest():
         return 0
@@ -383,7 +380,7 @@ def holes():
 
 
 class _holes:
-    """What holes() has seen."""
+    """The books of process 1 at the last call of holes()."""
     seen = {}
     found = 0
 
@@ -394,7 +391,7 @@ def start_process(path, args, user=None, pass_fds=(), **kwargs):
     """Popen of a built program under its own name, as another user if one is given."""
     if user is None:
         return subprocess.Popen([str(path), *args], pass_fds=pass_fds, **kwargs)
-    # By descriptor: another user may not reach the directory that the program is in.
+    # By descriptor: another user may have no access to the directory of the program.
     fd = os.open(path, os.O_RDONLY)
     try:
         return subprocess.Popen([path.name, *args], executable=f"/proc/self/fd/{fd}",
@@ -405,7 +402,7 @@ def start_process(path, args, user=None, pass_fds=(), **kwargs):
 
 
 def end_process(process, how=signal.SIGKILL):
-    """Ends a process that may have ended already, by its pid, and waits for it."""
+    """Ends a process by its pid, if it has not ended already, and waits for it."""
     if process.poll() is None:
         process.send_signal(how)
     process.wait(PATIENCE)
@@ -415,7 +412,7 @@ def end_process(process, how=signal.SIGKILL):
 
 
 class Result:
-    """What a tool left: its exit code, both outputs, and its reports if they are JSON."""
+    """The result of a tool: its exit code, both outputs, and its reports if they are JSON."""
 
     def __init__(self, code, stdout, stderr):
         self.code = code
@@ -423,7 +420,7 @@ class Result:
         self.stderr = stderr.decode("utf-8", "replace")
 
     def of_command(self, *statuses):
-        """This result, as it would be if the command, which ends with one of these, had ended with 0."""
+        """This result with an exit code of 0; the command must have ended with one of these statuses."""
         assert self.code in statuses, self
         self.code = 0
         return self
@@ -451,7 +448,7 @@ class Result:
 
 
 class Pipe:
-    """A pipe to be a tool's output."""
+    """A pipe for a tool's output."""
 
     def __init__(self):
         fd, self.write_end = os.pipe()
@@ -473,7 +470,7 @@ class Pipe:
 class Tool:
     """A tool in the background. ready() returns once it measures, stop() ends it."""
 
-    stumbling = None    # or who is told of each process: conftest.py
+    stumbling = None    # or an object that is told of each process: conftest.py
 
     def __init__(self, *args, tool="runqlat", user=None, ready=True, stdout=None, **kwargs):
         args = [a if isinstance(a, bytes) else str(a) for a in args]
@@ -504,14 +501,14 @@ class Tool:
         return self
 
     def lines(self):
-        """How many it has written. Not by reading: the file's position is the tool's."""
+        """The number of lines written so far. Uses pread, since the file's position belongs to the tool."""
         fd = self.out.fileno()
         return os.pread(fd, os.fstat(fd).st_size, 0).count(b"\n")
 
     def await_lines(self, more, before=None):
-        """Waits until it has written so many lines more: reports, in JSON. What had happened before
-        is in them if they are two or more: the first may have been on its way. Lines of single events
-        that are known to come are waited for from the start: await_lines(5, 0)."""
+        """Waits for this many more lines: reports, in JSON. With two or more, they include all earlier
+        events: the first may have been on its way. Lines of single events that are known
+        to come are awaited from the start: await_lines(5, 0)."""
         wanted = (self.lines() if before is None else before) + more
 
         def are_there():
@@ -546,10 +543,10 @@ class Tool:
 
 
 class Trigger:
-    """A trigger program, ready to work and at rest. numbers is what it said with "ready".
+    """A trigger program, ready to work and at rest. numbers are those that it printed with "ready".
 
-    command stands in front of it: (setpriv, ...). With forks=True it is that command's child. status is how it is to
-    end, of itself: one that a tool has killed after its work would else not be noticed.
+    command is its prefix: (setpriv, ...). With forks=True the trigger is that command's child. status is its expected
+    exit status: otherwise nobody would notice that a tool has killed it after its work.
     """
 
     def __init__(self, name, *args, comm=None, user=None, command=(), forks=False, status=0):
@@ -595,7 +592,7 @@ class Trigger:
         return self.hear("done")
 
     def close(self):
-        """A test that has ended it and waited for it knows how it ended."""
+        """A test that has ended it and waited for it has checked its status."""
         known = self.process.returncode is not None
         try:
             self.process.stdin.close()
@@ -611,7 +608,7 @@ class Trigger:
 
 def let_work(loads, between=None):
     """Lets triggers do their work: all at once, or one after the other with between() before each
-    but the first. Returns what each said."""
+    except the first. Returns the output of each."""
     if between is None:
         for load in loads:
             load.go()
@@ -628,7 +625,7 @@ def let_work(loads, between=None):
 # --- figures -------------------------------------------------------------------------------------
 
 def flaws(report):
-    """What is not in the figures, and what is there without something that belongs to it, by reason."""
+    """Losses, and events that are counted but incomplete, by reason."""
     assert not set(report["lost"]) & set(report["inexact"])
     return {**report["lost"], **report["inexact"]}
 
@@ -642,7 +639,7 @@ def wait_ns(groups):
 
 
 def by_key(report, *names):
-    """The groups of a report by what they are about: {value: group}, tuples for several names."""
+    """The groups of a report by their keys: {value: group}, with tuples for several names."""
     found = {}
     for group in report["groups"]:
         key = tuple(group["key"][name] for name in names)
@@ -653,7 +650,7 @@ def by_key(report, *names):
 
 
 def buckets(groups):
-    """The buckets of several groups added up: {(first, last): count}."""
+    """The sum of the buckets of several groups: {(first, last): count}."""
     summed = {}
     for group in groups:
         for first, last, n in group["buckets"]:
