@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""runqlat against the kernel's own books, with the default source: counts and sums are equal.
+"""runqlat compared with the kernel's own books, with the default source: counts and sums are equal.
 
-There are no tolerances here but those that a test explains (and tally.holes())."""
+The only tolerances are those that a test explains (and tally.holes())."""
 
 import signal
 import time
@@ -15,7 +15,7 @@ from tally import TEMPEST, Books, by_key, count, flaws, growth, scaled, steady, 
 pytestmark = [pytest.mark.everywhere, pytest.mark.exact]
 
 
-# Of short-lived processes. In guests they are as many as there is time for.
+# The number of short-lived processes; guests have time for fewer.
 MANY = 1000 if tally.GUEST else 5000
 
 
@@ -26,18 +26,18 @@ MANY = 1000 if tally.GUEST else 5000
     (("spin", 5, 30, -1), 7),                           # more than there are CPUs
     (("sleepers", 20, scaled(100), 50, -1), 20 * scaled(100)),
     (("sleepers", 10, scaled(100), 50, 0), 10 * scaled(100)),
-    (("yield", 3, scaled(3000), 0), scaled(3000)),      # nobody preempts who yields
+    (("yield", 3, scaled(3000), 0), scaled(3000)),      # nobody preempts a thread that yields
     (("migrate", 5, 20), 20),                           # moved while they wait
     (("migrate", 3, 20), 20),
 ), ids=lambda v: "-".join(str(a) for a in v) if isinstance(v, tuple) else "")
 def test_books(tool, trigger, load, least, by_thread):
     """A wait is one event of the whole length, whatever happens to the task while it waits.
 
-    Threads that are moved from CPU to CPU while they wait are what the design is about: the
-    kernel's books add up the parts; a tool that begins again at each move, or ends there, or
-    counts the parts, is found out by the count or by the sum.
+    The design is about threads that are moved from CPU to CPU while they wait: the
+    kernel's books add up the parts. The count or the sum exposes a tool that begins again at each move,
+    ends there, or counts the parts.
 
-    How often they wait is the scheduler's to decide: least is what shows that they did."""
+    The scheduler decides how often they wait: least shows that they did."""
 
     def trial():
         started = trigger(*load)
@@ -59,10 +59,10 @@ def test_books_of_a_longer_load(tool, trigger, load):
 
 
 def test_waiting_and_running_is_all_there_is(tool, trigger):
-    """Another oracle than the books of waits: a thread that never blocks either runs or waits.
+    """An oracle other than the books of waits: a thread that never blocks either runs or waits.
 
-    What is left to chance: the waits at the two barriers, a few time slices of the other thread,
-    and time the processor was away from its tasks (interrupts, a hypervisor), which the kernel
+    The tolerance is for the waits at the two barriers, a few time slices of the other thread,
+    and time when the processor was away from its tasks (interrupts, a hypervisor), which the kernel
     may count as neither. Errors worth finding, waits missing or counted twice, are near 50 %.
     """
 
@@ -81,7 +81,7 @@ def test_waiting_and_running_is_all_there_is(tool, trigger):
 
 
 def test_sleepers_among_spinners(tool, trigger):
-    """Each wakeup preempts, or waits for, a spinner."""
+    """Each wakeup preempts a spinner, or waits for one."""
 
     def trial():
         loads = trigger("spin", 2, 40, 0), trigger("sleepers", 4, scaled(80), 200, 0)
@@ -104,7 +104,7 @@ def test_pipe_ping_pong(tool, trigger, cpu):
         report, w = measure(tool, load, "-p", ",".join(map(str, load.pids)), "--by", "tid")
         check_threads(report, w)
         for group in report["groups"]:
-            # Anywhere, each may find the other's byte without going to sleep.
+            # On different CPUs, each may find the other's byte without going to sleep.
             assert group["count"] + w.holes >= (rounds if cpu == 0 else 1)
         return w
 
@@ -112,12 +112,12 @@ def test_pipe_ping_pong(tool, trigger, cpu):
 
 
 def test_first_wait_after_the_start_is_whole(tool, trigger):
-    """When the tool starts in the middle of a load, the books of tasks that wait already are
-    known from a walk over all tasks: their first wait is right, moved while they wait or not.
+    """When the tool starts in the middle of a load, it learns the books of tasks that already wait
+    from a walk over all tasks: their first wait is right, whether they are moved while they wait or not.
 
-    The books are opened while threads run and wait, so they give bounds only: a reading before
-    the tool begins and one after. The sum may hold waits that began before the first reading. They
-    are closed when the load, which would go on, has been stopped."""
+    The books are opened while threads run and wait, so they give only bounds: a reading before
+    the tool begins and one after. The sum may include waits that began before the first reading. They
+    are closed when the load, which would never end, has been stopped."""
     load = trigger("migrate", 5, 1_000_000)
     holes = tally.holes()
     began = time.monotonic_ns()
@@ -146,7 +146,7 @@ def test_first_wait_after_the_start_is_whole(tool, trigger):
 
 
 def storm_of(said):
-    """What tests/triggers/storm.c says: (pids, the children's Books, its own Books)."""
+    """The output of tests/triggers/storm.c: (pids, the children's Books, its own Books)."""
     _, pids, n, delay, n0, delay0, n1, delay1 = said
     return pids, Books(0, delay, n), Books(0, delay1 - delay0, n1 - n0)
 
@@ -155,7 +155,7 @@ def storm_of(said):
     (scaled(400), 1, 0), (scaled(200), 6, 50), (MANY, 4, 0),
 ), ids=("in a row", "at once", "many"))
 def test_fork_storm_by_comm(tool, trigger, forks, at_once, us):
-    """Tasks that come and go: each is read when it has run for the last time, as a zombie."""
+    """Short-lived tasks: each is read when it has run for the last time, as a zombie."""
 
     def trial():
         load = trigger("storm", forks, at_once, us, comm=TEMPEST)
@@ -171,7 +171,7 @@ def test_fork_storm_by_comm(tool, trigger, forks, at_once, us):
 
 
 def test_fork_storm_by_pid(tool, trigger):
-    """A key for each process, and none of them lost or mixed up."""
+    """One key per process, none of them lost or mixed up."""
     forks = MANY
     load = trigger("storm", forks, 4, 0, comm=TEMPEST)
     report, w = measure(tool, load, "--comm", TEMPEST, "--by", "pid", "--max-keys", forks + 10)
@@ -184,7 +184,7 @@ def test_fork_storm_by_pid(tool, trigger):
 
 
 def test_fork_storm_of_a_command(run, directory):
-    """Children of a command are followed from their first wait on to their last."""
+    """Children of a command are followed from their first wait to their last."""
     forks = MANY
 
     def trial():
@@ -199,8 +199,8 @@ def test_fork_storm_of_a_command(run, directory):
         groups = by_key(report, "pid")
         assert pids + 1 - w.holes <= len(groups) <= pids + 1
 
-        # The command itself: its first wait here, after the tool let it go, was before its main;
-        # programs are loaded and left in between, which takes some more (a disk, a page fault).
+        # The command itself: its first wait here, after the tool released it, was before its main;
+        # programs are loaded and left in between, which adds some more (a disk, a page fault).
         parent = max(groups.values(), key=lambda g: g["count"])
         check(report, w, children, [g for g in groups.values() if g is not parent])
         assert own.count + 1 - w.holes <= parent["count"]
@@ -212,9 +212,9 @@ def test_fork_storm_of_a_command(run, directory):
 
 def test_exiting_threads(tool, trigger):
     """Threads leave nothing to read, so each reads its own books just before it exits, alone and
-    at a priority at which nothing preempts it. What it waits for after that is the kernel itself
-    (seen on 7.2: a kworker, in one of ten exits): one in four threads is near enough, none is the
-    rule, and then the sums are equal."""
+    at a priority at which nothing preempts it. After that it can only wait for the kernel itself
+    (seen on 7.2: a kworker, in one of ten exits): one in four threads may do so; usually none
+    does, and then the sums are equal."""
 
     def trial():
         load = trigger("threads", scaled(16), 20)
@@ -234,7 +234,7 @@ def test_exiting_threads(tool, trigger):
 
 
 def test_exiting_under_load(tool, trigger):
-    """Processes that are preempted while they exit, on a CPU that a spinner wants too."""
+    """Processes that are preempted while they exit, on a CPU that a spinner also wants."""
 
     def trial():
         spin = trigger("spin", 1, 50, 0)
@@ -252,7 +252,7 @@ def test_exiting_under_load(tool, trigger):
 
 @pytest.mark.parametrize("scope", ((), ("-a",)), ids=("no scope", "-a"))
 def test_everything(tool, trigger, scope):
-    """Without a scope everything is in, but never idle time and never the tool itself."""
+    """Without a scope everything is counted, except idle time and the tool itself."""
 
     def trial():
         load = trigger("sleepers", 2, scaled(100), 50, -1)
@@ -268,7 +268,7 @@ def test_everything(tool, trigger, scope):
 
 
 def test_the_tool_itself_is_never_counted(tool):
-    """Not even where it is busy: 200 reports a second."""
+    """Not even when it is busy: 200 reports a second."""
     tracer = tool("--json", "-a", "--by", "pid", "-I", 5)
     tracer.await_lines(20)
     for report in tracer.stop().reports:

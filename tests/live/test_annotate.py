@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""profile --annotate: samples by instruction, against code that is known to the byte.
+"""profile --annotate: samples by instruction, for code that is known to the byte.
 
-What instructions there are, objdump says. Where samples may stand, the trigger programs say: hotspot
+The oracle for instructions is objdump, and that for the places of samples is the trigger programs: hotspot
 spends its time between two symbols, faults has one instruction that writes to new memory.
 """
 
@@ -32,7 +32,7 @@ def needs_capstone(request):
 
 @pytest.mark.skipif(tally.takes_code_apart(), reason="of a build without capstone")
 def test_without_capstone(profile, trigger):
-    """Samples are shown by their place, and why there is no more."""
+    """Samples are shown by their place, with the reason why there is no more."""
     load = trigger(HOTSPOT, MS, CPU)
     tracer = profile("-F", HZ, "-p", load.pid, "--annotate", "hot")
     load.go()
@@ -55,7 +55,7 @@ def symbols(path):
 
 
 def annotated(profile, trigger, *args, sym="hot", path=HOTSPOT, before_stop=None, ms=MS):
-    """The report on a load of its own, and the load."""
+    """The report on a new load, and the load."""
     load = trigger(path, ms, CPU, *args)
     tracer = profile("-F", HZ, "-p", load.pid, "--annotate", sym)
     load.go()
@@ -71,9 +71,9 @@ def only(report):
 
 
 def mostly_in_loop(function):
-    """Where hot() spends its time: 999,999 of 1,000,000 rounds, and one of some hundred samples may be of the others.
-    (An emulated CPU is interrupted only where a stretch of code begins that it has translated: before the loop, this is
-    the begin of the function.)"""
+    """hot() spends its time in the loop: 999,999 of 1,000,000 rounds; one of some hundred samples may be elsewhere.
+    (An emulated CPU is interrupted only at the start of a translated block: before the loop, this is
+    the start of the function.)"""
     at = symbols(HOTSPOT)
     values = {i["offset"] + at["hot"]: i["value"] for i in function["instructions"] if i["value"]}
     assert all(at["hot"] <= a < at["hot_end"] for a in values), values
@@ -81,10 +81,10 @@ def mostly_in_loop(function):
     return inside >= 0.97 * sum(values.values()) > 0
 
 
-# --- instructions, as objdump has them -----------------------------------------------------------------
+# --- instructions, compared with objdump's -------------------------------------------------------------
 
 def objdump(path, function):
-    """{address: (size, mnemonic, operands, stub it leads to or None)} of a function's bytes."""
+    """{address: (size, mnemonic, operands, name of the stub it leads to or None)} of a function's bytes."""
     start = int(function["addr"], 16)
     said = subprocess.run(["objdump", "-d", "-w", f"--start-address={start}",
                            f"--stop-address={start + function['size']}", path],
@@ -101,26 +101,26 @@ def objdump(path, function):
     return found
 
 
-# One instruction, two names; the last is what capstone before 5 calls a movq of a vector register.
+# Two names of one instruction; the last is capstone's before 5 for a movq of a vector register.
 SAME = {("xchg", "nop"), ("movabs", "movabsq"), ("movq", "movd")}
 
 
 def is_same(theirs, ours):
-    """Mnemonics, but for the letter that says the size of operands, and prefixes without meaning."""
+    """Compares mnemonics without the suffix for the operand size and without prefixes that mean nothing."""
     theirs = re.sub(r"^((data16|cs) )+|^repz (?=ret)", "", theirs)
     return theirs == ours or theirs == ours[:-1] and ours[-1] in "bwlq" or (theirs, ours) in SAME
 
 
 def plain(operands):
-    """However they are written: numbers by their low 16 bits, since -1 may be 0xffff or more; without
-    what goes without saying."""
+    """Operands in a common form: numbers by their low 16 bits, since -1 may be 0xffff or more, and without
+    implied segments."""
     text = re.sub(r"\s|%[cde]s:", "", operands)
     text = re.sub(r"(?<![\w%])-?(0x[0-9a-f]+|\d+)", lambda n: str(int(n[0], 0) & 0xffff), text)
     return re.sub(r",1(?=\))|(?<![\w%])0(?=\()|^\$1,(?=[^,]*$)", "", text)
 
 
 def check_instructions(function, path):
-    """Each has the place, the size and the text that objdump says."""
+    """Each instruction has the place, the size and the text of objdump's."""
     theirs = objdump(path, function)
     ours = {int(i["addr"], 16): i for i in function["instructions"]}
     assert {at: i["size"] for at, i in ours.items()} == {at: i[0] for at, i in theirs.items()}, function["name"]
@@ -142,7 +142,7 @@ def check_instructions(function, path):
 
 
 def test_instructions(profile, trigger):
-    """All of the trigger's functions that have samples, those that only the C library has too."""
+    """All functions of the trigger that have samples, and those of the C library."""
     report, _ = annotated(profile, trigger, sym="*")
     functions = [f for f in report["functions"] if f["module"] in ("hotspot", "libc.so.6")]
     assert "hot" in {f["name"] for f in functions}, report
@@ -156,7 +156,7 @@ HOTSPOT32 = BUILD / "triggers" / "hotspot32"
 
 @tally.needs_32_bit_programs
 def test_instructions_of_a_32_bit_program(profile, trigger):
-    """They are others than what the same bytes are to a 64-bit program."""
+    """A 64-bit program would decode the same bytes differently."""
     load = trigger(HOTSPOT32)
     tracer = profile("-F", HZ, "-p", load.pid, "--annotate", "hot")
     load.go()
@@ -169,7 +169,7 @@ def test_instructions_of_a_32_bit_program(profile, trigger):
 
 @tally.once
 def test_instructions_of_many(run):
-    """Those that a busy interpreter and its libraries are made of."""
+    """The code of a busy interpreter and its libraries."""
     work = ("import hashlib, json, re, zlib\n"
             "for i in range(150): json.dumps(list(range(2000))); re.findall('a+b|c', 'aaabbbc' * 500);"
             " hashlib.sha256(b'x' * 100000); zlib.compress(b'xyz' * 30000)")
@@ -185,11 +185,11 @@ def test_instructions_of_many(run):
             check_instructions(function, paths[function["module"]])
 
 
-# --- where samples stand -------------------------------------------------------------------------------
+# --- places of samples ---------------------------------------------------------------------------------
 
 def test_loop(profile, trigger):
-    """Nearly all samples are in the loop. Where the CPU is a real one, most wait for the division: they stand at it
-    (AMD), or at the instruction behind it (Intel)."""
+    """Nearly all samples are in the loop. On a real CPU, most wait for the division: they are at it
+    (AMD), or at the next instruction (Intel)."""
     report, _ = annotated(profile, trigger)
     function, at = only(report), symbols(HOTSPOT)
     assert function["name"] == "hot" and function["module"] == "hotspot" and int(function["addr"], 16) == at["hot"]
@@ -207,7 +207,7 @@ def test_loop(profile, trigger):
 
 
 def test_as_many_as_the_table_has(profile, trigger):
-    """Two tools with a timer each look at one load as often, and as often at hot()."""
+    """Two tools with a timer each sample one load equally often, and find hot() equally often."""
     def trial():
         load = trigger("hotspot", MS, CPU)
         tracers = [profile("-F", HZ, "-p", load.pid, *how) for how in (("--annotate", "hot"), ("--by", "sym"))]
@@ -223,7 +223,7 @@ def test_as_many_as_the_table_has(profile, trigger):
 
 
 def test_faults(profile, trigger):
-    """Each fault of touch() is at its one instruction that writes to new memory."""
+    """Each fault of touch() is at its only instruction that writes to new memory."""
     load = trigger("faults", scaled(500), 2, 0)
     tracer = profile("-e", "page-faults", "-c", 1, "-p", load.pid, "--annotate", "touch")
     load.go()
@@ -240,7 +240,7 @@ def test_faults(profile, trigger):
 
 @needs_dwarf
 def test_source(run):
-    """Each instruction's line, as addr2line(1) has it; the store that faults is where the source says."""
+    """Each instruction's line is that of addr2line(1); the store that faults is on its line of the source."""
     faults = BUILD / "triggers" / "faults"
     run_it = ("-e", "page-faults", "-c", 1, "--annotate", "touch", "--", faults, 100, 1, 0)
     result = run("--json", *run_it, tool="profile")
@@ -269,11 +269,11 @@ def test_intervals_are_differences(profile, trigger):
     assert sum(values) <= 1.05 * HZ * (MS / 1000 + 0.1) + 10, values
 
 
-# --- files, and what is none -------------------------------------------------------------------------------
+# --- files, and code without one -----------------------------------------------------------------------------
 
 @pytest.fixture
 def binary(directory):
-    """hotspot as a file of one's own."""
+    """hotspot as a file of the test's own."""
     path = directory / "own"
     path.write_bytes(HOTSPOT.read_bytes())
     path.chmod(0o755)
@@ -281,7 +281,7 @@ def binary(directory):
 
 
 def test_deleted_file(profile, trigger, binary):
-    """Its file is gone, and at the time of the report the process as well."""
+    """The file has gone and, at the time of the report, so has the process."""
     load = trigger(str(binary), MS, CPU)
     tracer = profile("-F", HZ, "-p", load.pid, "--annotate", "hot")
     binary.unlink()
@@ -294,7 +294,7 @@ def test_deleted_file(profile, trigger, binary):
 
 
 def test_stripped_file(profile, trigger, binary, directory):
-    """Without symbols there is no such function; with a debug file of its own there is."""
+    """Without symbols there is no such function; with a separate debug file there is."""
     debug, linked = directory / "own.debug", directory / "linked"
     subprocess.run(["objcopy", "--only-keep-debug", "--remove-section=.note.gnu.build-id", binary, debug], check=True)
     subprocess.run(["strip", "--remove-section=.note.gnu.build-id", binary], check=True)
@@ -309,7 +309,7 @@ HOSTILE = "jit \x1b[31m\u202e;<b>"
 
 
 def test_jit(profile, trigger):
-    """Code in no file is read from the process while it lives, whatever it is called."""
+    """Code without a file is read from the process while it lives, whatever its name."""
     report, load = annotated(profile, trigger, HOSTILE, sym="jit*")
     function, at = only(report), symbols(HOTSPOT)
     assert function["module"] == "[JIT]" and function["why"] is None, function
@@ -325,7 +325,7 @@ def test_jit(profile, trigger):
 
 
 def test_jit_that_has_gone(profile, trigger):
-    """Where samples were is known all the same, if the profiler got a CPU while the process lived: names of such code
+    """The places of samples are still known if the profiler got a CPU while the process lived: the names of such code
     are read from it."""
     def trial():
         load = trigger("hotspot", MS, CPU, "jitted")
@@ -345,8 +345,8 @@ def test_jit_that_has_gone(profile, trigger):
 # --- the kernel ----------------------------------------------------------------------------------------------
 
 def test_kernel(profile, trigger):
-    """Every sample is at an instruction, and every call leads to where a function begins: by chance, in
-    code taken apart from a wrong place, neither would be."""
+    """Every sample is at an instruction, and every call leads to the start of a function: code that was
+    disassembled from a wrong place would fail both."""
     load = trigger("reads", scaled(400000), 100)
     tracer = profile("-F", HZ, "-p", load.pid, "--annotate", "*")
     load.go()
@@ -368,10 +368,10 @@ def test_kernel(profile, trigger):
     assert calls, functions
 
 
-# --- what is asked for, and how it is shown --------------------------------------------------------------------
+# --- selection and output ---------------------------------------------------------------------------------------
 
 def test_names(tool, trigger):
-    """What there is instead of a function without samples."""
+    """If a function has no samples, the tool names those that have, or a similar name."""
     load = trigger("hotspot", MS, CPU)
     asked = "no_such_function", "hott"
     tracers = [tool("-F", HZ, "-p", load.pid, "--annotate", name, tool="profile") for name in asked]
@@ -384,7 +384,7 @@ def test_names(tool, trigger):
 
 
 def test_several(profile, trigger):
-    """Two processes of one file are one function, of two files two."""
+    """Two processes of one file share a function; those of two files have one each."""
     loads = [trigger("hotspot", MS, CPU), trigger("hotspot", MS, 0)]
     tracer = profile("-F", HZ, "-p", f"{loads[0].pid},{loads[1].pid}", "--annotate", "ho?")
     tally.let_work(loads)
@@ -398,7 +398,7 @@ def test_text(run):
     assert re.search(r"^[\d,]+ of [\d,]+ samples in all, [\d.]+%$", text, re.M), result
     assert re.search(r"^ {19,}\.\.\. \d+ without samples$", text, re.M), result
     assert re.search(r"^ {19,}\+0x[0-9a-f]+  ret", text, re.M), result
-    # Neighbours of samples are shown, all others are folded. (An emulated CPU is interrupted only where a loop begins.)
+    # Neighbours of samples are shown, the rest is folded. (An emulated CPU is interrupted only at the start of a loop.)
     assert GUEST or re.search(r"^ .*  divl +%ecx$", text, re.M), result
     assert "\033" not in text and "events " in text, result
     shares = [float(share) for share in re.findall(r"^ +([\d.]+)% +[\d,]+ +\+0x", text, re.M)]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Places in code that stat can count: functions of programs and of the kernel, probes that programs
-bring along, addresses of data. A trigger says how often it was there; the report has to agree, and
-to say how it was attached."""
+"""Places in code that stat can count: functions of programs and of the kernel, probes in
+programs, addresses of data. A trigger prints how often it passed there; the report has to agree, and
+to name the kind of attachment."""
 
 import os
 import re
@@ -23,20 +23,20 @@ N, THREADS, DEPTH = scaled(400), 3, 20
 
 
 def check_source(report, multi, single, since):
-    """All sites in one link where the kernel has such links."""
+    """All sites share one link if the kernel has such links."""
     source = report["source"]
     assert multi in source if KERNEL >= since else re.search(rf"\b{single} \(", source), source
 
 
 def names(report):
-    """{event: count}, without the binary in front."""
+    """{event: count}, without the binary's name."""
     return {event.rpartition("/")[2].partition(":")[2]: n for event, n in counts(report).items()}
 
 
 # --- functions of programs -------------------------------------------------------------------------
 
 FUNCTIONS = {
-    # event: {what is shown: calls}, from what the trigger said: KNOWN INLINED NAMED RECURSIVE
+    # event: {name in the report: calls}, from the numbers of the trigger: KNOWN INLINED NAMED RECURSIVE
     "known_function": lambda k, i, n, r: {"known_function": k},
     "known_function%return": lambda k, i, n, r: {"known_function%return": k},
     "known_function+0": lambda k, i, n, r: {"known_function": k},
@@ -47,7 +47,7 @@ FUNCTIONS = {
     "one_name,other_name": lambda k, i, n, r: {"one_name": n, "other_name": n},
     "known_function,known_function%return": lambda k, i, n, r: {
         "known_function": k, "known_function%return": k},
-    # Two names of one place are one place.
+    # Two names of one place count as one place.
     "o*_name": lambda k, i, n, r: {"one_name": n},
     "*_function": lambda k, i, n, r: {"known_function": k, "recursive_function": r},
     "*_function%return": lambda k, i, n, r: {
@@ -77,7 +77,7 @@ def test_binary_in_the_event(tool, trigger, event):
 
 @needs_dwarf
 def test_functions_that_are_nowhere_but_inside_others(tool, trigger):
-    """Debug information says where; each place is a row."""
+    """Debug information says where they are inlined; each place is a row."""
     load = trigger("calls", N, THREADS, DEPTH)
     try:
         tracer = stat(tool, "-x", CALLS, "-e", "inlined_function", "-p", load.pid)
@@ -94,7 +94,7 @@ def test_functions_that_are_nowhere_but_inside_others(tool, trigger):
 @pytest.mark.exclusive
 @pytest.mark.parametrize("scope", ("-p", "-t", "--comm", "command", "--by tid", "-a"))
 def test_scopes_of_functions(run, tool, trigger, directory, scope):
-    """Another process runs the same function of the same file all the while."""
+    """Another process runs the same function of the same file all the time."""
     if scope == "command":
         out = directory / "report"
         result = run("--json", "-o", out, "-x", CALLS, "-e", "known_function", "--", CALLS, N,
@@ -121,8 +121,8 @@ def test_scopes_of_functions(run, tool, trigger, directory, scope):
 
 @pytest.mark.preempt
 def test_tasks_that_preempt_each_other_keep_their_counts(tool, trigger):
-    """A program at a user function can be preempted, by a task that runs the same program. Since
-    6.13 both have their key on one stack then; what it takes is many threads and many calls."""
+    """A program at a user function can be preempted by a task that runs the same program. Since
+    6.13 both then have their key on one stack; to trigger this takes many threads and many calls."""
     loads = [trigger("calls", scaled(32000), 4, DEPTH) for _ in range(2)]
     workers = [tid for load in loads for tid in load.tids() if tid not in load.pids]
     tracer = stat(tool, "-x", CALLS, "-e", "known_function", "--by", "tid", "-p",
@@ -137,7 +137,7 @@ def test_tasks_that_preempt_each_other_keep_their_counts(tool, trigger):
 @pytest.mark.parametrize("events", ("malloc", "__libc_malloc", "malloc,__libc_malloc",
                                     "malloc%return", "mallo[c]"))
 def test_functions_of_a_library(tool, trigger, events):
-    """By any of its names, and in one process only of all that have the library mapped."""
+    """By any of its names, and in only one of the processes that have the library mapped."""
     load = trigger("mallocs", N, THREADS)
     tracer = stat(tool, "-x", "libc.so.6", "-e", events, "-p", load.pid)
     (said,) = work(load)
@@ -166,7 +166,7 @@ def test_a_binary_that_is_not_there(run):
     assert result.code == 1 and "/nonexistent/program" in result.stderr, result
 
 
-# --- probes that programs bring along --------------------------------------------------------------
+# --- probes in programs -----------------------------------------------------------------------------
 
 @pytest.mark.parametrize("event, shown", (
     ("sdt_tally_test:plain", {"plain"}), ("sdt:twice", {"twice"}), ("tally_test:plain", {"plain"}),
@@ -187,7 +187,7 @@ def test_usdt(tool, trigger, binary, event, shown):
 
 
 def test_usdt_of_what_the_process_has_mapped(tool, trigger):
-    """By the name that it has there, which no search here finds; without sdt_ as with it."""
+    """By the name of the mapping, which no search here finds; with and without the prefix sdt_."""
     load = trigger(USDT.name, N)
     tracers = [stat(tool, "-x", USDT.name, "-e", event, "-p", load.pid)
                for event in ("sdt_tally_test:plain", "tally_test:plain")]
@@ -197,7 +197,7 @@ def test_usdt_of_what_the_process_has_mapped(tool, trigger):
 
 
 def semaphore(load):
-    """What the semaphore of "guarded" in a running program is just now."""
+    """The current semaphore of "guarded" in a running program."""
     symbols = subprocess.run(["readelf", "-sW", GUARDED], stdout=subprocess.PIPE, check=True).stdout
     offset = int(re.search(rb"\d+: ([0-9a-f]+) .* tally_test_guarded_semaphore\n", symbols)[1], 16)
     base = next(line for line in Path(f"/proc/{load.pid}/maps").read_text().splitlines()
@@ -209,8 +209,8 @@ def semaphore(load):
 
 @pytest.mark.parametrize("how", ("SIGINT", "SIGKILL"))
 def test_semaphores_go_back_to_zero(tool, trigger, how):
-    """In programs that ran before and that start while we listen, and with whatever end. The kernel
-    adds one for all who listen at a place."""
+    """In programs that ran before and in those that start while we listen, however we end. The kernel
+    adds one for all listeners at a place."""
     load = trigger(GUARDED.name, N)
     assert semaphore(load) == 0
     tracers = [stat(tool, "-x", GUARDED, "-e", "sdt_tally_test:guarded") for _ in range(2)]
@@ -233,12 +233,12 @@ def test_semaphores_go_back_to_zero(tool, trigger, how):
     ("mem:{data}/8", 2), ("mem:{code:#x}:x", 3),
 ))
 def test_data_of_a_program(tool, trigger, event, which):
-    """Writes, accesses (there is no way to see reads alone), calls."""
+    """Writes, accesses (reads alone cannot be watched), calls."""
     load = trigger("watched", scaled(400), 2)
     data, code = load.numbers
     event = event.format(data=data, code=code)
     tracer = stat(tool, "-e", event, "-p", load.pid)
-    # An emulated processor tells of one breakpoint only where two are on the same address.
+    # An emulated processor reports only one of two breakpoints on the same address.
     other = None if tally.GUEST or why_no_perf() else Perf("-e", event, "-p", load.pid)
     (said,) = work(load)
     writes, reads, calls = said
@@ -253,7 +253,7 @@ def test_data_of_a_program(tool, trigger, event, which):
 
 @needs_breakpoints
 def test_the_fifth_breakpoint(run, tool, trigger):
-    """x86 has four. Who comes too late is told so; the others are right."""
+    """x86 has four. A tool that comes too late gets an error; the others count right."""
     load = trigger("watched", scaled(400), 1)
     data = load.numbers[0] & ~63
     events = [f"mem:{data + 8 * i:#x}/8:w" for i in range(5)]
@@ -271,7 +271,7 @@ def test_the_fifth_breakpoint(run, tool, trigger):
 
 @needs_breakpoints
 def test_data_of_the_kernel(run, tool):
-    """The clock's seconds: written at each tick, so often enough for a bound."""
+    """The clock's seconds: written at each tick, often enough for a bound."""
     if not re.search(r"^[0-9a-f]*[1-9a-f][0-9a-f]* \w jiffies(_64)?$",
                      Path("/proc/kallsyms").read_text(), re.M):
         result = run("-e", "mem:jiffies:w", "-d", 0.1, tool="stat")
@@ -301,7 +301,7 @@ MADE = {"getppid": 1, "getuid": 2, "getpgid": 3, "getsid": 4}
 
 
 def made(*calls, end=""):
-    """What each is to be counted as."""
+    """The expected counts of these calls."""
     return {f"__x64_sys_{name}{end}": MADE[name] * N * THREADS for name in calls}
 
 
@@ -331,7 +331,7 @@ def kernel_calls(tool, trigger, event, *options):
     (("getpgid", "getsid"), ("",), ("fentry (2)",)),
 ), ids=str)
 def test_kernel_functions(tool, trigger, calls, at, ways):
-    """The cheapest way for a few whose types are known: a trampoline of their own."""
+    """A few functions with known types get the cheapest way: a trampoline each."""
     expected = {name: n for end in at for name, n in made(*calls, end=end).items()}
     report = kernel_calls(tool, trigger, ",".join(expected))
     assert counts(report) == expected
@@ -345,7 +345,7 @@ def test_kernel_functions(tool, trigger, calls, at, ways):
     (("getppid", "getuid"), ("",)),
 ), ids=str)
 def test_kernel_functions_of_no_known_type(tool, trigger, calls, at):
-    """Those of system calls without arguments are not in the kernel's BTF."""
+    """System calls without arguments have no function in the kernel's BTF."""
     expected = {name: n for end in at for name, n in made(*calls, end=end).items()}
     report = kernel_calls(tool, trigger, ",".join(expected))
     assert counts(report) == expected
@@ -366,7 +366,7 @@ def test_a_glob_of_kernel_functions(tool, trigger, end):
 @pytest.mark.parametrize("events", ((f"__x64_sys_get*id,{CALL}", 1), (f"{CALL},{CALL}", 0)),
                          ids=str)
 def test_a_function_that_was_asked_for_twice(tool, trigger, events):
-    """Each counts all of it."""
+    """Each of the two events counts all calls."""
     events, others = events
     report = kernel_calls(tool, trigger, events)
     rows = [(row["event"], row["count"]) for row in report["rows"] if row["count"]]
@@ -376,7 +376,7 @@ def test_a_function_that_was_asked_for_twice(tool, trigger, events):
 
 @needs_kprobes
 def test_many_kernel_functions(tool, trigger):
-    """Hundreds in one glob; one by one, which takes its time, a few dozens."""
+    """Hundreds in one glob, or a few dozen one by one, which takes a while."""
     many = KERNEL >= (6, 12)
     report = kernel_calls(tool, trigger, "__x64_sys_*" if many else "__x64_sys_g*")
     assert made(*MADE).items() <= counts(report).items()
@@ -399,8 +399,8 @@ def test_kernel_functions_by_key(tool, trigger, key):
 
 @needs_kprobes
 def test_an_instruction_inside_of_a_function(run, tool, trigger):
-    """Where an instruction begins differs: behind the tracer's call, 5 bytes long, in front of
-    which there are 4 more where indirect branches are tracked. Others are refused."""
+    """Offsets of instructions differ: the first one follows the tracer's call, which has 5 bytes, and
+    4 more precede that if indirect branches are tracked. Other offsets are refused."""
     right = []
     for offset in (5, 9):
         if run("-e", f"{CALL}+{offset}", "-d", 0.05, tool="stat").code == 0:
@@ -419,7 +419,7 @@ def test_an_instruction_inside_of_a_function(run, tool, trigger):
 @pytest.mark.parametrize("event", ("ovl_getattr", "overlay:ovl_getattr", "ovl_getat*",
                                    "ovl_getattr%return"))
 def test_functions_of_modules(tool, event):
-    """Whether or not the module is named. The root of the test guests is an overlay."""
+    """With and without the module's name. The root of the test guests is an overlay."""
     symbols = Path("/proc/kallsyms").read_text()
     if not re.search(r" ovl_getattr\s+\[overlay\]$", symbols, re.M):
         pytest.skip("no overlay file system here, or not as a module")
@@ -450,7 +450,7 @@ def test_what_cannot_be_probed(run, event, part):
 
 @needs_kprobes
 def test_nothing_stays_behind(tool):
-    """Probes go with their process, after kill -9 too."""
+    """Probes go with their process, even after kill -9."""
     tracer = stat(tool, "-e", f"__x64_sys_get*id,{CALL}%return", "-e", f"{CALLS}:known_function",
                   "-a")
     tally.end_process(tracer.process)
@@ -461,16 +461,16 @@ def test_nothing_stays_behind(tool):
 
 # --- templates -------------------------------------------------------------------------------------
 
-WALKS = 10000   # a program that walks stacks takes the verifier far more instructions, any other one far fewer
+WALKS = 10000   # verified instructions: a program that walks stacks has far more, any other one far fewer
 
 
 def verified(pid):
-    """How many instructions the verifier read for each program that a process holds."""
+    """The number of instructions that the verifier read for each program of a process."""
     found = []
     for each in Path(f"/proc/{pid}/fdinfo").iterdir():
         try:
             text = each.read_text()
-        except FileNotFoundError:       # closed just now
+        except FileNotFoundError:       # just closed
             continue
         found += map(int, re.findall(r"^verified_insns:\s*(\d+)$", text, re.MULTILINE))
     return found
@@ -483,9 +483,9 @@ def verified(pid):
     (("memleak", "-p", str(os.getpid())), 2 if KERNEL >= (6, 6) else 1),
 ), ids=lambda value: value[0] if isinstance(value, tuple) else "")
 def test_only_copies_of_templates_are_verified(tool, line, most):
-    """The tool holds templates for the whole run; a copy is held by the event that it is attached to. memleak's
-    template for returns needs nothing put in, and runs itself; that for calls, too, where a link to many places (6.6)
-    has a cookie for each."""
+    """The tool holds templates for the whole run; the event holds the copy that is attached to it. memleak's
+    template for returns needs no substitution, and runs itself; so does that for calls where a link to many places
+    (6.6) has a cookie for each."""
     with_stacks = tool(*line[1:], tool=line[0])
     found = verified(with_stacks.pid)
     with_stacks.stop()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""bench: every load does exactly what it says, as syscount counts it; a tracer beside it is there
-before each round and gone after it; nothing is left behind, however it ends. No test looks at how long
-anything takes."""
+"""bench: every load performs exactly its operations, as counted by syscount; a tracer is attached
+before each round with it and gone after it; nothing is left behind, however bench ends. No test
+checks durations."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from tally import BUILD, flaws, once, scaled, wait_until
 N = scaled(2000)
 FEW = scaled(40)
 
-# A load, its options, and its operations of a loop.
+# A load, its options, and its operations per loop.
 LOADS = {
     "sched-pipe": (("--groups", 2), 2),
     "sched-messaging": (("--groups", 2, "--tasks", 3), 18),
@@ -33,7 +33,7 @@ LOADS = {
     "memset": (("--size", 1), 1),
 }
 
-# What it has to be in system calls, for each loop.
+# The expected system calls of each load per loop.
 CALLS = {
     ("sched-pipe",): {"read": 2, "write": 2},
     ("sched-pipe", "--threads", "--groups", 3): {"read": 6, "write": 6},
@@ -56,7 +56,7 @@ def bench(run):
 
 @pytest.fixture
 def rows(bench):
-    """The rows of a run that worked."""
+    """The rows of a successful run."""
     def found(*args):
         result = bench("--json", *args)
         assert result.code == 0 and not result.stderr, result
@@ -66,8 +66,8 @@ def rows(bench):
 
 
 def calls(report):
-    """{syscall: number} of what syscount has seen. Where the kernel skipped programs and syscount
-    says so, they are not all there."""
+    """{syscall: number} in syscount's report. If the kernel skipped programs and syscount
+    reports it, some are missing."""
     lost = {reason for reason, n in flaws(report).items() if n}
     if PREEMPTIBLE and lost == {"recursion"}:
         raise tally.Blurred
@@ -85,7 +85,7 @@ def family(pid):
         except (FileNotFoundError, ProcessLookupError):
             pass
     found = [pid]
-    for one in found:               # grows on the way
+    for one in found:               # grows meanwhile
         found += [child for child, parent in parents.items() if parent == one]
     return found
 
@@ -118,8 +118,8 @@ def test_operations(rows, load):
 @pytest.mark.parametrize("load", CALLS, ids=lambda load: load[0])
 @exact
 def test_calls(run, load, directory):
-    """Exactly so many calls of the kernel as there are operations: syscount counts them. By name,
-    for bench itself makes others; and of its children, for perf bench has such names, too."""
+    """syscount counts exactly as many system calls as there are operations: by name, since bench
+    itself makes others; and of its children only, since perf bench has such names, too."""
     name, *options = load
     result = run("--json", "--comm", name, "--", BUILD / "tally", "bench",
                  "-o", directory / "table", name, "-l", FEW, "-r", 1, *options, tool="syscount")
@@ -130,7 +130,7 @@ def test_calls(run, load, directory):
 
 
 def test_one_cpu(rows):
-    """On one CPU a token cannot go on before its task has left: two switches for a round trip."""
+    """On one CPU a token cannot move on before its task is switched out: two switches for a round trip."""
     cpu = min(os.sched_getaffinity(0))
     (row,) = rows("sched-pipe", "-l", N, "-r", 1, "-C", cpu)
     assert row["operations"] == N
@@ -139,23 +139,23 @@ def test_one_cpu(rows):
 
 
 def test_sizes(rows):
-    """Bytes are operations times their size."""
+    """Bytes are the number of operations times their size."""
     (row,) = rows("memcpy", "-l", FEW, "-r", 1, "--size", "4K")
     assert row["bytes_per_s"] == int(4096 * 1e9 / row["ns_per_op"])
 
 
 @once
 def test_loops_are_found(rows):
-    """Without -l, rounds take as long as -d says; all do the same."""
+    """Without -l, rounds take as long as -d says; all have the same number of loops."""
     (row,) = rows("syscall", "-d", 0.2, "-r", 4)
     assert row["operations"] % 4 == 0 and row["operations"] > 400
 
 
-# --- beside a tracer -----------------------------------------------------------------------------
+# --- with a tracer -------------------------------------------------------------------------------
 
 @exact
 def test_tracer_of_ours(rows, directory):
-    """It is there before the load begins and until that ends: it has counted each call."""
+    """It is attached from before the load begins until it ends: it has counted each call."""
     path = directory / "output"
     rounds = 5
     without, beside = rows("syscall", "-l", N, "-r", rounds, "--tracer-output", path, "--settle",
@@ -189,7 +189,7 @@ def test_a_link_is_ours(rows):
 
 @once
 def test_tracer_of_others(rows):
-    """It is given its time, and ended."""
+    """It gets its time to settle, and is ended."""
     _, beside = rows("syscall", "-l", 100, "-r", 5, "--settle", "0", "--", "sleep", "4711")
     assert beside["rounds"] == 5 and beside["verdict"]
     _, beside = rows("syscall", "-l", 100, "-r", 4, "--settle", "0", "--", "sleep", "4711")
@@ -224,7 +224,7 @@ LONG = {
 
 
 def begun(tool, *args):
-    """A bench whose load runs, and all its processes."""
+    """A bench whose load is running, and all its processes."""
     each = tool("bench", *args, tool="tally", ready=False)
     load = args[0]
 
@@ -259,7 +259,7 @@ def test_nothing_is_left(tool, load, how):
 @once
 @pytest.mark.parametrize("how", (signal.SIGINT, signal.SIGKILL))
 def test_no_tracer_is_left(tool, how):
-    """While the load runs beside it."""
+    """Ends bench while the load runs with a tracer."""
     each = tool("bench", "sched-pipe", "-l", N, "-r", 1000, "--settle", "0", "--", "sleep", "4711",
                 tool="tally", ready=False)
     pids = wait_until(lambda: [pid for pid in family(each.pid) if "sleep" in names_of(pid)],
@@ -270,7 +270,7 @@ def test_no_tracer_is_left(tool, how):
 
 @once
 def test_descendants_of_a_tracer_end(tool):
-    """Also where they do not listen to SIGINT, as the background jobs of a shell."""
+    """Even if they ignore SIGINT, like the background jobs of a shell."""
     each = tool("bench", "sched-pipe", "-l", N, "-r", 3, "--settle", "0.2", "--", "sh", "-c",
                 "sleep 4711 & wait", tool="tally", ready=False)
     pids = wait_until(lambda: [pid for pid in family(each.pid) if "sleep" in names_of(pid)],
@@ -281,7 +281,7 @@ def test_descendants_of_a_tracer_end(tool):
 
 @once
 def test_interrupted_after_some_rounds(tool):
-    """What there is by then is reported."""
+    """The rounds up to then are reported."""
     each = tool("bench", "syscall", "-v", "-l", 1, "-r", 1000, "--settle", "0.1", "--", "sleep",
                 "4711", tool="tally", ready=False)
     wait_until(lambda: os.pread(each.err.fileno(), 1 << 16, 0).count(b"\n") >= 6, "three rounds")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""biolatency, biosnoop, biotop, bitesize and biopattern on loop devices, against what the trigger
-asks for, /sys/block/DISK/stat and /proc/PID/io."""
+"""biolatency, biosnoop, biotop, bitesize and biopattern on loop devices, compared with the trigger's
+requests, /sys/block/DISK/stat and /proc/PID/io."""
 
 import functools
 import json
@@ -22,10 +22,10 @@ from tally import GUEST, KERNEL, Blurred, by_key, flaws, let_work, once, pvm_gue
 
 NAMES = {READ: "read", WRITE: "write", FLUSH: "flush", DISCARD: "discard"}
 
-# In front of the kernels that have block_io_start there is one way less.
+# Kernels before block_io_start have one source less.
 SOURCES = ("start", "getrq") if KERNEL >= (6, 5) else ("getrq",)
 
-# 5.10 submits direct reads without REQ_SYNC, as its own tracepoints show; 6.1 with it.
+# 5.10 submits direct reads without REQ_SYNC, as its own tracepoints show; 6.1 sets it.
 READ_FLAGS, READ_RWBS = ("Sync", "RS") if KERNEL >= (5, 11) else ("none", "R")
 
 WORKS = (
@@ -42,7 +42,7 @@ def disk(ends, directory):
 
 @pytest.fixture
 def load(trigger, disk):
-    """A trigger that is going to do that to the disk."""
+    """A trigger that will do this work on the disk."""
 
     def start(*works, on=disk, **kwargs):
         started = trigger("disk", *disks.arguments(on, works), **kwargs)
@@ -53,7 +53,7 @@ def load(trigger, disk):
 
 
 def work(load):
-    """Returns the ns it took."""
+    """Returns the ns that the work took."""
     load.go()
     elapsed, failed = load.done()
     assert not failed
@@ -63,9 +63,9 @@ def work(load):
 
 def sound(report):
     """
-    Nothing was lost, and nothing is believed to be under way when all is done. From 7.0 on programs of tracepoints can
-    be preempted, and the kernel skips them for others meanwhile and counts that: then nothing need agree. Guests of PVM
-    hide the ends that interrupt a thread of process 1.
+    Nothing was lost, and no request counts as in flight when all have ended. Since 7.0 programs on tracepoints can
+    be preempted; the kernel then skips them for others and counts that, and no figures need agree. Guests of PVM
+    hide completions that interrupt a thread of process 1.
     """
     if KERNEL >= (7, 0) and report["lost"]["recursion"]:
         raise Blurred
@@ -84,7 +84,7 @@ def lines_of(result):
 
 
 def op_of(line):
-    """Of its rwbs, as the kernel's own events have it: F in front is PREFLUSH or FLUSH."""
+    """The operation, from rwbs as in the kernel's own events: F in front is PREFLUSH or FLUSH."""
     rwbs = line["values"]["rwbs"]
     return FLUSH if rwbs[0] == "F" else {"R": READ, "W": WRITE, "D": DISCARD}[rwbs[0]]
 
@@ -98,12 +98,12 @@ def io_of(pid):
     return {name: int(n) for name, n in re.findall(r"(\w+): (\d+)", text)}
 
 
-# --- what was asked for, exactly -----------------------------------------------------------------
+# --- exactly the trigger's requests --------------------------------------------------------------
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_each_request(tool, load, disk, source):
-    """Line by line: who, what, where, how large; in the order of their ends, which is that of the
-    trigger's calls. Whoever completes them is a worker of the loop device."""
+    """Line by line: who, what, where, how large; in the order of completion, which is that of the
+    trigger's calls. A worker of the loop device completes them."""
     each = load(*WORKS, comm="asks")
     tracer = tool("--json", "--source", source, "-p", each.pid, tool="biosnoop")
     books, io = disk.books(), io_of(each.pid)
@@ -159,9 +159,9 @@ def test_sums_and_histograms(tool, load, disk, source):
     groups = by_key(latency.report, "disk", "op")
     assert {key: group["count"] for key, group in groups.items()} == {
         (disk.name, name): counts[op] for op, name in NAMES.items()}
-    # The kernel begins when it allocates the request, and ends when it has completed it. Since 6.9
-    # a task that plugs its requests takes the time once for many: one that ends in that task ends too early. That
-    # is seen where CPUs stand still, in guests.
+    # The kernel's time begins when it allocates the request, and ends when it has completed it. Since 6.9
+    # a task that plugs its requests reads the clock once for many: one that ends in that task ends too early. This
+    # shows where CPUs stand still, in guests.
     for op in (READ, DISCARD) if KERNEL < (6, 9) or not GUEST else ():
         assert groups[disk.name, NAMES[op]]["sum"] < (getattr(books, NAMES[op]).ms + 1) * 10**6
 
@@ -180,7 +180,7 @@ def test_sums_and_histograms(tool, load, disk, source):
 
 
 def order_of(wanted):
-    """sequential, random, and their bytes, of reads and writes; the first one is random."""
+    """The numbers of sequential and random requests and their bytes, for reads and writes; the first one is random."""
     found = {READ: [0] * 4, WRITE: [0] * 4}
     position = None
     for op, sector, size in wanted:
@@ -194,9 +194,9 @@ def order_of(wanted):
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_merged(tool, load, disk, source):
-    """Pages written back one by one become few requests: those of the kernel's books, where each
-    of them is one, and merged ones are not."""
-    # Some kernels turn it off for loop devices: 5.10.
+    """Pages written back one by one become few requests: as many as in the kernel's books, which count
+    each request once, and merged ones not at all."""
+    # Some kernels, like 5.10, disable merges for loop devices.
     Path(f"/sys/block/{disk.name}/queue/nomerges").write_text("0")
     each = load(Work(CACHED, 512, 4096, 0, 4096), Work(FLUSH, 1))
     tracers = [tool("--json", "--source", source, "--disk", disk.name, *args, tool=name)
@@ -214,8 +214,8 @@ def test_merged(tool, load, disk, source):
 
 
 def test_whoever_submits(tool, load, disk):
-    """Where nothing depends on submissions they are not looked at: the same requests from their issue on,
-    merged ones, flushes and requests that complete twice among them."""
+    """Tools that do not need submissions do not trace them: they see the same requests from their issue on,
+    including merged ones, flushes and requests that complete twice."""
     Path(f"/sys/block/{disk.name}/queue/nomerges").write_text("0")
     each = load(*WORKS, Work(DURABLE, 5, 4096, 0, 4096), Work(CACHED, 64, 4096, 2 << 20, 4096), Work(FLUSH, 1))
     start = functools.partial(tool, "--json", "--disk", disk.name)
@@ -244,7 +244,7 @@ def test_whoever_submits(tool, load, disk):
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_split(tool, load, disk, source):
-    """What is larger than a request becomes several."""
+    """Reads and writes that are larger than a request are split."""
     most = int(Path(f"/sys/block/{disk.name}/queue/max_sectors_kb").read_text()) << 10
     each = load(Work(READ, 2, 4 << 20), Work(WRITE, 2, 4 << 20))
     tracer = tool("--json", "--source", source, "-p", each.pid, tool="biosnoop")
@@ -262,7 +262,7 @@ def test_split(tool, load, disk, source):
 @pytest.mark.parametrize("source", SOURCES)
 def test_durable_writes(tool, load, disk, source):
     """Without FUA in the disk each is a write and a flush, which are one request of the kernel's that
-    completes twice. Then the call syncs the disk: a flush more, for an empty request."""
+    completes twice. Then the call syncs the disk: one more flush, for an empty request."""
     each = load(Work(DURABLE, 10, 4096, 0, 4096))
     tracer = tool("--json", "--source", source, "-p", each.pid, tool="biosnoop")
     books = disk.books()
@@ -277,7 +277,7 @@ def test_durable_writes(tool, load, disk, source):
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_at_once(tool, load, disk, source):
-    """Several that ask at the same time: each has its own, and all together what the kernel counts."""
+    """Several tasks at the same time: each has its own requests, and their sum is the kernel's count."""
     n = scaled(1000)
     loads = [load(Work(READ, n, 4096, i << 22, 4096), comm=f"asks{i}") for i in range(4)]
     tracer = tool("--json", "--source", source, "--disk", disk.name, "--by", "pid", tool="biotop")
@@ -303,7 +303,7 @@ class Requests:
         return json.loads(said.stdout or "null")
 
     def now(self):
-        """{key: value}, bytes as bpftool writes them."""
+        """{key: value}, with bytes in bpftool's notation."""
         return {tuple(entry["key"]): entry["value"] for entry in self.bpftool("dump", "id", self.id)
                 if isinstance(entry["value"], list)}
 
@@ -324,8 +324,8 @@ class Requests:
 @pytest.mark.parametrize("source", SOURCES)
 def test_missed_ends(tool, load, disk, source):
     """
-    The kernel may run no program at the end of a request. Its state stays behind until its address comes again, and
-    is counted as lost then. Here the state of a request that has ended is put back.
+    The kernel may run no program at the end of a request. The request's state then remains until its address is used
+    again, and is counted as lost. Here the state of a request that has ended is put back.
     """
     n = scaled(10000)
     first, *later = [load(Work(READ, n, 4096, 0, 0)) for _ in range(6)]
@@ -343,7 +343,7 @@ def test_missed_ends(tool, load, disk, source):
     wait_until(lambda: key not in requests.now(), "its end")
     requests.plant(key, value)
     used = {first.pid}
-    # Each CPU prefers the tags that it used last, and an address goes with a tag.
+    # Each CPU prefers the tags that it used last, and an address belongs to a tag.
     while key in requests.now():
         if not later:
             raise Blurred
@@ -360,7 +360,7 @@ def test_missed_ends(tool, load, disk, source):
 
 
 def test_errors(ends, tool, trigger, directory):
-    """A disk that has no room left behind it."""
+    """A loop device whose file system has no room left."""
     small = directory / "small"
     small.mkdir(exist_ok=True)
     disks.mount(ends, small, "tmpfs", "size=1m")
@@ -384,7 +384,7 @@ def test_errors(ends, tool, trigger, directory):
 
 @pytest.mark.parametrize("name", ("biolatency", "biotop", "bitesize", "biosnoop", "biopattern"))
 def test_scope_and_disk(ends, tool, load, disk, directory, name):
-    """Out of scope, or of another disk: filtered, each request once."""
+    """Requests out of scope, or of another disk, are counted as filtered, once each."""
     (directory / "other").mkdir(exist_ok=True)
     other = disks.loop(ends, directory / "other")
     loads = [load(Work(READ, 10, 4096, 0, 4096)), load(Work(READ, 7, 4096, 0, 4096), on=other)]
@@ -400,7 +400,7 @@ def test_scope_and_disk(ends, tool, load, disk, directory, name):
 
 
 def test_keys(tool, load, disk):
-    """Flags, names and cgroups of who submitted."""
+    """Flags, names and cgroups of the submitter."""
     each = load(Work(READ, 5, 4096, 0, 4096), comm="sub\x1bmits")
     tracer = tool("--json", "--by", "disk,op,flags,pid,comm,uid", "-p", each.pid, tool="biolatency")
     work(each)
@@ -423,7 +423,7 @@ def test_cgroup(tool, load, cgroup, disk):
 
 
 def test_least(tool, load, disk):
-    """In the kernel: what is shorter is neither shown nor counted."""
+    """In the kernel: shorter requests are neither shown nor counted."""
     each = load(Work(WRITE, 20, 4096, 0, 4096), Work(FLUSH, 5))
     tracers = [tool("--json", "--min", least, "-p", each.pid, tool="biosnoop")
                for least in ("0", "300us", "1h")]
@@ -435,7 +435,7 @@ def test_least(tool, load, disk):
 
 
 def test_times_add_up(tool, load, disk):
-    """total = queue + device, request by request; here of one: the ends of the tools' own clocks
+    """total = queue + device, request by request. Here there is one: the ends in each tool's own clock
     differ by some microseconds."""
     each = load(Work(WRITE, 50, 4096, 0, 4096))
     tracers = [tool("--json", "--of", of, "-p", each.pid, tool="biolatency")
@@ -448,7 +448,7 @@ def test_times_add_up(tool, load, disk):
 
 
 def test_intervals(tool, load, disk):
-    """Differences: nothing twice, nothing missing."""
+    """Reports are differences: nothing twice, nothing missing."""
     each = load(Work(WRITE, 300, 4096, 0, 4096), Work(FLUSH, 20))
     tracer = tool("--json", "-p", each.pid, "-I", 20, tool="biotop")
     work(each)
@@ -499,7 +499,7 @@ def test_explain(run, name):
 @pytest.mark.parametrize("args", (("-p", "1"), ("-C", "0"), ("--by", "pid"), ("--by", "op,flags"), ("--by", "cpu"),
                                   ("--of", "queue"), ("--of", "total"), ("--source", SOURCES[0])))
 def test_submissions_that_matter(run, args):
-    """Somebody asks for what is known there only."""
+    """Options that need data known only at submission."""
     assert "who submits" in run("-n", *args, tool="biolatency").text
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The tools for block requests on disks with properties that are known: null_blk with its latency,
+"""The tools for block requests on disks with known properties: null_blk with its latency,
 scsi_debug with its errors. In guests, whose kernels have such modules."""
 
 from pathlib import Path
@@ -29,7 +29,7 @@ def ask(load):
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_known_latency(ends, tool, trigger, source):
-    """Completed by a timer, 20 ms after the issue, whoever runs then."""
+    """Completed by a timer, 20 ms after the issue, in the context of any task."""
     disk = disks.null(ends, irqmode=2, completion_nsec=20 * MS, memory_backed=0)
     load = start(trigger, disk, Work(READ, 10, 4096, 0, 4096), Work(WRITE, 5, 4096, 0, 4096))
     scope = ("--json", "--source", source, "-p", load.pid)
@@ -51,7 +51,7 @@ def test_known_latency(ends, tool, trigger, source):
 
 @pytest.mark.parametrize("source", (*SOURCES, "auto"))
 def test_in_flight(ends, tool, trigger, source):
-    """A request that outlives one run and was there before the next is in neither, and said."""
+    """A request that outlives one run and began before the next is in neither, and both report it."""
     # The kernel itself looks for partitions first: a dozen reads.
     disk = disks.null(ends, irqmode=2, completion_nsec=6_000 * MS, memory_backed=0)
     load = start(trigger, disk, Work(READ, 1, 4096))
@@ -73,7 +73,7 @@ def test_in_flight(ends, tool, trigger, source):
 
 
 def test_writeback(ends, tool, trigger, cgroup):
-    """What a kernel thread writes is the cgroup's that made it dirty."""
+    """Writeback by a kernel thread is charged to the cgroup that dirtied the pages."""
     hierarchy = cgroups.default_hierarchy()
     if hierarchy.name != "v2":
         pytest.skip("the block layer is not in the hierarchy asked for")
@@ -95,7 +95,7 @@ def test_writeback(ends, tool, trigger, cgroup):
     assert all(g["key"]["comm"].startswith("kworker") for g in groups)
 
 
-# scsi_debug: reads of ten sectors from this one on fail; what is before them is good.
+# scsi_debug: reads of ten sectors from this one on fail; sectors before it are good.
 BAD = 0x1234
 
 
@@ -114,7 +114,7 @@ def set_scsi(ends, **values):
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_parts_and_errors(ends, tool, trigger, scsi, source):
-    """A request of which a part is good is one request, with an error."""
+    """A request with a good part is one request, with an error."""
     set_scsi(ends, opts=2)
     load = start(trigger, scsi, Work(READ, 3, 4096, 0, 4096), Work(READ, 1, 8192, (BAD - 4) * 512))
     tracers = [tool("--json", "--source", source, "-p", load.pid, tool=name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""bpftop: programs that run a known number of times, beside what bpftool says of them in the same window."""
+"""bpftop: programs that run a known number of times, compared with bpftool's figures for the same window."""
 
 import json
 import re
@@ -47,7 +47,7 @@ def row_of(report, number):
 @pytest.mark.everywhere
 @pytest.mark.exact
 def test_runs_are_those_of_the_datagrams(tool, filters):
-    """With the time between two readings of bpftool around them; who holds the descriptor; and of which age it is."""
+    """Also the time between two readings of bpftool around them, the owner of the descriptor, and the age."""
     load = filters("counts_them")
     tracer = tool("--json", tool="bpftop")
     before = bpftool("prog", "show", "id", load.ids[0])
@@ -81,13 +81,13 @@ def test_a_probe_and_its_owner(tool, trigger):
     assert sum(row["runs"] for row in theirs) == calls
     ran, = (row for row in theirs if row["runs"])
     assert ran["owner"] == "probe" and ran["held_by"] == "process"
-    # Between perf events of older kernels and links that tell is 5.15: such a link says nothing.
+    # Kernels before 5.15 have perf events instead of links; links name their place since 6.8.
     assert ran["attached"].startswith("uprobe") or (5, 15) <= tally.KERNEL < (6, 8), ran
     assert str(binary("calls")) in ran["attached"] or tally.KERNEL < (6, 8), ran
 
 
 def test_what_bpftool_says(tool, run):
-    """Names that are longer than 15 bytes, places, and the memory of programs and of maps, of all of a tracer."""
+    """Names longer than 15 bytes, places, and the memory of programs and of maps, for all programs of a tracer."""
     other = tool(tool="reclaim")
     rows = {row["id"]: row for row in run("--json", "-d", 0.1, tool="bpftop").report["rows"] if row["pid"] == other.pid}
     theirs = {p["id"]: p for p in bpftool("prog", "show") if p["id"] in rows}
@@ -106,7 +106,7 @@ def test_what_bpftool_says(tool, run):
 
 @pytest.mark.exact
 def test_programs_that_come_and_go(tool, filters):
-    """From their load on, exactly as long as they are there; that they are new, and that they have ended, is said."""
+    """They are shown from their load until their end; rows are marked as new and as ended."""
     tracer = tool("--json", "0.3", tool="bpftop")
     load = filters("comes_and_goes")
     load.tell("send", N)
@@ -122,7 +122,7 @@ def test_programs_that_come_and_go(tool, filters):
 
 @pytest.mark.exact
 def test_programs_that_nobody_saw(tool, filters):
-    """Ids count them. Programs of others, between two looks, are among them; one of ours may have been seen."""
+    """Gaps in ids count them. They include programs of others that came and went between two looks."""
     load = filters("stays")
     tracer = tool("--json", tool="bpftop")
     load.tell("lose", N)
@@ -144,7 +144,7 @@ def test_held_by_a_map(run, filters):
 
 
 def test_hostile_owners(run, filters, directory, ends):
-    """A comm and the path of a pin with bytes that steer terminals: raw in no output, and told apart."""
+    """A comm and a pin's path with bytes that steer terminals: never raw in any output, but distinct."""
     pins = directory / "pins"
     pins.mkdir()
     subprocess.run(["mount", "-t", "bpf", "bpf", pins], check=True)
@@ -162,7 +162,7 @@ def test_hostile_owners(run, filters, directory, ends):
 
 
 def test_rows_of_several_programs(tool, filters):
-    """By owner and by type they add up, and maps that programs share count once."""
+    """Sums by owner and by type; maps that programs share count once."""
     load = filters("one", "another", maps=2, comm=b"owns_two")
     tracers = [tool("--json", *by, tool="bpftop") for by in ((), ("--by", "owner"), ("--by", "type"))]
     load.tell("send", N)
@@ -178,7 +178,7 @@ def test_rows_of_several_programs(tool, filters):
 
 
 def test_others(run):
-    """Of two measurements of one run, one leaves out the programs of a third."""
+    """One of two measurements in a run leaves out the programs of a third."""
     result = run("--json", "-d", 0.2, "bpftop", "bpftop --others", "syscount", tool="run")
     reports = {report["command"]: report for report in result.reports if "command" in report}
     everyone, others = ({row["id"]: row for row in reports[line]["rows"]} for line in ("bpftop", "bpftop --others"))
@@ -193,20 +193,20 @@ def test_a_cgroup_without_a_link(run, filters, cgroup):
     group, load = cgroup(found[0], "filtered"), filters()
     number = int(load.tell("attach", group.path))
     row = row_of(run("--json", "-d", 0.1, tool="bpftop").report, number)
-    if tally.KERNEL >= (6, 1):          # bpftool gives up where the kernel does not know each kind
+    if tally.KERNEL >= (6, 1):          # before, bpftool fails at kinds that the kernel does not know
         assert [each["id"] for each in bpftool("cgroup", "show", group.path)] == [number]
     assert row["attached"].endswith(f"ingress:{group.name}") and row["attachments"] == 1, row
 
 
 def is_counted(load):
-    """Do statistics count its program now?"""
+    """Whether statistics count its program now."""
     before = bpftool("prog", "show", "id", load.ids[0]).get("run_cnt", 0)
     load.tell("send", 10)
     return bpftool("prog", "show", "id", load.ids[0]).get("run_cnt", 0) != before
 
 
 def test_statistics_end_with_it(tool, filters):
-    """Somebody else on this machine may have the kernel count, too, for a while."""
+    """Somebody else on this machine may have statistics enabled, too, for a while."""
     load = filters("is_counted")
     switch = Path("/proc/sys/kernel/bpf_stats_enabled")
     was = switch.read_text()
@@ -219,7 +219,7 @@ def test_statistics_end_with_it(tool, filters):
 
 
 def test_statistics_end_with_the_slice(tool, filters):
-    """It goes on, and the kernel counts no longer."""
+    """The run goes on, but the kernel no longer counts."""
     load = filters("is_counted")
     tracer = tool("--slices", tool="bpftop")
     tally.wait_until(lambda: not is_counted(load), "runs are counted behind the slice")

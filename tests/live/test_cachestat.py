@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""cachestat: what this process asks the page cache for, against cachestat(2), getrusage(2) and what it did."""
+"""cachestat: page cache requests of this process, compared with cachestat(2), getrusage(2) and its own actions."""
 
 import ctypes
 import mmap
@@ -33,7 +33,7 @@ libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
 
 @pytest.fixture
 def place(ends, directory):
-    """A directory whose files are on a disk: tmpfs has no page cache apart from the files."""
+    """A directory whose files are on a disk: on tmpfs the page cache is the file itself."""
     if disks.run("stat", "-f", "-c", "%T", str(directory)) in DISKS:
         return directory
     disks.load("ext4")
@@ -53,18 +53,18 @@ class File:
         self.fd = os.open(path, os.O_RDWR)
         os.fsync(self.fd)
         self.at = libc.mmap(None, pages * PAGE, mmap.PROT_READ, mmap.MAP_SHARED, self.fd, 0)
-        # Else khugepaged reads what is missing of a mapped file, and those pages are its own.
+        # Otherwise khugepaged reads the missing pages of a mapped file, and is charged for them.
         libc.madvise(ctypes.c_void_p(self.at), ctypes.c_size_t(pages * PAGE), mmap.MADV_NOHUGEPAGE)
 
     def cachestat(self, first=0, pages=None):
-        """cachestat(2): pages in the cache, dirty, written back, evicted, evicted lately."""
+        """cachestat(2): pages in the cache, dirty, under writeback, evicted, recently evicted."""
         asked = (ctypes.c_uint64 * 2)(first * PAGE, (pages or self.pages) * PAGE)
         told = (ctypes.c_uint64 * 5)()
         assert not libc.syscall(CACHESTAT, self.fd, asked, told, 0), os.strerror(ctypes.get_errno())
         return list(told)
 
     def cached(self, *which):
-        """Pages that are being read are among them. (To mincore(2) they are not.)"""
+        """Includes pages that are being read. (mincore(2) does not.)"""
         return self.cachestat(*which)[0]
 
     def evicted(self):
@@ -98,7 +98,7 @@ def measured(tool, file):
             tracer = tool("--json", "-p", os.getpid(), "--by", "file", tool="cachestat")
             told = act()
             report = tracer.stop().report
-            # A machine may take pages back at any time (DAMON does, of memory that nobody lacks): no judgement then.
+            # A machine may reclaim pages at any time (DAMON does, without memory pressure): then there is no judgement.
             if any(tally.flaws(report).values()) or file.evicted():
                 raise tally.Blurred
             rows = [row for row in report["rows"] if row["inode"] == file.path.stat().st_ino]
@@ -109,7 +109,7 @@ def measured(tool, file):
 
 
 def nothing_missed(missed):
-    """What was in the cache was not taken back. Else the trial is no judgement."""
+    """Requires that no cached page was reclaimed. Otherwise the trial is no judgement."""
     if missed:
         raise tally.Blurred
 
@@ -119,7 +119,7 @@ def figures(row, *names):
 
 
 def each_page(file, order=None):
-    """Reads page by page. Those that were not in the cache when they were asked for."""
+    """Reads page by page. Returns how many were not in the cache when they were read."""
     missed = 0
     for page in order or range(file.pages):
         missed += not file.cached(page, 1)
@@ -154,7 +154,7 @@ def test_read_in_any_order(measured, file):
 @pytest.mark.exact
 @pytest.mark.parametrize("pages", [1, 3, 32, 100, PAGES])
 def test_large_reads(measured, file, pages):
-    """Of each read, the pages that were there when it began are hits; those that it brings, misses."""
+    """Pages that were cached when a read began are hits; pages that it brings in are misses."""
     def read():
         missed = 0
         for at in range(0, PAGES, pages):
@@ -169,7 +169,7 @@ def test_large_reads(measured, file, pages):
 
 @pytest.mark.exact
 def test_odd_reads(measured, file):
-    """A read asks for each page that it touches, up to the end of the file."""
+    """A read accesses each page that it touches, up to the end of the file."""
     sizes = [(100, 4090), (1, 0), (1, 0), (PAGE, 1), (3 * PAGE, PAGE - 1), (5000, PAGES * PAGE - 10),
              (10, PAGES * PAGE)]
     touched = []
@@ -192,8 +192,8 @@ def test_odd_reads(measured, file):
 
 @pytest.mark.exact
 def test_mapped(measured, file):
-    """Faults that find their page in the cache are hits, though it may be being read: those that wait for that are
-    major ones, too, to getrusage(2)."""
+    """Faults that find their page in the cache are hits, even while it is being read: to getrusage(2), those that wait
+    for it are also major faults."""
     def touch():
         at = mmap.mmap(file.fd, PAGES * PAGE, prot=mmap.PROT_READ)
         before, missed = resource.getrusage(resource.RUSAGE_THREAD), 0
@@ -206,7 +206,7 @@ def test_mapped(measured, file):
 
     row, (missed, major, minor) = measured(touch, lambda: (touch(), file.drop()))
     assert 0 < row["misses"] == missed <= major
-    # Faults of the interpreter's own memory are among the others.
+    # Faults on the interpreter's own memory are among the others.
     assert missed <= row["faults"] == row["pages"] <= major + minor
     assert file.cached() == row["misses"] + row["read_ahead"]
 
@@ -253,7 +253,7 @@ def test_sendfile(measured, file, place):
 
 @pytest.mark.exact
 def test_advice(measured, file):
-    """Pages that were read because somebody said so are there when they are asked for."""
+    """Pages that were read on advice are in the cache when they are accessed."""
     def advise():
         libc.readahead(file.fd, ctypes.c_long(0), ctypes.c_size_t(16 * PAGE))
         there = file.cached()
@@ -267,7 +267,7 @@ def test_advice(measured, file):
 
 @pytest.mark.exact
 def test_by_whom(tool, file):
-    """The rows of all processes add up to the whole."""
+    """The rows of all processes add up to the total."""
     code = f"import os; fd = os.open({str(file.path)!r}, 0); [os.pread(fd, {PAGE}, i * {PAGE}) for i in range(100)]"
 
     def trial():
@@ -288,8 +288,8 @@ def test_by_whom(tool, file):
 
 @pytest.mark.exact
 def test_every_page_is_somewhere(tool, file):
-    """Each page that anybody on the machine puts into the cache is a miss, read ahead, written or another's: their
-    sum is that of the kernel's own tracepoint, which says how large each folio is."""
+    """Each page that anybody on the machine adds to the cache is a miss, read ahead, written or other: their
+    sum is that of the kernel's own tracepoint, which has the size of each folio."""
     def trial():
         tracer = tool("--json", "cachestat --by file,pid --max-keys 20000",
                       'probe filemap:mm_filemap_add_to_page_cache --sum "1 << order"', tool="run")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""-- COMMAND: started when measuring has begun, followed with its children, ends the run."""
+"""-- COMMAND: starts once the measurement has begun, is followed with its children, ends the run."""
 
 import os
 import re
@@ -21,7 +21,7 @@ def report_of(path):
 
 def test_descendants_and_their_threads_are_followed(run, trigger, directory):
     """A child, a grandchild, a daemon that has left the family; nobody else. They wait for a CPU
-    after each sleep, but those too short for them to have left it."""
+    after each sleep, except sleeps too short for them to have left it."""
     rounds, out = scaled(100), directory / "report"
 
     def trial():
@@ -47,7 +47,7 @@ def test_descendants_and_their_threads_are_followed(run, trigger, directory):
 
 
 def test_with_a_scope_the_command_only_sets_the_time(tool, trigger, directory):
-    """perf's habit: with -p, -t or -a it is not the command that is measured."""
+    """As in perf: with -p, -t or -a the command itself is not measured."""
     fifo, out = directory / "fifo", directory / "report"
     os.mkfifo(fifo)
     load = trigger("sleepers", 1, scaled(100), 100, -1)
@@ -72,7 +72,7 @@ def test_the_end_of_the_command_ends_the_run(run):
 
 
 def test_the_last_interval_is_reported_when_the_command_ends(run, directory):
-    """It does nothing before the first has been."""
+    """The command does nothing before the first report."""
     out, forks = directory / "report", 20
     reported = f"until [ -s {out} ]; do sleep 0.02; done"
     assert run("--json", "-o", out, "-I", 20, "--by", "comm", "--", "sh", "-c",
@@ -85,7 +85,7 @@ def test_the_last_interval_is_reported_when_the_command_ends(run, directory):
 
 @pytest.mark.parametrize("how", ("-d", "count", "SIGINT"))
 def test_the_end_of_the_run_ends_the_command(tool, directory, how):
-    """It is made before measuring begins, so its pid is known even if that is over soon."""
+    """The command is forked before the measurement begins, so its pid is known even if the run is short."""
     args = {"-d": ("-d", 0.3), "count": ("0.3", "1"), "SIGINT": ()}[how]
 
     def trial():
@@ -101,7 +101,7 @@ def test_the_end_of_the_run_ends_the_command(tool, directory, how):
 
 
 def test_the_command_starts_when_measuring_has_begun(tool, directory):
-    """--ready-fd speaks first."""
+    """--ready-fd reports first."""
     out = directory / "ran"
     started = tool("--json", "--", "touch", out, ready=False)
     ready_first = tally.Tool("--json", "--", "touch", out)
@@ -122,7 +122,7 @@ def writes_of(path):
 
 
 def test_the_end_of_the_command_ends_the_delay(run, directory):
-    """It has made its calls before measuring began."""
+    """The command has made its calls before the measurement begins."""
     out = directory / "report"
     result = run("--json", "-o", out, "--delay", "1000s", "-e", WRITES, "--", "sh", "-c",
                  "echo 1; echo 2", tool="stat")
@@ -131,7 +131,7 @@ def test_the_end_of_the_command_ends_the_delay(run, directory):
 
 
 def test_after_the_delay_all_is_counted(tool, directory):
-    """The command waits until it is told that measuring has begun."""
+    """The command waits until it is told that the measurement has begun."""
     fifo, out = directory / "fifo", directory / "report"
     os.mkfifo(fifo)
     tracer = tool("--json", "-o", out, "--delay", "1", "-e", WRITES, "--", "sh", "-c",
@@ -186,7 +186,7 @@ def test_a_command_that_cannot_be_run(run, command, why):
                                   ("run", "runqlat", "syscount")), ids=" ".join)
 @pytest.mark.parametrize("line, code", (("exit 0", 0), ("exit 1", 1), ("exit 42", 42), ("exit 255", 255)))
 def test_the_status_is_the_commands(run, directory, tool, line, code):
-    """As perf, strace and time have it. It has been measured all the same."""
+    """As in perf, strace and time. The command has been measured all the same."""
     assert run(*tool[1:], "-o", directory / "report", "--", "sh", "-c", line, tool=tool[0]).code == code
     assert (directory / "report").stat().st_size > 0
 
@@ -199,14 +199,14 @@ def test_a_killed_command_is_told(run, name):
 
 
 def test_the_first_status_of_several_runs(run, directory):
-    """Of three, the second fails."""
+    """The second of three runs fails."""
     line = f"echo >>{directory}/n; n=$(wc -l <{directory}/n); [ $n != 2 ] || exit 9"
     assert run("-r", 3, "--", "sh", "-c", line, tool="stat").code == 9
     assert (directory / "n").read_text() == "\n\n\n"
 
 
 def test_a_run_that_ends_before_the_command(run, tool, ends, directory):
-    """By its time, or by a signal: to the tool, or from a terminal, which sends it to the command as well."""
+    """By its time, or by a signal: to the tool, or from a terminal, which also sends it to the command."""
     assert run("-d", "0.1", "--", "sleep", "1000", tool="stat").code == 0
     assert tool("--", "sleep", "1000", tool="stat").stop().code == 0
     begun = directory / "begun"
@@ -219,7 +219,7 @@ def test_a_run_that_ends_before_the_command(run, tool, ends, directory):
 
 
 def test_failures_of_the_tool(run, directory):
-    """They are told from those of a command, if there is one."""
+    """Their status differs from that of a command, if there is one."""
     assert run("-e", "nonsense", "-d", "0.1", tool="stat").code == 1
     assert run("-e", "nonsense", "--", "true", tool="stat").code == 125
     assert run("--no-such-option", "--", "true", tool="stat").code == 2
@@ -230,7 +230,7 @@ def test_failures_of_the_tool(run, directory):
 
 @once
 def test_a_caller_that_ignores_its_children(directory):
-    """Agents and daemons do: tools read programs in children all the same, and the command inherits it."""
+    """Agents and daemons do: tools read programs in children all the same, and the command inherits the setting."""
     def run_ignoring(*line):
         return subprocess.run(line, preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN),
                               capture_output=True, text=True, check=False)
@@ -250,7 +250,7 @@ def ids_of(status):
 
 @once
 def test_under_sudo_the_command_is_the_users(run, directory):
-    """All four ids of the user who called sudo, and none of root's groups or rights."""
+    """It has all four ids of the user who called sudo, and none of root's groups or capabilities."""
     env = dict(os.environ, SUDO_UID=str(NOBODY), SUDO_GID=str(NOBODY))
     result = run("-o", directory / "report", "--", "cat", "/proc/self/status", env=env)
     assert result.code == 0, result
@@ -274,7 +274,7 @@ def test_without_sudo_the_command_is_ours(run, directory, env):
 
 @once
 def test_the_command_has_a_clean_start(run, directory):
-    """No signals blocked or ignored, no descriptors but the three (and those of the shell)."""
+    """No signals blocked or ignored, no descriptors except the three (and those of the shell)."""
     result = run("-o", directory / "report", "--", "sh", "-c",
                  "cat /proc/self/status; echo; ls /proc/self/fd")
     assert result.code == 0, result

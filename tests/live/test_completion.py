@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What can stand next on a command line: --complete against --help, the parsers' own messages, `tally list` and the
-machine; and bash, zsh and fish against --complete."""
+"""Completion of command lines: --complete compared with --help, the parsers' own messages, `tally list` and the
+machine; and bash, zsh and fish compared with --complete."""
 
 import csv
 import functools
@@ -22,12 +22,12 @@ pytestmark = once
 
 HERE = ROOT / "tests" / "live"
 
-# Options whose values are what this machine has now: they may change between two answers.
+# Options whose values depend on the current state of the machine: they may change between two answers.
 CHANGING = {"pid", "comm", "pidns", "cgroup"}
 
 
 def ask(*words):
-    """The answer of `tally --complete`: [(word, help)]; what is left to the shell has no word."""
+    """The answer of `tally --complete`: [(word, help)]; completion by the shell itself has no word."""
     done = subprocess.run(
         [BUILD / "tally", "--complete", *words], capture_output=True, text=True, timeout=tally.PATIENCE
     )
@@ -41,21 +41,21 @@ def words(*line):
 
 @functools.cache
 def tools():
-    """{name: what it answers}"""
+    """{name: the question it answers}"""
     listed = subprocess.run([BUILD / "tally", "--csv"], capture_output=True, text=True, check=True)
     return {row["tool"]: row["answers"] for row in csv.DictReader(io.StringIO(listed.stdout))}
 
 
 @functools.cache
 def help_of(tool):
-    """Its --help, on as long lines as it takes."""
+    """The --help of a tool, without line breaks inside entries."""
     env = {**os.environ, "ARGP_HELP_FMT": "rmargin=2000"}
     return subprocess.run([BUILD / "tally", tool, "--help"], capture_output=True, text=True, check=True, env=env).stdout
 
 
 @functools.cache
 def heads(tool):
-    """What --help calls the options: ("-p", "--pid=PID,..")."""
+    """The options' names in --help: ("-p", "--pid=PID,..")."""
     return [
         re.split(r" {2,}", line.strip())[0].split(", ")
         for line in help_of(tool).splitlines()
@@ -65,7 +65,7 @@ def heads(tool):
 
 @functools.cache
 def options(tool):
-    """{long name: what stands for its value, "" without one}"""
+    """{long name: the placeholder of its value, "" without one}"""
     return dict(
         re.fullmatch(r"--([a-z-]+)(.*)", name).groups()
         for head in heads(tool)
@@ -76,7 +76,7 @@ def options(tool):
 
 @functools.cache
 def letters(tool):
-    """Of options that have no other name."""
+    """Options that have no long name."""
     return {head[0][:2] for head in heads(tool) if not head[-1].startswith("--")}
 
 
@@ -104,7 +104,7 @@ def test_a_link_answers_as_its_tool():
 
 @pytest.mark.parametrize("tool", tools())
 def test_options(tool):
-    """As --help has them, with what it says of them."""
+    """The names and texts of --help."""
     assert set(words(tool, "--")) == {f"--{name}" for name in options(tool)}
     assert set(words(tool, "-")) - set(words(tool, "--")) == letters(tool)
     said = " ".join(help_of(tool).split())
@@ -114,7 +114,7 @@ def test_options(tool):
 
 @pytest.mark.parametrize("tool", tools())
 def test_each_heading_of_the_help_has_options(tool):
-    """And stands there once."""
+    """And appears only once."""
     lines = help_of(tool).splitlines()
     found = [n for n, line in enumerate(lines) if re.match(r" \S.*:$", line)]
     assert all(re.match(" +-", lines[n + 1]) for n in found), [lines[n] for n in found]
@@ -123,7 +123,7 @@ def test_each_heading_of_the_help_has_options(tool):
 
 @pytest.mark.parametrize("tool", tools())
 def test_no_option_stands_twice_in_the_help(tool):
-    """Neither where a tool has one of its own in place of that of all."""
+    """Not even where a tool has its own version of a common option."""
     names = [re.match("--[a-z-]+|-.", name)[0] for head in heads(tool) for name in head]
     assert sorted(names) == sorted(set(names))
 
@@ -143,14 +143,14 @@ def test_a_letter_that_is_typed():
     assert words("runqlat", "-p") == ["-p"] and words("trace", "-e") == ["-e"] and words("runqlat", "-Z") == []
 
 
-# Without these there is another message; and what some keys go with.
+# Arguments without which there is another message, and those that some keys require.
 NEEDED = {"probe": ["sched:sched_switch"], "stackcount": ["sched:sched_switch"], "funcgraph": ["vfs_read"]}
 GOES_WITH = {("kmem", "order"): ["--pages"], ("kmem", "migratetype"): ["--pages"]}
 
 
 def refused(tool, option):
-    """The words that the message about a wrong value has, or None. Tools whose help about an option is the same have
-    one parser of it, but for those that have words of their own."""
+    """The words in the message about a wrong value, or None. Tools with the same help for an option share
+    its parser, except for options with words of the tool's own."""
     told = next(line for line in help_of(tool).splitlines() if re.search(rf" --{option}\b", line))
     same = tool if option in ("by", "sort", "format") else ""
     if (same, option, told) not in REFUSED:
@@ -174,7 +174,7 @@ def named_by(tool, option):
 
 
 def each_of(text):
-    """The words of "fp, dwarf", without what stands in parentheses behind some."""
+    """The words of "fp, dwarf", without the parentheses after some."""
     return set(re.split(r", and of the code |; of (?:stacks|tables) also |, | or ", re.sub(r" \(.*?\)", "", text)))
 
 
@@ -184,7 +184,7 @@ def offered(tool, option):
 
 @pytest.mark.parametrize("tool", tools())
 def test_values_are_those_of_the_parser(tool):
-    """Where a message names the words that there are, just these are offered."""
+    """If the message lists the valid words, exactly these are offered."""
     compared = 0
     for option in options(tool):
         if not options(tool)[option] or "FILE" in options(tool)[option] or (tool, option) == ("probe", "by"):
@@ -207,7 +207,7 @@ def test_values_are_those_of_the_parser(tool):
 
 
 def formats(tool):
-    """What --help says of --format."""
+    """The formats that --help lists for --format."""
     return each_of(re.search(r" --format=NAME +(.*)", help_of(tool))[1])
 
 
@@ -216,7 +216,7 @@ WITH_FORMATS = [tool for tool in tools() if "format" in options(tool)]
 
 @pytest.mark.parametrize("tool", WITH_FORMATS)
 def test_formats_of_the_help(tool):
-    """Of the tool itself, and not of all."""
+    """The help lists the tool's own formats, and not those of all tools."""
     assert formats(tool) == offered(tool, "format")
 
 
@@ -224,7 +224,7 @@ METRICS = {"openmetrics", "prometheus"}
 
 
 def suiting(tool, form):
-    """What a format goes with, in a tool that has others, too."""
+    """The options that a format needs in a tool that has other formats, too."""
     if "frames" in options(tool) or tool == "snap":
         with_stacks = ["-g"] if "-g" in letters(tool) or "stacks" in options(tool) else []
         if form in METRICS:
@@ -233,14 +233,14 @@ def suiting(tool, form):
     return ["--hist", "prev_prio"] if (tool, form) == ("probe", "svg") else []
 
 
-# Options of tools that do nothing with -n.
+# Tools that accept -n, and so can run their options without effect.
 MEASURING = [tool for tool in WITH_FORMATS if "explain" in options(tool) and tool != "run"]
 EVERY_FORMAT = {form for tool in WITH_FORMATS for form in offered(tool, "format")}
 
 
 @pytest.mark.parametrize("tool", MEASURING)
 def test_formats_are_taken(tool, run, directory):
-    """Those of the help by a line that would be run; no others."""
+    """A line with each format of the help would run; other formats are refused."""
     for form in sorted(EVERY_FORMAT):
         result = run(tool, *NEEDED.get(tool, []), *suiting(tool, form), "-n", "-o", directory / "file", "--format",
                      form, tool="tally")
@@ -252,7 +252,7 @@ def test_formats_are_taken(tool, run, directory):
 
 @pytest.mark.parametrize("tool", [tool for tool in tools() if "by" in options(tool)])
 def test_keys_are_taken(tool, run):
-    """Each of --by by itself: by a line that would be run."""
+    """A line with each key of --by alone would run."""
     keys = words(tool, "--by", "")
     assert keys
     for key in keys:
@@ -262,7 +262,7 @@ def test_keys_are_taken(tool, run):
 
 
 def test_lists():
-    """Of a list the last word is completed, and none is offered twice."""
+    """Only the last word of a list is completed, and no word is offered twice."""
     assert words("runqlat", "--by", "pid,") == [
         f"pid,{key}" for key in ("tid", "comm", "cgroup", "container", "unit", "cpu", "pidns", "uid")
     ]
@@ -303,7 +303,7 @@ def listed(*args):
 
 
 def test_events():
-    """Those of `tally list` that are no pattern; of --with those that are counted."""
+    """The events of `tally list` that are no patterns; for --with those that are counted."""
     everything = {name: row for name, row in listed().items() if row["type"] != "breakpoint"}
     assert set(words("stat", "-e", "")) == set(words("stackcount", "")) == set(everything)
     assert words("profile", "-e", "sched:sched_swi") == ["sched:sched_switch"]
@@ -315,7 +315,7 @@ def test_events():
 
 
 def test_tracefs_need_not_be_mounted():
-    """And is mounted for nobody else."""
+    """And is not mounted for anybody else."""
     script = """
         umount -l /sys/kernel/debug/tracing 2>/dev/null; umount -l /sys/kernel/tracing 2>/dev/null
         [ ! -e /sys/kernel/tracing/events ] || exit 9
@@ -328,7 +328,7 @@ def test_tracefs_need_not_be_mounted():
 
 
 def test_processes(trigger):
-    """By name and by number, threads not; names that a shell or a terminal would misread only by number."""
+    """By name and by number, without threads; names that a shell or a terminal would misread only by number."""
     two = [trigger("sleepers", 2, 1, 1, -1, comm="completed-two") for _ in range(2)]
     one = trigger("sleepers", 1, 1, 1, -1, comm="completed one")
     odd = trigger("sleepers", 1, 1, 1, -1, comm=b"compl\x1b[31m\t\\")
@@ -346,7 +346,7 @@ def test_processes(trigger):
 
 
 def test_cgroups(cgroup):
-    """By name, with the slash in front and without it; or by their directory, which the shell knows."""
+    """By name, with or without the leading slash; or by their directory, which the shell completes."""
     made = cgroup(cgroups.default_hierarchy(), "completed/below")
     assert {made.name, made.name.removesuffix("/below")} <= set(words("runqlat", "-G", ""))
     assert words("runqlat", "-G", made.name[:-2]) == [made.name] and words("runqlat", "-G", made.name[1:-2]) == [
@@ -401,7 +401,7 @@ def expected(line):
 
 @pytest.fixture
 def completion(directory):
-    """Where that of a shell is, for runqlat under its own name, too, as make install does it."""
+    """Installs the completion of a shell, also for runqlat under its own name, as make install does."""
     def installed(shell, name):
         path = directory / name
         text = (ROOT / "docs" / f"completion.{shell}").read_text()
@@ -412,7 +412,7 @@ def completion(directory):
 
 
 def driven(asked, *command, folder):
-    """{line: what the shell says}, in a folder which is HOME, too: shells keep there what they find."""
+    """{line: the shell's answer}, in a folder which is also HOME: shells keep their caches there."""
     env = {
         **os.environ,
         "PATH": f"{BUILD}:{os.environ['PATH']}",
@@ -460,17 +460,17 @@ def needs(shell):
 
 
 def done_by(line):
-    """As much of the last word as bash takes for words of their own: what it replaces is the rest."""
+    """The length of the part of the last word that bash takes for separate words: it replaces only the rest."""
     current = line.rpartition(" ")[2]
     return max(current.rfind("="), current.rfind(":")) + 1
 
 
-# How often a line is asked for, whose words another test may change meanwhile: events, processes, cgroups come and go.
+# Tries per line, since another test may change its words meanwhile: events, processes, cgroups come and go.
 TIMES = 5
 
 
 def check(shell, completion, directory, found_is, wanted_is):
-    """Each line has the words of the tool: once, for those that come and go."""
+    """Each line has the words of the tool, in at least one try: some words come and go."""
     differ = lines()
     for _ in range(TIMES):
         answers = shell(differ, completion, directory)
@@ -488,7 +488,7 @@ def test_bash(completion, directory):
 
 @needs("fish")
 def test_fish(completion, directory):
-    """With what the words mean."""
+    """With the meaning of each word."""
     check(in_fish, completion, directory,
           lambda found: {word: text for word, _, text in (each.partition("\t") for each in found)},
           lambda _, words: words)
@@ -515,7 +515,7 @@ def test_files_users_and_commands_are_the_shells(shell, completion, directory):
 
 @pytest.mark.parametrize("shell", (in_bash, pytest.param(in_fish, marks=needs("fish")), pytest.param(in_zsh, marks=needs("zsh"))))
 def test_names_are_not_run(shell, completion, directory, trigger):
-    """Anybody chooses the name of a process."""
+    """Anybody can choose the name of a process."""
     trigger("sleepers", 1, 1, 1, -1, comm="$(touch oh)`")
     trigger("sleepers", 1, 1, 1, -1, comm="$a;touch oh")
     lines_of = ("runqlat --comm ", "runqlat --comm $", "tally runqlat -p ")
@@ -529,8 +529,8 @@ def test_names_are_not_run(shell, completion, directory, trigger):
 
 
 def test_typed_into_bash(completion, directory):
-    """A word with a colon in it, one behind "=", a name with a blank: as readline completes them. Each line becomes
-    echo's."""
+    """A word with a colon, one after "=", a name with a blank: as readline completes them. Each line becomes
+    an argument of echo."""
     typed = {
         "tally stat -e sched:sched_swi": "tally stat -e sched:sched_switch ",
         "runqlat -m --sort=p5": "runqlat -m --sort=p50 ",
