@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""connsnoop: connects and accepts of this process itself, against what its sockets say."""
+"""connsnoop: connects and accepts of this process, compared with its sockets."""
 
 import errno
 import os
@@ -31,12 +31,12 @@ def connsnoop(tool):
 
 @pytest.fixture
 def sockets(ends):
-    """Makes sockets that are closed with the test."""
+    """Makes sockets that are closed at the end of the test."""
     return lambda *args: ends.enter_context(socket.socket(*args))
 
 
 def text(address):
-    """As the lines have it."""
+    """An address in the form of the lines."""
     host, port, *_ = address
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
@@ -52,7 +52,7 @@ def listening(sockets, family, host, backlog=10):
 
 
 def connect(s, address):
-    """Without waiting; then waits. Returns what the call said, and what came of it."""
+    """Connects without waiting, then waits. Returns the results of both."""
     s.setblocking(False)
     said = s.connect_ex(address)
     if said == errno.EINPROGRESS:
@@ -61,7 +61,7 @@ def connect(s, address):
 
 
 def told(tracer):
-    """The lines as (what, values)."""
+    """The lines as (event, values)."""
     lines, _ = events_of(tracer.stop())
     assert all(line["pid"] == os.getpid() for line in lines)
     return [(line["event"], line["values"]) for line in lines]
@@ -70,7 +70,7 @@ def told(tracer):
 @pytest.mark.parametrize("scope", (("--comm", "nosuch"), ("--comm", "nosuch", "--failed")), ids=" ".join)
 @exact
 def test_no_connect_out_of_scope(tool, sockets, scope):
-    """Connects of this process are out of scope; sockets of a server at the same addresses are none of them."""
+    """Connects of this process are out of scope, even if a server's sockets have the same addresses."""
     server = listening(sockets, *IP[0])
     closed = listening(sockets, *IP[0])
     nobody = closed.getsockname()
@@ -90,7 +90,7 @@ def test_no_connect_out_of_scope(tool, sockets, scope):
 @pytest.mark.parametrize("family, host", IP, ids=("IPv4", "IPv6"))
 @exact
 def test_tcp(connsnoop, sockets, family, host, wait):
-    """Each once, whether the call waits or not, with both addresses."""
+    """Each connect once, whether the call waits or not, with both addresses."""
     server = listening(sockets, family, host)
     tracer = connsnoop()
     client = sockets(family, socket.SOCK_STREAM)
@@ -116,7 +116,7 @@ def test_refused(connsnoop, sockets):
     server.close()
     tracers = connsnoop(), connsnoop("--failed")
     assert sockets().connect_ex(address) == errno.ECONNREFUSED
-    # On loopback the answer may be there before the call has returned.
+    # On loopback the answer may come before the call has returned.
     said, later = connect(sockets(), address)
     assert errno.ECONNREFUSED in (said, later)
     for tracer in tracers:
@@ -127,7 +127,7 @@ def test_refused(connsnoop, sockets):
 
 @exact
 def test_what_worked_is_filtered(connsnoop, sockets):
-    """With --failed, each connect that works counts as left out, whether its call waits or not, and so does each
+    """With --failed, each successful connect counts as filtered, whether its call waits or not, and so does each
     accept."""
     n = 20
     server = listening(sockets, *IP[0])
@@ -141,13 +141,13 @@ def test_what_worked_is_filtered(connsnoop, sockets):
                 assert connect(client, server.getsockname())[1] == 0
             server.accept()[0].close()
     lines, report = events_of(tracer.stop())
-    # Other processes' calls may be in it, too.
+    # It may include other processes' calls.
     assert not lines and report["filtered"] >= 4 * n, report
 
 
 @exact
 def test_no_answer(connsnoop, sockets):
-    """A server that lets no more in does not answer: a time-out, and a socket that is closed."""
+    """A server with a full queue does not answer: a time-out, and a socket that is closed."""
     server = listening(sockets, *IP[0], 0)
     address = server.getsockname()
     first = sockets()
@@ -168,7 +168,7 @@ def test_no_answer(connsnoop, sockets):
 
 @exact
 def test_each_is_there(connsnoop, sockets):
-    """One after the other, and several under way at once."""
+    """One after the other, and several at the same time."""
     n = tally.scaled(400)
     server = listening(sockets, *IP[0])
     tracer = connsnoop()
@@ -192,7 +192,7 @@ def test_each_is_there(connsnoop, sockets):
 
 @exact
 def test_tcp_alone(connsnoop, sockets, run, directory):
-    """--tcp has the same connects by their sockets' states, without a program at each system call."""
+    """--tcp finds the same connects by their sockets' states, without a program at each system call."""
     silent = listening(sockets, *IP[0], 0)
     first = sockets()
     first.connect(silent.getsockname())
@@ -223,7 +223,7 @@ def test_tcp_alone(connsnoop, sockets, run, directory):
 
 @exact
 def test_unix(connsnoop, sockets, directory):
-    """Paths, names of the abstract namespace, and what is not there."""
+    """Paths, abstract names, and names that do not exist."""
     tracer = connsnoop()
     names = [os.fsencode(directory) + b"/a\x1b[1m\xff\n", b"\0abs\0tract-%d" % os.getpid()]
     for name in names:
@@ -244,7 +244,7 @@ def test_unix(connsnoop, sockets, directory):
 
 @exact
 def test_others(connsnoop, sockets, trigger, tool):
-    """UDP; no socket at all; and the calls of 32-bit programs."""
+    """UDP; a descriptor that is no socket; and the calls of 32-bit programs."""
     tracer = connsnoop()
     client = sockets(socket.AF_INET, socket.SOCK_DGRAM)
     client.connect(("127.0.0.1", 53))
@@ -263,7 +263,7 @@ def test_others(connsnoop, sockets, trigger, tool):
 
 @exact
 def test_accept_fails(connsnoop, sockets):
-    """An accept that finds nobody is no event."""
+    """An accept without a connection is no event."""
     server = listening(sockets, *IP[0])
     server.setblocking(False)
     tracer = connsnoop()
@@ -280,10 +280,10 @@ def test_usage(run):
 
 @exact
 def test_one_that_began_before(connsnoop, sockets, tmp_path):
-    """A connect that waits for room in a queue when we come: told when it ends, without a time. That of the next
-    one is known."""
+    """A connect that waits for room in a queue at the start of the run is shown when it ends, without a time. The next
+    one has a time."""
     path = tmp_path / "socket"
-    path.unlink(missing_ok=True)        # of the trial before
+    path.unlink(missing_ok=True)        # from the trial before
     path = str(path)
     server = sockets(socket.AF_UNIX, socket.SOCK_STREAM)
     server.bind(path)
@@ -375,7 +375,7 @@ MAIN = "main", "_start"
 @tally.once
 @pytest.mark.parametrize("options", ((), ("-K",), ("--tcp",), ("--failed",)), ids=("user", "both", "tcp", "failed"))
 def test_who_connects(run, directory, options):
-    """The functions of the program, of calls that end at once, later, or by failing."""
+    """The functions of the program, for calls that end at once, later, or by failing."""
     program = compiled(directory, "dialling", DIALLING)
     lines, report = lines_with_stacks(run, "connsnoop", directory, options, program)
     found = sorted((line["values"]["error"] or "", line["event"], *own_functions(line["frames"], program))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""--by container and --by unit: beside --by cgroup of the same run, in each kind of tool, with cgroups that are
-called as runtimes and systemd call theirs."""
+"""--by container and --by unit, compared with --by cgroup in the same run, in each kind of tool, with cgroups that
+are named like those of container runtimes and systemd."""
 
 import contextlib
 import csv
@@ -45,7 +45,7 @@ GROUPS = {
 
 
 def calls(i):
-    """A number of them that no other process has."""
+    """A number of calls that no other process makes."""
     return "syscalls", 2, f"{GETPPID}:{200 + 10 * i}"
 
 
@@ -58,7 +58,7 @@ def writes(i):
 
 
 class Scene:
-    """A process in each of those cgroups, which does its own share of something."""
+    """A process in each of those cgroups, each with its own amount of work."""
 
     def __init__(self, ends, names=GROUPS, does=calls):
         self.loads, self.container, self.unit = [], {}, {}
@@ -84,7 +84,7 @@ class Scene:
 
 
 def parts(report):
-    """(key, what adds up) of all that a report has, whatever kind of report it is."""
+    """(key, figures that add up) of each part of a report, whatever its kind."""
     for group in report.get("groups", ()):
         yield group["key"], {"count": group["count"], "sum": group["sum"]}
     for row in report.get("rows", ()):
@@ -94,14 +94,14 @@ def parts(report):
 
 
 def sums(report, of, columns):
-    """{of(key): Counter of columns} of a report. What counts for nothing is not there."""
+    """{of(key): Counter of columns} of a report, without keys whose figures are all 0."""
     found = {}
     for key, figures in parts(report):
         found.setdefault(of(key), Counter()).update({name: figures[name] for name in columns})
     return {name: each for name, each in found.items() if any(each.values())}
 
 
-# A line of each kind of tool, and its figures that add up and that two measurements of one run agree on.
+# A line for each kind of tool, with the figures that add up and in which two measurements of one run agree.
 TOOLS = {
     "runqlat --source accounting": (naps, "count", "sum"),
     "cpudist": (naps, "count", "sum"),
@@ -123,7 +123,7 @@ TOOLS = {
 
 
 def run_lines(tool, scene, line, keys):
-    """The reports of one run of that line by each of those keys."""
+    """The reports of one run, which measures the line by each of those keys."""
     tracer = tool("--json", "-p", scene.pids, *(f"{line} --by {key}" for key in keys), tool="run")
     scene.work()
     result = tracer.stop()
@@ -136,7 +136,7 @@ def run_lines(tool, scene, line, keys):
 @once
 @pytest.mark.parametrize("line", TOOLS)
 def test_sums_are_those_of_cgroups(tool, ends, line):
-    """Rows of cgroups with one name are added up, and all together are what they were."""
+    """Rows of cgroups with the same name are added up, and the total does not change."""
     tally.steady(lambda: check_sums(tool, ends, line))
 
 
@@ -150,7 +150,7 @@ def check_sums(tool, ends, line):
     # The kernel has skipped a program of one of them, in an interrupt, or since 7.0 in another task.
     if lost == {"recursion"}:
         raise tally.Blurred
-    # In the scheduler the kernel takes memory for a key from what was set aside, which others may have used up.
+    # In the scheduler the kernel takes memory for a key from a reserve, which others may have used up.
     tally.within("no_memory" not in lost, lost)
     assert not lost, reports
     names = {
@@ -171,7 +171,7 @@ def check_sums(tool, ends, line):
         found = sums(report, shown[by], columns)
         assert found == sums(by_cgroup, names[by], columns), by
         assert report.get("events") == by_cgroup.get("events")
-        # A name has one row, or one for each of the tool's own keys.
+    # A name has one row, or one for each of the tool's own keys.
         seen = [(shown[by](key), key.get("op"), key.get("from"), key.get("to")) for key, _ in parts(report)]
         assert "stacks" in report or len(seen) == len(set(seen)), by
     for by, wanted in (("container", scene.container), ("unit", scene.unit)):
@@ -180,7 +180,7 @@ def check_sums(tool, ends, line):
 
 @once
 def test_members_of_keys(tool, ends):
-    """The id stands beside the name."""
+    """The id is next to the name."""
     scene = Scene(ends)
     report = run_lines(tool, scene, "syscount -e getppid", ("container",))["container"]
     ids = {row["container"]: row["container_id"] for row in report["rows"]}
@@ -190,7 +190,7 @@ def test_members_of_keys(tool, ends):
 
 @once
 def test_formats(tool, ends):
-    """--top, and what is written for people, spreadsheets and monitoring: the id is for programs."""
+    """--top, and formats for people, spreadsheets and monitoring: only programs get the id."""
     scene = Scene(ends)
     formats = {"text": ("--format", "text"), "csv": ("--csv",), "metrics": ("--format", "openmetrics"),
                "top": ("--json", "--top", 1)}
@@ -230,7 +230,7 @@ def test_stacks_of_a_unit_are_one(tool, ends):
 
 
 class Short:
-    """A cgroup that may go before the run ends. It has a process for each time it works."""
+    """A cgroup that may go before the run ends. It has one process for each time that it works."""
 
     def __init__(self, ends, name, times=1):
         self.group = cgroups.Cgroup(cgroups.default_hierarchy(), name)
@@ -261,7 +261,7 @@ def by_container(report):
 
 @once
 def test_what_is_gone_before_the_report_has_no_name(tool, ends):
-    """Neither a container's, nor the host's."""
+    """Neither a container's nor the host's."""
     stays, gone = Short(ends, "plain"), Short(ends, f"docker/{WEB}")       # the run does not end with it
     tracer = tool(
         "--json", "-e", "getppid", "--by", "container,unit", "-p", f"{gone.pids},{stays.pids}", tool="syscount"
@@ -275,7 +275,7 @@ def test_what_is_gone_before_the_report_has_no_name(tool, ends):
 
 @once
 def test_what_was_in_a_report_keeps_its_name(tool, ends):
-    """A container that ends in an interval still has its name in it."""
+    """A container that ends during an interval still has its name in it."""
     stays, gone = Short(ends, "lxc.payload.box", 3), Short(ends, f"docker/{WEB}", 2)
     tracer = tool(
         "--json", "-I", 300, "-e", "getppid", "--by", "container", "-p", f"{gone.pids},{stays.pids}", tool="syscount"
@@ -295,7 +295,7 @@ def test_what_was_in_a_report_keeps_its_name(tool, ends):
 
 @pytest.fixture
 def docker(ends):
-    """What Docker says of a container: docker(id, name). Not where there is a Docker that could read it."""
+    """Docker's own files of a container: docker(id, name). Not where there is a Docker that could read them."""
     folder = Path("/var/lib/docker")
     if folder.exists():
         pytest.skip("there is a Docker here")
@@ -311,7 +311,7 @@ def docker(ends):
 
 @once
 def test_names_of_docker(tool, ends, docker):
-    """By name where there is one; a name that Docker would refuse is none."""
+    """By name if there is one; a name that Docker would refuse is not used."""
     docker(WEB, "/tally-web")
     docker(DB, "/\x1b[31mred")
     scene = Scene(ends, (f"docker/{WEB}/init", f"system.slice/docker-{WEB}.scope"))
@@ -329,7 +329,7 @@ def test_names_of_docker(tool, ends, docker):
     ("probe sched:sched_wakeup", "is about another task than the one that runs, and does not say its KEY"),
 ))
 def test_refused_where_there_is_no_cgroup(run, line, why):
-    """As cgroup is; in probe, at events that are about another task."""
+    """As for cgroup; in probe, at events that concern another task."""
     name, *args = shlex.split(line)
     for key in ("container", "unit"):
         refused = run("-d", "0.1", *args, "--by", key, tool=name)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A library of which there are several copies, as in containers, in chroots, and for 32-bit programs: by its
-name the file is meant that the process or the command has, and where all processes are meant, a report says
-how many have another one."""
+"""Several copies of a library, as in containers, in chroots, and for 32-bit programs: its name means the file of
+the process or the command; where it means all processes, a report tells how many have another
+file."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ import pytest
 import tally
 from tally import Trigger, flaws
 
-# The longjmp()s of throws are half of these; leaks keeps known memory as often as this.
+# throws makes half as many longjmp()s; leaks keeps known memory this often.
 N = 200
 
 pytestmark = tally.once
@@ -32,7 +32,7 @@ def ends():
 
 @pytest.fixture
 def elsewhere(ends, tmp_path):
-    """Starts a trigger with a C library of its own, in a mount namespace of its own."""
+    """Starts a trigger with its own C library, in its own mount namespace."""
     ours = mapped("libc.so.6")
     theirs = tmp_path / "libc.so.6"
     shutil.copy(ours, theirs)
@@ -46,7 +46,7 @@ def elsewhere(ends, tmp_path):
 
 
 def others(report):
-    """How many processes with another file the report tells of."""
+    """The number of processes with another file, according to the report."""
     found = re.search(r"processes with another file of that name are not seen \((\d+)\): -p", report["source"])
     return int(found[1]) if found else 0
 
@@ -55,7 +55,7 @@ def others(report):
     ("probe", "-x", "libc", "longjmp", "--count"), ("stackcount", "-x", "libc", "-U", "longjmp"),
     ("stat", "-x", "libc", "-e", "longjmp"), ("memleak",)), ids=lambda line: line[0])
 def test_other_copies_are_told_of(tool, elsewhere, line):
-    """This machine may have more of them; of a process that is named there are none."""
+    """This machine may have more of them; for a process named on the command line there are none."""
     def of(*args):
         return others(tool("--json", *args, *line[1:], tool=line[0]).stop().report)
 
@@ -71,12 +71,12 @@ def test_memory_of_a_named_process(tool, elsewhere):
     left = load.done()[3]
     report = tracer.stop().report
     assert report["events"] == left
-    # Which library, by its name, and not by how its file was opened.
+    # The library is shown by its name, and not by the path by which its file was opened.
     assert mapped("libc.so.6", load.pid) in report["source"] and "map_files" not in report["source"], report["source"]
 
 
 def chroot(directory, name):
-    """A directory with this trigger and what it is linked with."""
+    """A directory with this trigger and its libraries."""
     program = tally.BUILD / "triggers" / name
     linked = subprocess.run(["ldd", program], stdout=subprocess.PIPE, text=True, check=True).stdout
     for file in [str(program)] + re.findall(r"(/\S+) \(0x", linked):
@@ -88,7 +88,7 @@ def chroot(directory, name):
 
 @pytest.mark.parametrize("how", ("libc", "libc.so.6", "inside", "outside"))
 def test_a_library_in_a_chroot(tool, trigger, tmp_path, how):
-    """By its name, by its path as the process sees it, and as we see it."""
+    """By its name, by its path inside the chroot, and by its path outside."""
     load = trigger("throws", N, command=chroot(tmp_path, "throws"))
     inside = mapped("libc.so.6", load.pid)[len(str(tmp_path)):]
     how = {"inside": inside, "outside": f"{tmp_path}{inside}"}.get(how, how)
@@ -106,7 +106,7 @@ def test_memory_in_a_chroot(tool, trigger, tmp_path):
 
 
 def test_functions_of_a_process(run, tmp_path):
-    """list -x -p: of the file that the process has mapped."""
+    """list -x -p: those of the file that the process has mapped."""
     source, library = tmp_path / "own.c", tmp_path / "libm.so.6"
     source.write_text("int only_theirs(void) { return 1; }")
     subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
@@ -127,7 +127,7 @@ input()"""], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
     assert run("--functions", "-p", "1", tool="list").code == 2
 
 
-# Without the headers and start files of 32-bit programs, which are packages of their own.
+# Needs no headers or start files of 32-bit programs, which are separate packages.
 SMALL = """
 void *malloc(unsigned int size);
 int getsid(int pid);
@@ -150,7 +150,7 @@ __attribute__((force_align_arg_pointer)) void _start(void)
 
 @pytest.fixture
 def small(tmp_path):
-    """A 32-bit program with the C library of such ones: getsid() 300 times, and 40 blocks of 1,000 bytes are left."""
+    """A 32-bit program with a 32-bit C library: calls getsid() 300 times, and leaks 40 blocks of 1,000 bytes."""
     library, loader = (next((path for path in paths if os.path.exists(path)), None) for paths in
                        (("/lib32/libc.so.6", "/lib/i386-linux-gnu/libc.so.6"), ("/lib/ld-linux.so.2",)))
     if not library or not loader or not tally.runs_32_bit_programs():
@@ -228,7 +228,7 @@ def build(directory, how):
 
 
 def kept(report):
-    """Allocations and bytes outstanding by the program's own function."""
+    """Allocations and bytes outstanding, by the program's own function."""
     rows = [row for row in report["rows"] if "keep" in row["stack"].split(" < ")[:2]]
     return sum(row["count"] for row in rows), sum(row["bytes"] for row in rows)
 
@@ -241,7 +241,7 @@ def test_memory_of_a_command(run, tmp_path, how):
 
 @pytest.mark.parametrize("how", ("dynamic", "musl"))
 def test_a_function_of_a_command(run, tmp_path, how):
-    """The C library is the one that this program will map, as its own loader finds it."""
+    """The C library is the one that this program will map, as found by its own loader."""
     program = build(tmp_path, how)
     counted = run("--json", "-x", "libc", "malloc", "--count", "--", program, tool="probe").report
     assert sum(row["count"] for row in counted["rows"]) >= KEPT[0], counted
@@ -255,7 +255,7 @@ LACKING = (("memleak",), ("probe", "-x", "libc", "malloc"), ("stackcount", "-x",
 
 @pytest.mark.parametrize("line", LACKING, ids=lambda line: line[0])
 def test_a_command_without_the_library(run, tmp_path, line):
-    """Nothing is said of memory or calls that nobody looked at, and the source says why there are none."""
+    """The text claims nothing about memory or calls that nobody looked at, and the source says why."""
     name = mapped("libc.so.6")
     program = build(tmp_path, "none")
     text = run(*line[1:], "--", program, tool=line[0]).text
@@ -267,7 +267,7 @@ def test_a_command_without_the_library(run, tmp_path, line):
 
 
 def test_a_command_that_changes_its_root(run, tmp_path):
-    """What the first program freed says nothing of the second, whose library nobody could know of."""
+    """The frees of the first program prove nothing about the second, whose library could not be known."""
     text = run("--", *chroot(tmp_path, "spin"), tally.BUILD / "triggers" / "spin", "0", tool="memleak").text
     assert "nothing that probed functions allocated is outstanding" in text, text
     assert "other programs, such as static and Go ones, are not seen" in text, text

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""cpudist: slices against what the kernel charged and counted, to the nanosecond and to the switch;
-absences against slices, and against runqlat in the same run."""
+"""cpudist: slices compared with the kernel's run time and switches, to the nanosecond and to the switch;
+absences compared with slices, and with runqlat in the same run."""
 
 import functools
 
@@ -29,7 +29,7 @@ def cpudist(tool):
 
 
 def departures(*loads):
-    """How often each thread of loads was switched out."""
+    """{tid: number of switches} away from each thread of the loads."""
     found = {}
     for pid in (pid for load in loads for pid in load.pids):
         for tid in threads(pid):
@@ -39,14 +39,14 @@ def departures(*loads):
 
 
 def work_and_leave(*loads, **kwargs):
-    """accounts.work(), and how often each thread was switched out."""
+    """accounts.work(), and the number of switches away from each thread."""
     before = departures(*loads)
     w = work(*loads, **kwargs)
     return w, {tid: n - before[tid] for tid, n in departures(*loads).items()}
 
 
 def is_exact(w, *reports):
-    """Where the tool told of losses, or the kernel hides switches, figures are not to be equal."""
+    """Figures need not be equal if the tool reported losses, or if the kernel hides switches."""
     w.blurred |= any(any(flaws(report).values()) for report in reports)
     return not w.blurred and not w.holes
 
@@ -54,7 +54,7 @@ def is_exact(w, *reports):
 @pytest.mark.parametrize("by_thread", (False, True), ids=("total", "by thread"))
 @pytest.mark.parametrize("load", LOADS, ids=name_of)
 def test_slices(cpudist, trigger, load, by_thread):
-    """Each switch-out ends a slice, and together slices are all that the kernel charged."""
+    """Each switch-out ends a slice, and slices add up to the run time that the kernel charged."""
 
     def trial():
         started = trigger(*load)
@@ -93,9 +93,9 @@ def test_slices_of_a_pipe(cpudist, trigger, cpu):
 
 @pytest.mark.parametrize("load", LOADS, ids=name_of)
 def test_absences(cpudist, tool, trigger, load):
-    """Between two slices is an absence. It began with going to sleep or with being preempted, and
-    the preempted wait for a CPU all the time. Of a pinned task slices and absences do not overlap;
-    they fit into the time there was."""
+    """There is an absence between two slices. It began with going to sleep or with being preempted, and
+    preempted threads wait for a CPU all the time. Slices and absences of a pinned task do not overlap;
+    their sum fits into the run."""
 
     def trial():
         started = trigger(*load)
@@ -136,7 +136,7 @@ def test_a_task_that_never_blocks_is_preempted_only(cpudist, trigger):
             return w
         first, second = [tid for tid in w.grown if tid != load.pid]
         on, off = by_key(on, "tid"), by_key(off, "tid")
-        # While both spin; when is the scheduler's to decide, and at the end one is alone.
+        # While both spin; the scheduler decides when, and at the end one is alone.
         for one, other in ((first, second), (second, first)):
             within(off[one]["sum"] >= 0.3 * on[other]["sum"], off[one]["sum"], on[other]["sum"])
         return w
@@ -145,7 +145,7 @@ def test_a_task_that_never_blocks_is_preempted_only(cpudist, trigger):
 
 
 def test_fork_storm(cpudist, tool, trigger):
-    """Of tasks that come and go all slices are seen: as many as runqlat sees waits."""
+    """All slices of short-lived tasks are seen: as many as runqlat sees waits."""
 
     def trial():
         load = trigger("storm", scaled(300), 4, 0, comm=TEMPEST)
@@ -160,7 +160,7 @@ def test_fork_storm(cpudist, tool, trigger):
 
 
 def test_a_slice_from_before_the_start_does_not_count(cpudist, trigger):
-    """Two take turns on a CPU; what they had of it before the tool began is read when they have."""
+    """Two threads take turns on a CPU; time that they ran before the tool began does not count."""
     load = trigger("spin", 2, 600_000, 0)
     load.go()
     tally.wait_until(lambda: tally.cpu_ns(load.pid) > 50_000_000, "50 ms of a CPU")
@@ -178,8 +178,8 @@ def test_a_slice_from_before_the_start_does_not_count(cpudist, trigger):
 
 
 def test_idle_counts_only_if_asked_for(cpudist, trigger):
-    """With idle tasks a CPU has no gaps, but no overlaps either: what others leave is idle. The
-    clock of the run queue is not the one of the report's duration."""
+    """With idle tasks a CPU has no gaps and no overlaps: time that others leave is idle. The
+    clock of the run queue differs from that of the report's duration."""
 
     def trial():
         tracers = [cpudist("-C", 0, "--by", "tid", *idle)
@@ -190,7 +190,7 @@ def test_idle_counts_only_if_asked_for(cpudist, trigger):
         within(wait_ns(with_idle["groups"]) <= with_idle["duration_ns"] * 1.02,
                wait_ns(with_idle["groups"]), with_idle["duration_ns"])
         if wait_ns(without["groups"]) < 0.8 * without["duration_ns"]:
-            # Or nobody's: a virtual CPU that has to wait for a real one.
+            # Or it is nobody's: a virtual CPU that has to wait for a real one.
             idle = [by_key(report, "tid").get(0, {"count": 0})["count"] for report in (with_idle, off)]
             within(all(idle), idle)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""dcstat: names that this process looks up, on a file system whose directory cache is known."""
+"""dcstat: names that this process looks up, on a file system with a known dentry cache."""
 
 import os
 import subprocess
@@ -16,13 +16,13 @@ NAMES = 50
 
 
 def test_refusal():
-    """Where it cannot be had, a sentence says why."""
+    """If the kernel lacks the functions, a sentence says so."""
     assert ASKED.returncode == 0 or (ASKED.returncode == 4 and "function" in ASKED.stderr), ASKED
 
 
 @pytest.fixture
 def place(ends, directory):
-    """A file system that knows nothing of its files."""
+    """A file system with an empty dentry cache."""
     disks.load("ext4")
     disk = disks.loop(ends, directory, 16 << 20)
     disks.run("mkfs.ext4", "-q", "-F", disk.path)
@@ -43,7 +43,7 @@ def place(ends, directory):
 @pytest.mark.everywhere
 @pytest.mark.exact
 def test_lookups(tool, place):
-    """The first time a name misses, then it is a hit or known not to be there. Opened, and with its state asked for."""
+    """The first lookup of a name misses, later ones are hits or negative. By open() and by stat()."""
     tracers = [tool("--json", "-p", os.getpid(), *by, tool="dcstat") for by in (["--by", "name"], ["--by", "pid"], [])]
     here = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
     for _ in range(3):
@@ -64,7 +64,7 @@ def test_lookups(tool, place):
     asked = 12 * NAMES + 1
     assert found["sub"] == (asked, asked - 1, 0, 1)
     assert found[("long" * 20)[:47]] == (1, 0, 0, 1)
-    # Of the three, each began before and ended behind all of that.
+    # Each of the three began before all of this and ended after it.
     (mine,), (whole,) = reports[1]["rows"], reports[2]["rows"]
     assert mine["misses"] >= 2 * NAMES + 2 and whole["misses"] >= 2 * NAMES + 2
     assert mine["pid"] == os.getpid() and min(mine["lookups"], whole["lookups"]) >= 2 * asked

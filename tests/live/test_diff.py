@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""tally diff: two runs of one load with other numbers, and exactly those are told."""
+"""tally diff: two runs of one load with different numbers; it reports exactly the differences."""
 
 import contextlib
 import csv
@@ -22,7 +22,7 @@ PREAD = ("syscalls:sys_enter_pread64", "--hist", "count")
 
 @pytest.fixture
 def record(tool, trigger, tmp_path):
-    """Saves a run of a tool over a load: record(tool, args, load) is the file."""
+    """Saves a run of a tool with a load: record(tool, args, load) is the file."""
     saved = []
 
     def record_run(name, args, load):
@@ -39,7 +39,7 @@ def record(tool, trigger, tmp_path):
 
 
 def diff(*args):
-    """Its exit status, and both outputs. Not by a link: diff(1) is another program."""
+    """Returns the exit status and both outputs. Not by a link: diff(1) is another program."""
     done = subprocess.run([tally.BUILD / "tally", "diff", *args], capture_output=True, text=True,
                           timeout=tally.PATIENCE)
     return done.returncode, done.stdout, done.stderr
@@ -58,7 +58,7 @@ def figures(*args):
 
 
 def test_percentiles_and_counts(record):
-    """Of 1000 reads 900 ask for 64 bytes, then for 512; the others as ever."""
+    """900 of 1000 reads ask for 64 bytes, then for 512; the others do not change."""
     before = record("probe", PREAD, ("reads", 900, 64, 99, 4096, 1, 65536))
     after = record("probe", (*PREAD, "-I", 20), ("reads", 900, 512, 99, 4096, 1, 65536))
     found = figures(before, after)
@@ -70,7 +70,7 @@ def test_percentiles_and_counts(record):
     }
     assert found["p50"]["verdict"].startswith("grew by 476, to 8.1")
     assert found["p99"]["verdict"] == "same"
-    # Of several intervals, the maximum may be known to a bucket only.
+    # With several intervals, the maximum may be known only to a bucket.
     assert 65536 <= found["max"]["after"] < 65536 * 17 // 16
     assert found["max"]["verdict"] in ("same", "within a bucket")
     assert found["count"]["change_percent"] == 0
@@ -86,7 +86,7 @@ def test_a_bucket_is_not_a_move(record):
 
 
 def test_tables(record):
-    """Rows by their keys; one is new, one is gone."""
+    """Rows are matched by their keys; one is new, one is gone."""
     args = ("syscalls:sys_enter_pread64", "--count", "--by", "count")
     before = record("probe", args, ("reads", 5, 10, 7, 20))
     after = record("probe", args, ("reads", 9, 10, 3, 30))
@@ -96,7 +96,7 @@ def test_tables(record):
 
 
 def test_stacks_and_flame_graph(record, tmp_path):
-    """Stacks of reads, counted exactly; as a flame graph, in shares."""
+    """Stacks of reads: exact counts; in a flame graph, shares."""
     args = ("syscalls:sys_enter_pread64",)
     before, after = (record("stackcount", args, ("reads", n, 10)) for n in (100, 250))
     stacks = [row for row in rows(before, after) if row["part"] == "stack"]
@@ -115,7 +115,7 @@ def test_stacks_and_flame_graph(record, tmp_path):
     ("probe", ("syscalls:sys_enter_pread64", "--by", "count")), ("probe", PREAD),
 ))
 def test_csv_without_rows_has_a_heading(run, record, tmp_path, name, args):
-    """The heading of a comparison with rows, without the keys, which no row tells."""
+    """The heading of a comparison with rows, but without the keys, which only rows could tell."""
     none = tmp_path / "none.json"
     assert run(*args, "--comm", "no such", "-d", 0.01, "--json", "-o", none, tool=name).code == 0
     many = record(name, args, ("reads", 5, 10, 7, 20))
@@ -167,7 +167,7 @@ def test_is_no_program_of_its_own():
 
 @once
 def test_lengths_of_the_runs(record):
-    """Both are named where they differ by more than 2 %: 7 % are no reason to compare nothing."""
+    """Both are named if they differ by more than 2 %: a difference of 7 % does not prevent the comparison."""
     files = [record("probe", PREAD, ("reads", 9, 64)) for _ in range(2)]
     for path, ns in zip(files, (2_000_000_000, 2_140_000_000)):
         path.write_text(json.dumps({**json.loads(path.read_text()), "duration_ns": ns}))
@@ -184,7 +184,7 @@ CALLS = {f"call{i}": 100 * (i + 1) for i in range(10)}
 
 
 def saved(path, calls, seed, n=30, took=1000):
-    """A run of n intervals of a second: about so many calls in each, which take about so many nanoseconds."""
+    """A run of n intervals of a second, each with about this many calls, which take about took nanoseconds each."""
     chance = random.Random(seed)
 
     def row(name, mean):
@@ -233,7 +233,7 @@ def test_the_row_that_differs(tmp_path):
     assert abs(calls["before"] - 500) < 25 and abs(calls["after"] - 750) < 40 and calls["verdict"] == "grew", calls
     assert calls["low_percent"] < 50 < calls["high_percent"] and calls["p"] < 0.001, calls
     assert report["verdict"].startswith("different: 2 of 30 rows beyond noise (largest: syscall call4, ")
-    # The other way round it shrank by a third.
+    # In the other direction it shrank by a third.
     less = judged(after, before)["rows"]
     assert len(less) == 2 and {row["verdict"] for row in less} == {"shrank"}, less
     assert all(-36 < row["change_percent"] < -31 for row in less), less
@@ -244,7 +244,7 @@ def test_the_row_that_differs(tmp_path):
 
 
 def test_rare_rows_hide_no_others(tmp_path):
-    """Rows of a few intervals are not tested: they do not make the level of the others stricter."""
+    """Rows in few intervals are not tested: they do not make the level of the others stricter."""
     before, after = (saved(tmp_path / f"{seed}.json", CALLS, seed) for seed in (1, 2))
     alone = judged(before, after, "--all")
     for path, times in ((before, 2), (after, 3)):
@@ -255,14 +255,14 @@ def test_rare_rows_hide_no_others(tmp_path):
         path.write_text("".join(json.dumps(report) + "\n" for report in reports))
     some = judged(before, after, "--all")
     assert some["tested"] == alone["tested"] and some["rows"] == alone["rows"], some
-    # One interval more of one of them makes it a row.
+    # One more interval of one of them makes it a row.
     reports[29]["rows"].append({"syscall": "rare0", "calls": 10, "total": 10, "avg": 1, "max": 1})
     after.write_text("".join(json.dumps(report) + "\n" for report in reports))
     assert judged(before, after)["tested"] == alone["tested"] + 2
 
 
 def test_a_mean_that_differs(tmp_path):
-    """As many calls, of which each takes longer."""
+    """The same number of calls, each of which takes longer."""
     before = saved(tmp_path / "before.json", {"read": 100}, 1)
     report = judged(before, saved(tmp_path / "after.json", {"read": 100}, 2, took=1200))
     average, = (row for row in report["rows"] if row["figure"] == "avg")
@@ -271,7 +271,7 @@ def test_a_mean_that_differs(tmp_path):
 
 
 def saved_histograms(path, seed, weight, n=20):
-    """weight: [first, last] of a bucket: about so many values in each interval."""
+    """weight: {(first, last) of a bucket: approximate number of values per interval}."""
     chance = random.Random(seed)
 
     def report():
@@ -288,7 +288,7 @@ def saved_histograms(path, seed, weight, n=20):
 
 
 def test_percentiles_that_differ(tmp_path):
-    """The median is a hundred and then two hundred; p99 stays, and a step to the next bucket is none."""
+    """The median doubles from about 100 to about 200; p99 stays, and a step to the next bucket is no change."""
     few = {(640, 671): 40}
     before = saved_histograms(tmp_path / "before.json", 1, {(100, 103): 960, **few})
     near = saved_histograms(tmp_path / "near.json", 2, {(104, 107): 960, **few})
@@ -297,7 +297,7 @@ def test_percentiles_that_differ(tmp_path):
     assert set(found) == {"count/s", "avg", "p50", "p90", "p99", "p99.9"}
     assert {name for name, row in found.items() if row["verdict"] == "grew"} == {"avg", "p50", "p90"}, found
     assert (found["p50"]["before"], found["p50"]["after"]) == (103, 207)
-    # A bucket on either side belongs to the interval.
+    # The confidence interval includes a bucket on either side.
     assert found["p50"]["low_percent"] < 95 and found["p50"]["high_percent"] > 107, found
     found = {row["figure"]: row["verdict"] for row in judged(before, near, "--all")["rows"]}
     assert found["p50"] == found["p99"] == "within noise" and found["avg"] == "grew", found
@@ -327,7 +327,7 @@ def test_same_input_same_output(tmp_path):
 
 @once
 def test_without_noise_to_compare_with(record, tmp_path):
-    """Neither 0 nor 1, which CI would take for an answer, and the way to get intervals."""
+    """The status is neither 0 nor 1, which CI would take for an answer, and the message says how to get intervals."""
     reads = record("probe", PREAD, ("reads", 9, 64))
     stacks = record("stackcount", ("syscalls:sys_enter_pread64",), ("reads", 9, 64))
     few = saved(tmp_path / "few.json", CALLS, 1, n=11)
@@ -354,7 +354,7 @@ def test_without_noise_to_compare_with(record, tmp_path):
         assert (got, out) == (2, "") and f"{option[:5]}" in err and "is for --test" in err
 
 
-# So many calls of getppid, getuid and getgid each 5 ms, by two processes: one has twice as many of the third.
+# Calls getppid, getuid and getgid this often every 5 ms, in two processes: one calls the third twice as often.
 LOAD = """
 import os, sys, time
 times = tuple(map(int, sys.argv[1:]))
@@ -388,7 +388,7 @@ class Load:
 
 
 def three_runs(tool, tmp_path, pids, seconds):
-    """The same time three times, by another system call each: how busy the machine is, is in all of them."""
+    """Three runs at the same time, each for another system call: all of them see the machine equally busy."""
     paths = [tmp_path / f"{call}-{seconds}.json" for call in ("getppid", "getuid", "getgid")]
     tracers = [tool("--by", "comm", "-e", path.name.split("-")[0], "-p", pids, "-I", seconds * 50, "-d", seconds,
                     "--json", "-o", path, tool="syscount") for path in paths]
@@ -397,7 +397,7 @@ def three_runs(tool, tmp_path, pids, seconds):
 
 
 def test_twice_the_load(tool, tmp_path):
-    """Two runs of an equal load are not told apart; of two processes the one that does twice as much is named."""
+    """Two runs of an equal load show no difference; if one of two processes does twice as much, it is named."""
     with Load(20, 20, 40, 20, 20, 20) as load:
         for seconds in (2, 4, 8, 16, 32):
             one, same, twice = three_runs(tool, tmp_path, load.pids, seconds)
@@ -414,7 +414,7 @@ def test_twice_the_load(tool, tmp_path):
 
 
 def test_windows_of_a_recording(tool, tmp_path):
-    """Interval by interval: a window and itself are the same, and twenty times the calls are not."""
+    """Interval by interval: a window is the same as itself, and differs from twenty times the calls."""
     path = tmp_path / "recording"
 
     def begins():

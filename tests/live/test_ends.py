@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-Probes on a program's code leave what it does as it was: none is inside of an instruction, and ends of functions are
-seen without a changed return address, so that exceptions pass. And all ends are seen, or it is told how many were
-not.
+Probes on a program's code do not change its behaviour: none is inside of an instruction, and ends of functions are
+seen without a changed return address, so that exceptions pass. All ends are seen, or the number of missed ones is
+reported.
 """
 
 import json
@@ -21,7 +21,7 @@ from tally import Trigger, needs_dwarf, scaled, takes_code_apart
 THROWS, ARGUMENTS = binary("throws"), binary("arguments")
 N = scaled(100)
 
-# By name: calls, and those of them that are left without a return.
+# By name: the number of calls, and how many of them are left without a return.
 CALLED = {
     "thrower": (2 * N, 2 * (N // 2)), "middle": (N, N // 2), "cleaner": (N, N // 2), "jumper": (N, N // 2),
     "deep": (1010, 0), "handing": (N, 0), "handed": (N + N // 8 + (N % 8 > 3) + 5, 0), "choosing": (N, 0),
@@ -38,7 +38,7 @@ def needs_capstone(request):
 @pytest.mark.skipif(takes_code_apart(), reason="of a build without capstone")
 @pytest.mark.parametrize("tool_of", ("probe", "stat", "stackcount"))
 def test_without_capstone(run, tool_of):
-    """What cannot be known is refused, with the reason; what is known otherwise is not."""
+    """Probes that need disassembly are refused, with the reason; others are not."""
     event = ["-e"] if tool_of == "stat" else []
     begins, size = instructions(THROWS, "middle")
     inside = next(offset for offset in range(1, size) if offset not in begins)
@@ -49,14 +49,14 @@ def test_without_capstone(run, tool_of):
 
 
 def plain(trigger):
-    """What the program says of itself when nothing looks at it."""
+    """The program's own numbers when nothing traces it."""
     load = trigger("throws", N)
     load.go()
     return load.done()
 
 
 def watched(tool, trigger, *args):
-    """The report about such a program, which has computed what it always does."""
+    """The report on such a program, whose results must not change."""
     probe = Probe(tool, trigger("throws", N), "-x", THROWS, *args)
     report = report_of(probe.work())
     assert probe.numbers == [plain(trigger)]
@@ -67,7 +67,7 @@ def watched(tool, trigger, *args):
 
 @pytest.mark.parametrize("name", CALLED)
 def test_returns(tool, trigger, name):
-    """Each is counted once, however deep, and the program goes on as if it were alone."""
+    """Each is counted once, however deep, and the program continues as if it were alone."""
     report = watched(tool, trigger, f"{name}%return", "--count")
     calls, left = CALLED[name]
     assert [row["count"] for row in report["rows"]] == [calls - left]
@@ -76,13 +76,13 @@ def test_returns(tool, trigger, name):
 
 @pytest.mark.parametrize("name", CALLED)
 def test_latency(tool, trigger, name):
-    """Calls that end have a time; those that were left are told."""
+    """Calls that end have a time; those left without a return are reported."""
     report = watched(tool, trigger, name, "--latency", "--count")
     calls, left = CALLED[name]
     lost = report["lost"].pop("unwound")
     assert nothing_lost(report)
     assert [row["count"] for row in report["rows"]] == [calls - left]
-    # The last one is known to be left only once another takes its frame, or its thread ends.
+    # The last one is known to be left only once another call takes its frame, or its thread ends.
     assert max(left - 1, 0) <= lost <= left
 
 
@@ -99,7 +99,7 @@ def test_results(tool, trigger):
 
 
 def test_results_behind_a_jump(tool, trigger):
-    """handing() ends by jumping to handed(), whose result is its own; %return alone does not follow."""
+    """handing() ends by jumping to handed(), whose result it returns; %return alone does not follow."""
     loads = [trigger("throws", N) for _ in range(2)]
     report = measure(tool, loads[0], "-x", THROWS, "handing", "--latency", "--sum", "$retval")
     assert nothing_lost(report)
@@ -109,7 +109,7 @@ def test_results_behind_a_jump(tool, trigger):
 
 
 def test_several_functions_end_at_one_place(tool, trigger):
-    """Both handing() and handed() return by the latter's instruction, each of them once for each call."""
+    """Both handing() and handed() return by the latter's instruction, once for each call."""
     report = measure(tool, trigger("throws", N), "-x", THROWS, "handing", "handed", "--latency", "--count")
     counts = {name: row["count"] for name, row in rows_by(report, "event").items()}
     assert counts == {"handing": N, "handed": CALLED["handed"][0]}
@@ -117,7 +117,7 @@ def test_several_functions_end_at_one_place(tool, trigger):
 
 
 def test_stacks_at_ends(tool, trigger):
-    """The program is alive after them, too; the caller is the innermost frame."""
+    """The program survives them, and the caller is the innermost frame."""
     load = trigger("throws", N)
     tracer = tool("--json", "-x", THROWS, "middle%return", "-p", load.pid, tool="stackcount")
     load.go()
@@ -134,7 +134,7 @@ def test_stacks_at_ends(tool, trigger):
 @pytest.mark.parametrize("path, name", ((THROWS, "choosing"), (THROWS, "middle"), (ARGUMENTS, "many")),
                          ids=lambda value: getattr(value, "name", value))
 def test_every_offset(run, path, name):
-    """An instruction begins there, or it is refused, and it is said where the nearest ones are."""
+    """Each offset is the start of an instruction, or is refused, and the message names the nearest ones."""
     begins, size = instructions(path, name)
     for offset in range(1, size):
         result = run("-n", "-x", path, f"{name}+{offset}", "--count", tool="probe")
@@ -149,7 +149,7 @@ def test_every_offset(run, path, name):
 
 @pytest.mark.parametrize("tool_of", ("probe", "stat", "stackcount"))
 def test_the_middle_of_an_instruction(run, trigger, tool_of):
-    """No tool puts a probe there, and what a program computes is what it always was."""
+    """No tool puts a probe there, and the program's results do not change."""
     begins, size = instructions(THROWS, "middle")
     inside = next(offset for offset in range(1, size) if offset not in begins)
     event = ["-e"] if tool_of == "stat" else []
@@ -158,7 +158,7 @@ def test_the_middle_of_an_instruction(run, trigger, tool_of):
 
 
 def test_every_instruction(tool, trigger):
-    """A probe on each of them changes nothing."""
+    """A probe on each instruction changes nothing."""
     probes = [f"{name}+{offset}" for name in ("middle", "choosing")
               for offset in sorted(instructions(THROWS, name)[0])]
     report = watched(tool, trigger, *probes, "--count")
@@ -192,14 +192,14 @@ def test_arguments_of_32_bits(tool, trigger, name, value, total):
 def test_results_of_32_bits(tool, trigger, run):
     report = measure(tool, trigger("leaks32"), "-x", binary("leaks32"), "work%return", "--sum", "$retval")
     assert report["rows"][0]["sum"] == 3 * sum(range(100)) and nothing_lost(report)
-    # By name they would be looked for where 64-bit programs have them.
+    # By name they would be looked for in the places of 64-bit programs.
     refused = run("-x", binary("leaks32"), "work", "--sum", "i", "-d", "0.1", tool="probe")
     assert refused.code == 2 and "by number" in refused.stderr, refused
 
 
 @pytest.mark.parametrize("how", ("libc", "libc.so.6"))
 def test_a_library_of_its_own(tool, ends, tmp_path, how):
-    """By its name the file that the process has mapped is meant, as in a container, and not ours."""
+    """Its name means the file that the process has mapped, as in a container, and not ours."""
     ours = next(line.split()[-1] for line in open("/proc/self/maps", encoding="utf8") if "/libc.so.6" in line)
     theirs = tmp_path / "libc.so.6"
     shutil.copy(ours, theirs)
@@ -210,7 +210,7 @@ def test_a_library_of_its_own(tool, ends, tmp_path, how):
     everyone = tool("--json", "-x", how, "longjmp", "--count", tool="probe")
     report = measure(tool, load, "-x", how, "longjmp", "--count")
     assert [row["count"] for row in report["rows"]] == [N // 2]
-    # Without -p it is ours, and that there are others is said; this machine may have more of them.
+    # Without -p it is ours, and the report says that there are others; this machine may have more of them.
     note = re.search(r"processes with another file of that name are not seen \((\d+)\): -p",
                      report_of(everyone.stop())["source"])
     assert int(note[1]) >= 1 and "not seen" not in report["source"]
@@ -237,7 +237,7 @@ int main(int argc, char **argv)
 @needs_dwarf
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="each instruction is as long as the others there")
 def test_lines_of_another_build(run, tmp_path):
-    """A program whose debug information is that of one with three bytes more: its line is inside of an instruction."""
+    """A program with the debug information of one that is three bytes longer: its line is inside of an instruction."""
     source = tmp_path / "long.c"
     source.write_text(LONG_INSTRUCTIONS)
     for name, flags in (("built", ()), ("other", ("-DSHIFTED",))):
@@ -255,5 +255,5 @@ def test_lines_of_another_build(run, tmp_path):
     wrong = run("-n", "-x", tmp_path / "mixed", f"middle:{second}", tool="probe")
     assert wrong.code and "is inside of an instruction" in wrong.stderr, wrong
     assert "the debug information is of another build" in wrong.stderr, wrong
-    # The program itself is as it was.
+    # The program itself is unchanged.
     assert subprocess.run([tmp_path / "mixed"], check=False).returncode == 0

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Every tool is loaded by this kernel, with its usual options: what the verifier of one kernel accepts another may not.
+"""This kernel loads every tool with its usual options: one kernel's verifier may refuse what another's accepts.
 
-What the tools measure is tested elsewhere, not all of it on each kernel; this runs on all.
+Other tests check the figures of tools, some of them not on each kernel; this runs on all.
 """
 
 import functools
@@ -16,15 +16,15 @@ import schema
 import tally
 from tally import BUILD, KERNEL
 
-# Those that load nothing, or what others do.
+# Tools that load no programs, or only those of other tools.
 IDLE = {"bench", "diff", "doctor", "export", "list", "peers", "record", "replay", "run", "show"}
 
-# What a tool cannot be started without.
+# Arguments without which a tool does not start.
 NEEDED = {"probe": ("sched:sched_switch",), "stackcount": ("sched:sched_switch",),
           "funcgraph": ("-x", "libc", "getpriority,setpriority")}
 
-# Programs of their own, or such as fill the 512 bytes of stack that a program and all that it calls have. The first
-# line of a tool is the one that the gate runs.
+# Options with programs of their own, or with programs that fill the 512 bytes of stack that a program and its callees
+# share. The gate runs the first line of a tool.
 OPTIONS = {
     "biolatency": (("--of", "queue"), ("--by", "comm")),
     "cpudist": (("--off",),),
@@ -47,7 +47,7 @@ OPTIONS = {
     "trace": (("--summary",), ("-e", "openat,read", "-y"), ("--faults",)),
 }
 
-# What happens on behalf of no task, or is counted for a CPU, has no scope but CPUs, or none.
+# Tools whose events belong to no task, or are counted per CPU: their only scope is CPUs, or they have none.
 WITHOUT_TASKS = {
     "bpftop",
     "cputhrottle",
@@ -64,15 +64,15 @@ WITHOUT_TASKS = {
     "workqueues",
 }
 
-# Pictures of what there is; a command is measured from its begin to its end.
+# Snapshots, too: a command is measured from its start to its end.
 WITHOUT_COMMAND = WITHOUT_TASKS | {"snap"}
 
 SINCE = {"lockstat": (5, 19), "cachestat": (6, 12)}
 
-# What is traced are functions of the kernel, to which this one may attach nothing.
+# Tools that trace functions of the kernel: some kernels allow no attachment to them.
 FUNCTIONS = {"dcstat", "filelife"}
 
-# What is traced is a module.
+# Tools that trace a module.
 MODULES = {"kvmstat": "kvm"}
 
 
@@ -82,7 +82,7 @@ def names():
 
 
 def cannot(name):
-    """Is it for other kernels?"""
+    """Whether this kernel is one of those that the tool cannot run on."""
     return KERNEL < SINCE.get(name, (0, 0)) or (name in FUNCTIONS and not attaches_to_functions())
 
 
@@ -94,9 +94,9 @@ def attaches_to_functions():
 
 
 def lines(name):
-    """The command lines of a tool: what is usual, all of the scope at once, and its own. The gate has two: what is
-    usual, and all of the scope with the first of its own. A program that walks stacks takes the verifier of 5.10 half a
-    minute in a guest, and it is the same program in most lines: there, the gate starts tools of stacks once."""
+    """The command lines of a tool: the usual one, one with a full scope, and its own. The gate has two: the usual
+    one, and the full scope with the first of its own. The verifier of 5.10 takes half a minute in a guest for a
+    program that walks stacks, and most lines have the same program: there, the gate starts tools of stacks once."""
     needed, own = NEEDED.get(name, ()), OPTIONS.get(name, ())
     scope = () if name in WITHOUT_TASKS else ("-p", os.getpid(), "-u", 0, "--comm", "python*")
     yield needed
@@ -133,7 +133,7 @@ def test_loads(run, name):
 
 
 def test_keys_of_the_help_are_taken(run, name):
-    """Each that --by is said to take, and -P and -L where there are tasks to be told apart."""
+    """Each key in the help of --by is accepted, and -P and -L exist if there are tasks to distinguish."""
     text = run("--help", tool=name).text
     said = re.search(r"--by=KEY,\.\.\s+One result per (.*(?:\n {20,}\S.*)*)", text)
     words = set(re.findall(r"\w+", said[1])) if said else set()
@@ -146,10 +146,10 @@ def test_keys_of_the_help_are_taken(run, name):
 
 
 def test_the_default_of_max_keys_is_the_one_of_the_help(run, name):
-    """Of reclaim's no number of keys is true: it takes memory for so many elements as keys on all CPUs may share."""
+    """Except reclaim, which has no fixed number: it takes memory for the elements that keys on all CPUs share."""
     said = re.search(r"about N keys \(default\s+(\d+)\)", run("--help", tool=name).text)
     if not said or name in ("run", "reclaim") or name in MODULES or cannot(name) or KERNEL < (6, 1):
-        return      # before 6.1 stacks take their memory at once, and have less
+        return      # before 6.1 stack maps preallocate, and are smaller
 
     def rooms(*more):
         counted = ("-a", "--by", "comm") if name == "stat" else ()
@@ -160,7 +160,7 @@ def test_the_default_of_max_keys_is_the_one_of_the_help(run, name):
     assert rooms() == rooms("--max-keys", said[1])
 
 
-# Files, programs, signals, a disk, a connection: something to see for most tools.
+# Files, programs, signals, a disk, a connection: events for most tools.
 WORK = """
 d=$(mktemp -d); for n in 1 2 3; do ls -l / > $d/$n; cat /etc/hosts > /dev/null; sleep .01; done; kill -URG $$
 dd if=/dev/zero of=$d/file bs=4k count=16 conv=fsync 2> /dev/null; rm -r $d
@@ -171,7 +171,7 @@ o, _ = l.accept(); c.send(b"x"); o.recv(1)'
 
 @tally.once
 def test_the_first_report_fits_80_columns(name):
-    """It says in bold what was measured and for how long, what of it there was, or that there was nothing."""
+    """Its bold line says what was measured, for how long, and how many events there were, or that there were none."""
     if name in MODULES or cannot(name):
         pytest.skip("this kernel cannot do it")
     scope = ("-d", 0.3) if name in WITHOUT_COMMAND else ("--", "sh", "-c", WORK)

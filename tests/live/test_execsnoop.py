@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""execsnoop: each exec, against programs that say which they make, and /proc/PID/cmdline."""
+"""execsnoop: each exec, compared with the reports of programs on their own execs, and with /proc/PID/cmdline."""
 
 import errno
 import os
@@ -51,7 +51,7 @@ def test_each_is_there(execsnoop, trigger):
 
 
 def test_threads(execsnoop, trigger):
-    """A thread that executes becomes the process: its line is the process's."""
+    """A thread that calls exec becomes the process: its line is the process's."""
     check_chain(execsnoop, trigger, "threads", scaled(200))
 
 
@@ -72,7 +72,7 @@ FAILED = (
 
 @exact
 def test_failed(execsnoop, trigger):
-    """What the caller gave, as far as it can be read."""
+    """The path and the arguments of the caller, as far as they can be read."""
     load = trigger("execs", "fail")
     tracers = execsnoop("-p", load.pid, "--failed"), execsnoop("-p", load.pid), \
         execsnoop("-p", load.pid, "--with-failed")
@@ -88,13 +88,13 @@ def test_failed(execsnoop, trigger):
 
 
 def executed(args, executable=SHOW):
-    """A program that waits; returns its pid, what /proc says of its arguments, and ends it."""
+    """Runs a program that waits, and ends it; returns its pid and its arguments according to /proc."""
     own = Path("/proc/self/cmdline").read_bytes()
     with subprocess.Popen(args, executable=executable, stdin=subprocess.PIPE,
                           stdout=subprocess.DEVNULL) as process:
 
         def arguments():
-            """Ours at first, then none, until the new program's stack is there: that may be after Popen()."""
+            """Ours at first, then none until the new program's stack exists, which may be after Popen()."""
             text = Path(f"/proc/{process.pid}/cmdline").read_bytes()
             return text != own and text
 
@@ -106,7 +106,7 @@ def executed(args, executable=SHOW):
 
 @exact
 def test_arguments(execsnoop):
-    """Typed into a shell, the line is the arguments again, whatever bytes are in them."""
+    """Typed into a shell, the line yields the same arguments, whatever their bytes."""
     odd = [b"", b"a b", b"it's", b'"', b"$HOME `x` \\", b"\x1b]0;a\x07\xff\n", "ä€".encode(), b"*",
            "\u202e".encode(), b"-", b"x=1", b"'", b"'\x01'", b"~", b"!a"]
     tracer = execsnoop("--comm", SHOW.name)
@@ -122,22 +122,22 @@ def test_arguments(execsnoop):
 
 
 def values_of_processes(result, *pids):
-    """Others on this machine may execute a program of that name, or as that user, too."""
+    """Others on this machine may also execute a program of that name, or as that user."""
     return [line["values"] for line in events_of(result)[0] if line["pid"] in pids]
 
 
 @exact
 def test_long_arguments(execsnoop):
-    """Up to 16 KiB of them, with their ends."""
+    """Up to 16 KiB of arguments, with their ends."""
     tracer = execsnoop("--comm", SHOW.name)
     pids = [executed([b"-", b"-", b"x" * n])[0] for n in (16379, 16380, 100_000)]
-    # Their lengths alone: the difference of long texts takes minutes to find.
+    # Compares only lengths: a diff of long texts takes minutes.
     assert [(len(v["args"]), v["args"][-4:]) for v in values_of_processes(tracer.stop(), *pids)] == [
         (4 + 16379, "xxxx"), (4 + 16380 + 3, "x..."), (4 + 16380 + 3, "x...")]
 
 
 def run_process(*command):
-    """Its pid."""
+    """Returns its pid."""
     with subprocess.Popen(command) as process:
         assert process.wait() == 0
     return process.pid
@@ -145,7 +145,7 @@ def run_process(*command):
 
 @exact
 def test_scripts_and_descriptors(execsnoop, directory):
-    """The arguments are those of the interpreter; the path is what was executed."""
+    """The arguments are those of the interpreter; the path is that of the executed file."""
     script = directory / "script"
     script.write_text("#!/bin/sh -e\ntrue\n")
     script.chmod(0o755)
@@ -246,8 +246,8 @@ int main(void)
 @pytest.mark.parametrize("options", (("--with-failed",), ("--with-failed", "-K"), ("--failed",)),
                          ids=("user", "both", "failed"))
 def test_who_executes(run, directory, options):
-    """The functions of the caller, which the program that it has become, or its child, has no more. The child of
-    posix_spawn() has a stack of its own, on which there is the library alone."""
+    """The functions of the caller, which no longer exist in the new program, or in the child. The child of
+    posix_spawn() has a stack of its own, which only has functions of the library."""
     program = compiled(directory, "starting", STARTING)
     lines, report = lines_with_stacks(run, "execsnoop", directory, options, program)
     found = {line["values"]["args"].split()[-1]: line for line in lines}
@@ -266,5 +266,5 @@ def test_who_executes(run, directory, options):
 
 @tally.once
 def test_an_option_of_bcc(run):
-    """-U there shows who executes, as is always done here; with -g it is about stacks."""
+    """In bcc, -U shows the user, as execsnoop always does here; with -g it selects user stacks."""
     assert "uid=0" in run("-U", "--", "true", tool="execsnoop").text

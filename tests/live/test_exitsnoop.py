@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""exitsnoop: how processes end, against what wait4(2) says of them."""
+"""exitsnoop: how processes end, compared with the results of wait4(2)."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ def exitsnoop(tool):
 
 
 def wait(load):
-    """What the kernel tells the parent: status and CPU time in ns."""
+    """The result of wait4(): status and CPU time in ns."""
     load.go()
     _, status, usage = os.wait4(load.pid, 0)
     return status, round((usage.ru_utime + usage.ru_stime) * 1e9)
@@ -56,7 +56,7 @@ def test_how(exitsnoop, trigger, how, directory, monkeypatch):
     assert (line["pid"], line["tid"], line["comm"]) == (load.pid, load.pid, "exits")
     assert values["ppid"] == os.getpid() and values["uid"] == 0
     assert 20_000_000 < values["age"] < lived
-    # wait4() rounds both parts down to us. It may be faster than the process at leaving its CPU,
+    # wait4() rounds both parts down to us. It may return before the process has left its CPU,
     # and a thread that ends at the same moment may not have been added up yet.
     within(-5_000 <= values["cpu_time"] - used <= 2_000_000, values["cpu_time"], used)
 
@@ -75,7 +75,7 @@ def test_threads(exitsnoop, trigger):
 
 @exact
 def test_many(exitsnoop):
-    """Each of many, while others end, too."""
+    """Each of many processes, while others also end."""
     tracer = exitsnoop("--comm", "python3*")
     expected = {}
     for i in range(tally.scaled(400)):
@@ -92,7 +92,7 @@ def test_many(exitsnoop):
 
 @exact
 def test_command(run):
-    """A command's own end is there as well."""
+    """The end of the command itself is reported, too."""
     result = run("--json", "--", "sh", "-c", "true; exit 4", tool="exitsnoop")
     lines, _ = events_of(result.of_command(4))
     assert [line["values"]["status"] for line in lines][-1] == 4
@@ -100,7 +100,7 @@ def test_command(run):
 
 @exact
 def test_failed(run):
-    """A status that is not 0, and a signal."""
+    """A status other than 0, and a signal."""
     result = run(
         "--json",
         "--failed",
@@ -115,7 +115,7 @@ def test_failed(run):
 
 
 def test_none_runs_for_longer_than_it_lives(exitsnoop):
-    """Of one thread: its CPU time ends at the last moment of its age, which is after the line's time."""
+    """The CPU time of a single thread ends at the last moment of its age, which is after the line's time."""
     tracer = exitsnoop("--comm", "true")
     for _ in range(100):
         subprocess.run(["true"], check=True)
@@ -127,7 +127,7 @@ def test_none_runs_for_longer_than_it_lives(exitsnoop):
 
 def test_time_counts_once(exitsnoop):
     """A parent adds the time of a child to its process when it waits for it, maybe before the child has left its CPU:
-    cpu_time had it twice then. The oracle is what wait4(2) says; the child runs for some us after that."""
+    cpu_time once counted it twice then. The oracle is wait4(2); the child runs for some us after that."""
     tracer, used, told = exitsnoop("--comm", "true"), {}, {}
     for _ in range(scaled(1500)):
         pid, _, usage = os.wait4(os.posix_spawn("/bin/true", ["true"], os.environ), 0)
