@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""tally export: many lines on one port count what each counts alone; lines come and go while others go on; slow
-clients, many short processes and a wrong file change nothing. promtool and a real Prometheus read it."""
+"""tally export: each of many lines on one port has the same counts as alone; lines come and go while others continue;
+slow clients, many short processes and a wrong file change nothing. promtool and a real Prometheus read it."""
 
 import concurrent.futures
 import contextlib
@@ -39,7 +39,7 @@ needs_prometheus = pytest.mark.skipif(not shutil.which("promtool"), reason="prom
 
 
 def of(samples, name, measurement):
-    """The sum of what a line has of a name."""
+    """The sum of a line's samples of that name."""
     return sum(v for (n, labels), v in samples.items() if n == name and dict(labels).get("measurement") == measurement)
 
 
@@ -57,7 +57,7 @@ class Exporter:
         return scrape(self.port)
 
     def await_intervals(self, n=2):
-        """So many more have ended."""
+        """Waits until n more intervals have ended."""
         def ended():
             return max(figures(self.scrape(), "tally_report_timestamp_seconds", "measurement").values(), default=0)
 
@@ -89,7 +89,7 @@ A, B, C = "syscount -e getppid", "syscount --failed -e read", "syscount --by com
 
 @pytest.mark.exclusive
 def test_lines_count_what_each_counts(tool, trigger):
-    """Three of one tool: their families are one each (parse() checks that), and no figure is another's."""
+    """Three lines of one tool: each family appears once (parse() checks that), and no figures are mixed up."""
     load = trigger("syscalls", 2, f"{GETPPID}:300", f"{READ}:200")
     export = Exporter(tool, A, B, C, "-p", load.pid)
     load.go()
@@ -120,7 +120,7 @@ def test_lines_come_and_go_while_others_go_on(tool, trigger, file):
     export.reload()
     samples = export.await_intervals()
     assert ups(samples) == {A: 1, C: 1}
-    assert of(samples, CALLS, A) == counted                 # nothing was counted anew, or twice
+    assert of(samples, CALLS, A) == counted                 # nothing was counted again, or twice
     assert of(samples, "tally_measured_seconds_total", A) > measured
     assert 0 < of(samples, "tally_measured_seconds_total", C) < of(samples, "tally_measured_seconds_total", A)
     assert of(samples, CALLS, C) == 0
@@ -133,7 +133,7 @@ def test_lines_come_and_go_while_others_go_on(tool, trigger, file):
 @pytest.mark.exclusive
 @once
 def test_what_a_new_line_counts(tool, trigger, file):
-    """From the moment it is there, exactly."""
+    """Exactly, from the moment it is added."""
     load = trigger("syscalls", 1, f"{GETPPID}:500")
     export = Exporter(tool, file(B), "-p", load.pid)
     file(B, A)
@@ -207,7 +207,7 @@ def test_metrics_of_its_own(tool):
         [tally.BUILD / "tally", "--version"], capture_output=True, text=True, check=True
     ).stdout.split()[1]
     assert figures(samples, "tally_build_info", "version") == {version: 1}
-    # Of three keys: 27 buckets, a sum and a count. The rest are figures of the line itself, which every line has.
+    # The series of three keys: 27 buckets, a sum and a count each. The rest are figures that every line has.
     assert of(samples, "tally_series", line) == sum(dict(labels).get("measurement") == line and
                                                     n not in ("tally_up", "tally_series", "tally_reading_seconds")
                                                     for n, labels in samples)
@@ -234,9 +234,9 @@ def libc():
 @pytest.mark.exclusive
 @pytest.mark.parametrize("how", ("alone", "held", "late"))
 def test_its_cost_is_that_of_windows(tool, file, how):
-    """A program that runs once for each call that this process makes. Its cost is estimated from the 25 ms of each
-    second in which export has the kernel count: also where another tool has it count all the time (held), and where
-    the line comes after the start, with no report before the end of the calls."""
+    """A program that runs once for each call of this process. Its cost is estimated from the 25 ms of each
+    second in which export enables statistics: even where another tool has them enabled all the time (held), and where
+    the line is added after the start, with no report before the end of the calls."""
     other, line = (f"probe -x {libc()} {name}" for name in ("getpgrp", "getppid"))
 
     def trial():
@@ -255,15 +255,15 @@ def test_its_cost_is_that_of_windows(tool, file, how):
         runs = figures(samples, "tally_program_runs_total", "tool")[None]
         for each in filter(None, (export.tool, holder)):
             each.stop()
-        # A window of six may lie before or after the calls, and a CPU is not always there. Where all of the time is
-        # taken for that of windows, the figure is 20 to 40 times too large.
+        # A window of six may be before or after the calls, and a CPU is not always there. If the whole time counted
+        # as that of the windows, the figure would be 20 to 40 times too large.
         tally.within(0.5 < runs / calls < 2, runs, calls)
 
     tally.steady(trial)
 
 
 def slow_clients(ends, port, n):
-    """Half of them send a byte now and then, the others ask and never read."""
+    """Half of them send a byte now and then, the others send requests and never read."""
     clients = [connect(ends, port) for _ in range(n)]
     for s in clients[n // 2:]:
         with contextlib.suppress(OSError):
@@ -273,14 +273,14 @@ def slow_clients(ends, port, n):
 
 
 def await_end(s):
-    """Until the server has ended the connection."""
+    """Waits until the server has ended the connection."""
     s.settimeout(tally.PATIENCE)
     with contextlib.suppress(ConnectionError):
         assert not s.recv(1)
 
 
 def children_of(pid):
-    """Those that profile: helpers that read files come and go."""
+    """The child processes that profile: helpers that read files come and go."""
     found = []
     for task in os.listdir(f"/proc/{pid}/task"):
         with contextlib.suppress(OSError):
@@ -297,7 +297,8 @@ def get_bytes(port, path):
 
 @once
 def test_profiles(tool, trigger):
-    """Of the machine, made beside the measurements, one at a time; a client that leaves, and the end, leave nothing."""
+    """Profiles of the machine, taken during measurements, one at a time; neither a client that leaves nor the end of
+    the run leaves anything behind."""
     def asking(seconds):
         client = socket.create_connection((HERE, export.port))
         client.sendall(f"GET /profile?seconds={seconds} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
@@ -318,7 +319,7 @@ def test_profiles(tool, trigger):
     assert any("seventy" in names for names, _, _ in profile.samples), profile.samples
     for wrong in ("0", "61", "x", "-1", ""):
         assert ask(export.port, f"/profile?seconds={wrong}").status == 400
-    # Each would take a minute: both by the way of a client that goes, and of one whose machine resets the connection.
+    # Each would take a minute: a client that closes its connection, and one whose machine resets it.
     for linger in (None, struct.pack("ii", 1, 0)):
         left = wait_until(
             lambda: next((c for c in [asking(60)] if not select.select([c], [], [], 0.3)[0]), None), "a free place"
@@ -352,7 +353,7 @@ def test_no_profile_goes_on_without_the_exporter(tool):
 @once
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="the numbers are x86's")
 def test_without_a_thread(ends):
-    """Where none can be had, the loop answers; and there is no child to make a profile."""
+    """If no thread can be created, the loop answers; and there is no child for a profile."""
     port, clones = free_port(), "56,57,58,435"
     process = subprocess.Popen(
         [
@@ -393,7 +394,7 @@ PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_DETACH = 0x4206, 0x4207, 17
 
 @contextlib.contextmanager
 def stopped_thread(tid):
-    """One thread of a program stands still, the others do not."""
+    """Stops one thread of a program, while the others run on."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.ptrace.argtypes = [ctypes.c_long] * 4
     for request in (PTRACE_SEIZE, PTRACE_INTERRUPT):
@@ -407,7 +408,7 @@ def stopped_thread(tid):
 
 @once
 def test_clients_do_not_wait_for_measurements(tool):
-    """However long the loop that reads them takes: here, it stands still."""
+    """However long the loop that reads them takes: here it is stopped."""
     export = Exporter(tool, "runqlat --by pid", "syscount")
     before = of(export.await_intervals(1), "tally_report_timestamp_seconds", "syscount")
     with stopped_thread(export.pid):
@@ -422,7 +423,7 @@ def test_clients_do_not_wait_for_measurements(tool):
 @once
 @pytest.mark.exclusive
 def test_slow_clients_delay_nothing(tool, ends):
-    """200 of them, who come again when they are sent away: scrapes are answered, intervals are as long as ever."""
+    """200 clients that come back when they are sent away: scrapes are answered, and intervals are as long as ever."""
     export = Exporter(tool, "runqlat --by pid", "syscount", "softirqs")
     export.await_intervals(1)
     clients, took, lengths = slow_clients(ends, export.port, 200), [], []
@@ -444,9 +445,9 @@ def test_slow_clients_delay_nothing(tool, ends):
         before = now
         time.sleep(0.1)
     assert max(took) < 2 and sorted(took)[len(took) // 2] < 0.5, took
-    # Each scrape sees an interval or two; there is one every 0.2 s.
+    # Each scrape sees an interval or two; one ends every 0.2 s.
     assert len(lengths) > 10 and sorted(lengths)[len(lengths) // 2] < 0.5, lengths
-    # None of these ever had an answer; those who do not read have one, where the kernel has room for it.
+    # None of these ever got an answer; those that do not read have one, if the kernel had room for it.
     for s in asking:
         await_end(s)
     samples = export.await_intervals(2)
@@ -474,7 +475,7 @@ BY_TASK = (
 
 
 def fill_once(export, trigger, n):
-    """What an interval can hold at most: nobody reads the maps while these run."""
+    """Fills an interval with as much as it can hold: nobody reads the maps while these run."""
     os.kill(export.pid, signal.SIGSTOP)
     load = trigger("storm", n, 4, 0)
     load.go()
@@ -485,7 +486,7 @@ def fill_once(export, trigger, n):
 
 
 def check_memory(tool, trigger, rounds, each):
-    """Of the process and the maps, once an interval was as full as can be."""
+    """Memory of the process and the maps after each round, once an interval was as full as can be."""
     export = Exporter(tool, "--top", 50, *BY_TASK)
     fill_once(export, trigger, each)
     memory, charged = [], []
@@ -501,7 +502,7 @@ def check_memory(tool, trigger, rounds, each):
 
 @once
 def test_short_processes_leave_nothing(tool, trigger):
-    """Thousands by the second, each a key of five lines that have room for 1000: neither the process nor the maps
+    """Thousands per second, each a key in five lines that have room for 1000: neither the process nor the maps
     grow."""
     memory, charged, _, ended = check_memory(tool, trigger, 5, tally.scaled(3000))
     assert ended >= 5 * tally.scaled(3000)
@@ -517,7 +518,7 @@ def test_a_million_processes_leave_nothing(tool, trigger):
         f"{ended:.0f} processes; memory {memory[::5]}, {memory[-1]} KiB; maps {charged[5]:.0f}, {charged[-1]:.0f} bytes; {full}"
     )
     assert ended >= 1_000_000
-    # A busy machine has long intervals, whose memory is given back some seconds later.
+    # A busy machine has long intervals, whose memory is freed some seconds later.
     assert min(memory[-10:]) <= min(memory[:10]) * 1.05 + 1024, memory
     assert charged[-1] <= max(charged[:6]) * 1.1 + (1 << 20), charged
 
@@ -536,7 +537,7 @@ def test_wrong_usage(run, args, said):
 
 @once
 def test_what_is_usual(tool):
-    """Without a file it measures the lines of the one that the service has; most of them work everywhere."""
+    """Without a file it measures the lines of the service's file; most of them work everywhere."""
     port = free_port()
     export = tool("--listen", port, "0.3", tool="export")
     lines = [line for line in (FILES / "export.conf").read_text().splitlines() if line and not line.startswith("#")]
@@ -548,7 +549,7 @@ def test_what_is_usual(tool):
 @once
 @services.needs_setpriv
 def test_the_rights_of_the_service_are_enough(tool, ends):
-    """Each usual line is measured, as with all rights, with the capabilities of the unit alone and no way to get
+    """Each usual line is measured, as with all capabilities, with only those of the unit and no way to get
     others."""
     lines = [line for line in (FILES / "export.conf").read_text().splitlines() if line and not line.startswith("#")]
     whole = Exporter(tool, *lines)
@@ -570,7 +571,7 @@ def test_the_rights_of_the_service_are_enough(tool, ends):
         bin(int(re.search(r"^CapBnd:\s+(\w+)$", open(f"/proc/{pid}/status").read(), re.MULTILINE)[1], 16)).count("1")
         for pid in (process.pid, "self")
     )
-    # A container may itself be without some of them.
+    # A container may itself lack some of them.
     assert has <= len(services.rights("export")) and has < there and ups(scrape(port)) == expected
 
 
@@ -633,7 +634,7 @@ def make_load():
         t.join()
 
 
-# Lines of every tool that has metrics. "": it has rows whatever the machine does; else why there may be none.
+# Lines of every tool that has metrics. "": it always has rows; otherwise the reason why there may be none.
 METRICS = (
     {
         "profile --by comm,sym": "",
@@ -712,8 +713,8 @@ def test_the_table_has_every_tool():
 @needs_prometheus
 @pytest.mark.parametrize("lines", METRICS, ids=("cpu", "files", "others"))
 def test_promtool_takes_the_metrics_of_every_tool(tool, lines):
-    """With rows of them, in one text; the older format is what promtool reads. memleak slows all of malloc: of this
-    process alone."""
+    """All with rows, in one text; promtool reads the older format. memleak slows every malloc: it traces this
+    process only."""
     typed = {line + f" -p {os.getpid()}" if line == "memleak" else line: why for line, why in lines.items()}
     export = Exporter(tool, "--top", 20, *typed, interval="0.5")
 

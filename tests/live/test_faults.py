@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""faults: page faults against what the kernel counts of processes, and against pages of each kind that
+"""faults: page faults compared with the kernel's counts for processes, and with pages of each kind that
 a trigger touches one by one."""
 
 import functools
@@ -17,16 +17,16 @@ from counted import since, usage
 from filing import generation_of
 from tally import flaws, scaled, steady
 
-# What the trigger pages writes to and, of COLD, reads; COPIED by its child.
+# Numbers of pages that the trigger writes to (COLD: reads; COPIED: its child writes to).
 Pages = namedtuple("Pages", "heap stack anon shared private cold copied")
 PAGES = Pages(50, 40, 100, 60, 30, 20, 70)
 
-# Of a kind beside them: the first page of the heap and of the stack, and what fork(2) leaves to be copied.
+# Additional faults of a kind: the first page of the heap and of the stack, and pages to copy after fork(2).
 FEW = 10
 
 def on_disk(folder):
-    """Where the trigger's file is of no disk, its pages are in memory: shared memory, and a fault on one that is read
-    brings in its neighbours. In the guests what is written is in memory, behind an overlay."""
+    """Whether the trigger's file is on a disk. Otherwise its pages are in memory: shared memory, where a read fault
+    maps neighbours, too. In the guests written files are in memory, behind an overlay."""
     kind = subprocess.run(["stat", "-f", "-c", "%T", folder], check=True, capture_output=True, text=True).stdout.strip()
     return kind not in ("tmpfs", "overlayfs")
 
@@ -45,12 +45,12 @@ def pages(trigger, tmp_path):
 
 
 def nothing_lost(report):
-    """A stack that is longer than what is kept counts all the same."""
+    """A stack that is longer than the limit still counts."""
     return not any(n for reason, n in flaws(report).items() if reason != "truncated")
 
 
 def work(load, *tracers):
-    """(what the trigger said, its faults by the kernel's books, the tools' reports)"""
+    """(the trigger's numbers, its faults by the kernel's books, the tools' reports)"""
     before = usage(load.pid)
     load.go()
     done = Done(*load.done())
@@ -62,7 +62,7 @@ def work(load, *tracers):
 
 
 def sums(report, *keys):
-    """{key: faults}, what is the same added up"""
+    """{key: faults}, with rows of the same key added up"""
     found = Counter()
     for row in report["rows"]:
         found[tuple(row[key] for key in keys) if len(keys) > 1 else row[keys[0]]] += row["faults"]
@@ -97,7 +97,7 @@ def test_books(faults, pages, trigger):
 
 
 def test_kinds(faults, pages, tmp_path):
-    """Pages of each kind, in number; the file of those that have one; who touched them, and how."""
+    """The number of pages of each kind; the file of those that have one; who touched them, and how."""
 
     def trial():
         load = pages()
@@ -112,7 +112,7 @@ def test_kinds(faults, pages, tmp_path):
             assert wanted <= n[kind] <= wanted + FEW, (kind, n)
         assert sum(n.values()) == grown.minor + grown.major and not n["unknown"]
         by_way = sums(ways, "kind", "access", "mode")
-        # The kernel may be the first to write to one beside them, in a system call.
+            # The kernel may be the first to write to an additional one, in a system call.
         for kind in ("heap", "stack"):
             assert least[kind] <= by_way[kind, "write", "user"] <= n[kind]
         assert by_way["shmem", "write", "user"] >= PAGES.shared
@@ -129,7 +129,7 @@ def test_kinds(faults, pages, tmp_path):
 
 
 def test_a_number_that_is_given_again(faults, directory):
-    """ext4 gives the inode of a deleted file to the next one: these are two files, with rows of their own."""
+    """ext4 reuses the inode of a deleted file for the next one: these are two files, with separate rows."""
     path = directory / "file"
 
     def trial():
@@ -158,7 +158,7 @@ def test_a_number_that_is_given_again(faults, directory):
 
 
 def test_copies(faults, pages):
-    """A child writes to pages it shares with its parent: one fault each."""
+    """A child writes to pages that it shares with its parent: one fault each."""
 
     def trial():
         load = pages(Pages(0, 0, 0, 0, 0, 0, scaled(400)))
@@ -171,7 +171,7 @@ def test_copies(faults, pages):
 
 
 def test_only_kinds(faults, pages, tmp_path):
-    """What is not asked for is filtered; with -g too."""
+    """Other kinds are filtered, also with -g."""
 
     def trial():
         load = pages()
@@ -195,7 +195,7 @@ def rss(pid):
 
 
 def test_growth(faults, pages):
-    """What /proc has of the process when the tool looks, and how much more than before."""
+    """The memory of the process in /proc when the tool reads it, and its growth."""
 
     def trial():
         load = pages(PAGES._replace(anon=scaled(2000), shared=scaled(1000)))
@@ -205,7 +205,7 @@ def test_growth(faults, pages):
         assert row["rss"] == sum(after.values())
         assert {part: row[f"{part}_growth"] for part in after} == {
             part: after[part] - before[part] for part in after}
-        # Until 6.16 the kernel's own figures are some dozens of pages off.
+        # Before 6.16 the kernel's own figures are off by some dozens of pages.
         assert row["anon_growth"] >= (scaled(2000) - 128) * 4096
         assert row["shmem_growth"] >= (scaled(1000) - 128) * 4096
 
@@ -213,7 +213,7 @@ def test_growth(faults, pages):
 
 
 def test_growth_without_faults(faults, trigger):
-    """Memory that a process gives back is in the interval in which it does, though that is no fault."""
+    """The interval in which a process frees memory shows that, though there is no fault."""
 
     def trial():
         load = trigger("breathes", scaled(2000))

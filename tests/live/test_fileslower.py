@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""fileslower: each call with what it did, in order, and only those that took as long."""
+"""fileslower: each call with its effect, in order, and only calls that took at least the threshold."""
 
 import errno
 import functools
@@ -21,7 +21,7 @@ def fileslower(tool):
 
 @pytest.fixture
 def lines(fileslower, trigger):
-    """The lines about a trigger, from a trial that lost nothing."""
+    """The lines on a trigger, from a trial that lost nothing."""
 
     def measure(*acts, options=("--min", "0"), prepare=lambda: None):
         def trial():
@@ -51,7 +51,7 @@ def test_each_call(lines, directory):
         "open", READ | os.O_DIRECTORY, directory, "read", 1, 10, "readdir", 2,
         "open", READ, path + "/none", "badfd", 1)
     directory = str(directory)
-    # A write at a place, in a file that is appended to, is told by the place it asked for.
+    # A pwrite to a file opened with O_APPEND is reported at the offset of the call.
     assert [done(line) for line in found] == [
         ("open", None, None, None, path),
         ("write", 100, 0, None, path), ("write", 100, 100, None, path),
@@ -74,12 +74,12 @@ def test_each_call(lines, directory):
 
 
 def test_waits(fileslower, directory, ends):
-    """--waits has each wait of a task in a read, by context switches alone."""
+    """--waits has each wait of a task in a read, from context switches alone."""
     load = Reader(directory, ends, 5)
     tracers = [fileslower("-p", load.pid, "--all-kinds", "--min", "20ms", *more) for more in ((), ("--waits",))]
     load.feed()
     calls, waits = (told(tracer.stop())[0] for tracer in tracers)
-    # The first read had begun before either was there.
+    # The first read began before either tool was attached.
     assert len(calls) == load.n - 1 and len(waits) in (load.n - 1, load.n), (calls, waits)
     assert all(each["event"] == "read" and each["values"]["path"] == str(load.path) for each in waits)
     assert all(each["values"]["bytes"] is None and each["values"]["error"] is None for each in waits)
@@ -89,7 +89,7 @@ def test_waits(fileslower, directory, ends):
 
 
 def test_waits_in_deep_files(fileslower, directory, ends):
-    """--waits follows 32 names, for the sake of a short start; the other way all of them."""
+    """--waits follows only 32 names, for a short start; without it all of them."""
     deep = directory / "/".join(["d"] * 40)
     deep.mkdir(parents=True)
     load = Reader(deep, ends, 3)
@@ -101,7 +101,7 @@ def test_waits_in_deep_files(fileslower, directory, ends):
 
 @tally.needs_32_bit_calls
 def test_32_bit_calls(lines, directory):
-    """With their offsets, which they give in halves, and what they typed to open."""
+    """With their offsets, which they pass in halves, and the paths that they pass to open."""
     path, far = str(directory / "a"), 4 << 30
     found = lines("iopen", CREATE | os.O_TRUNC, path, "iwrite", 1, 100, "ipwrite", 2, 50,
                   "ipread", 2, 50, "iopen", READ, path + "/none")
@@ -114,7 +114,7 @@ def test_32_bit_calls(lines, directory):
 
 
 def test_mount(lines, directory):
-    """Of one mount only."""
+    """Only calls on one mount."""
     path = str(directory / "a")
     found = lines("open", CREATE, path, "write", 2, 10, "open", READ, "/proc/self/stat",
                   "read", 1, 10, options=("--min", "0", "--mount", directory))
@@ -122,7 +122,7 @@ def test_mount(lines, directory):
 
 
 def test_threshold(fileslower, trigger, directory):
-    """In the kernel: exactly those of all calls that took as long."""
+    """In the kernel: exactly those calls that took at least that long."""
 
     def trial():
         load = trigger("files", "open", CREATE | os.O_TRUNC, directory / "a", "write", 300, 4096,
@@ -135,7 +135,7 @@ def test_threshold(fileslower, trigger, directory):
             intact(report)
         every = results[0][0]
         assert len(every) == 1 + 300 + 2 + 100
-        # Two tools' programs run one after the other: times differ by what the other takes.
+        # Two tools' programs run one after the other: times differ by the run time of the other.
         for least, (found, _) in zip((10_000, 1_000_000), results[1:]):
             assert all(line["values"]["took"] >= least for line in found)
             sure = [line for line in every if line["values"]["took"] >= 2 * least + 20_000]
@@ -157,7 +157,7 @@ def test_only_these(lines, directory, ops):
 
 
 def test_calls_that_go_on(fileslower, trigger):
-    """A trigger at its end waits for the end of a pipe."""
+    """A trigger that has ended its work waits for the end of a pipe."""
     load = trigger("files")
     tracer = fileslower("-p", load.pid, "--all-kinds", "--op", "read", "--min", "1ms", "-I", 50)
     tally.let_work([load])
@@ -174,7 +174,7 @@ def test_calls_that_go_on(fileslower, trigger):
 
 
 def test_hostile_names(lines, tool, trigger, directory):
-    """Of files that are there, and of files that are not."""
+    """Names of existing files, and of missing ones."""
     path = os.fsencode(directory) + b"/" + HOSTILE
     found = lines("open", READ, path, "open", CREATE, path, "unlink", path)
     assert [name_bytes(line["values"]["path"]) for line in found] == [path, path]
@@ -185,7 +185,7 @@ def test_hostile_names(lines, tool, trigger, directory):
 
 
 def test_paths_that_were_not_opened(lines, directory):
-    """As they were given: relative, empty, too long, not readable at all."""
+    """Paths as passed: relative, empty, too long, not readable at all."""
     long = "x" * 5000
     found = lines("chdir", directory, "open", READ, "none", "open", READ, "", "open", READ, long)
     assert [(line["values"]["path"], line["values"]["error"]) for line in found] == [

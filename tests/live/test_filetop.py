@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""filetop: calls and bytes by file against what was done, and by process against /proc/PID/io."""
+"""filetop: calls and bytes by file compared with the trigger's, and by process with /proc/PID/io."""
 
 import functools
 import os
@@ -73,7 +73,7 @@ def test_each_way_to_read_and_write(measured, directory):
 
 
 def test_appended_sparse_and_past_the_end(measured, directory):
-    """What counts is what was moved, not what was asked for."""
+    """Bytes that were moved count, not those that were requested."""
     log, hole = directory / "log", directory / "hole"
     hole.write_bytes(b"")
     os.truncate(hole, 10_000)
@@ -85,7 +85,7 @@ def test_appended_sparse_and_past_the_end(measured, directory):
 
 
 def test_failures_move_nothing(measured, directory):
-    """EISDIR, EFAULT, EBADF of a file opened to be read; a closed descriptor is of no file."""
+    """EISDIR, EFAULT, EBADF of a file that is open for reading only; a closed descriptor belongs to no file."""
     path = directory / "a"
     path.write_bytes(b"x" * 100)
     found = by_path(measured(
@@ -108,8 +108,8 @@ def test_copies_are_a_read_and_a_write(measured, directory):
 
 
 def test_what_the_kernel_counts(filetop, trigger, directory):
-    """rchar, wchar, syscr and syscw of /proc/PID/io, on all kinds of files. The read that a trigger
-    is told to go by began before: a byte, and a call, of its own."""
+    """rchar, wchar, syscr and syscw of /proc/PID/io, on all kinds of files. The read by which a trigger
+    gets its order to go began before: it is one more byte, and one more call."""
 
     def trial():
         load = trigger("files", "open", CREATE | os.O_TRUNC, directory / "a", "write", 100, 77,
@@ -123,7 +123,7 @@ def test_what_the_kernel_counts(filetop, trigger, directory):
         grown = {name: now[name] - before[name] for name in now}
         assert row["read_bytes"] == grown["rchar"] - 1 == 7700 + 50 * 333
         assert row["write_bytes"] == grown["wchar"] == 7700 + 100 + len("done\n")
-        # The kernel counts calls that fail, and those that a test ends in, too.
+        # The kernel also counts calls that fail, and the call in which a test ends.
         assert row["reads"] == grown["syscr"] - 1 and row["writes"] == grown["syscw"]
         assert row["pid"] == load.pid and row["comm"] == "files"
 
@@ -131,7 +131,7 @@ def test_what_the_kernel_counts(filetop, trigger, directory):
 
 
 def test_many_at_once(filetop, trigger, directory):
-    """Exact from several processes on one file, on all CPUs; where calls were lost, as many."""
+    """Exact for several processes on one file, on all CPUs; no more calls are missing than were lost."""
     path, n = directory / "a", scaled(4000)
     path.write_bytes(b"x" * 4096)
     loads = [trigger("files", "open", READ, path, "pread", n, 1) for _ in range(4)]
@@ -140,7 +140,7 @@ def test_many_at_once(filetop, trigger, directory):
     lost = sum(flaws(result.report).values())
     assert lost == result.report["lost"]["recursion"]
     assert row["reads"] <= 4 * n <= row["reads"] + lost
-    # Reads behind the first 4096 are of nothing.
+    # Reads after the first 4096 return nothing.
     assert row["read_bytes"] <= min(n, 4096) * 4
 
 
@@ -160,7 +160,7 @@ def test_intervals_add_up(filetop, trigger, directory):
 
 
 def test_keys_are_bounded(filetop, trigger, directory):
-    """What finds no room is counted as lost."""
+    """Keys that find no room are counted as lost."""
     acts = []
     for i in range(300):
         acts += ["open", CREATE, directory / str(i), "write", 1, 10]
@@ -180,20 +180,20 @@ def test_keys_are_bounded(filetop, trigger, directory):
 # --- names ---------------------------------------------------------------------------------------
 
 def test_renamed_and_deleted(measured, directory):
-    """A file is its inode: its row goes on, by the name it had at first."""
+    """A file is its inode: its row continues under its first name."""
     old, new = directory / "old", directory / "new"
     rows = measured("open", CREATE, old, "write", 1, 10, "rename", old, new, "write", 2, 10,
                     "unlink", new, "write", 3, 10, "open", CREATE, old, "write", 4, 10,
                     "unlink", old, options=("--sort", "writes"))
     assert [(row["writes"], row["path"]) for row in rows] in (
-        # By another CPU's first sight the name is a later one.
+        # If another CPU saw it first, the name is a later one.
         [[(6, path), (4, str(old))] for path in (str(old), str(new), f"{new} (deleted)")])
     rows = measured("open", CREATE, old, "unlink", old, "write", 3, 10)
     assert [row["path"] for row in rows] == [f"{old} (deleted)"]
 
 
 def test_a_number_that_is_given_again(filetop, directory):
-    """ext4 gives the inode of a deleted file to the next one: these are two files, with rows of their own."""
+    """ext4 reuses the inode of a deleted file for the next one: these are two files, with separate rows."""
     path = directory / "file"
 
     def trial():
@@ -238,7 +238,7 @@ def test_long_paths(measured, directory):
 
 
 def test_paths_too_long(measured, directory):
-    """Deeper than any one path can say, and than is followed: the end is shown."""
+    """Deeper than any one path can express, and than tally follows: the end is shown."""
     acts, fd = [], os.open(directory, os.O_RDONLY)
     for _ in range(200):
         os.mkdir("d", dir_fd=fd)
@@ -252,7 +252,7 @@ def test_paths_too_long(measured, directory):
 
 
 def test_paths_are_those_of_the_mount_namespace(measured, directory):
-    """Past bind mounts and chroots, from the root of the namespace; the file system is its own."""
+    """Through bind mounts and chroots, from the root of the namespace; each file system is right."""
     for name in "real/below", "bound", "scratch":
         (directory / name).mkdir(parents=True)
     real, bound, scratch = (directory / name for name in ("real", "bound", "scratch"))
@@ -271,7 +271,7 @@ def test_paths_are_those_of_the_mount_namespace(measured, directory):
 
 
 def test_what_has_no_path(measured, filetop, trigger):
-    """Pipes are told apart; what has no inode of its own is not."""
+    """Pipes are distinct; files without an inode of their own are not."""
     acts = "eventfd", "write", 3, 8, "read", 1, 8
 
     def trial():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""-p and the children that its processes make while they are measured: --follow-forks."""
+"""-p and the children that its processes fork during the measurement: --follow-forks."""
 
 import subprocess
 
@@ -13,7 +13,7 @@ from test_pid_reuse import judge, lines_of, options, tools
 
 N, CALLS = scaled(60), 50
 
-# Do these tools follow where nobody says so?
+# Whether these tools follow by default.
 FOLLOWS = {"stat": True, "trace": True, "syscount": False, "probe": False}
 
 
@@ -32,7 +32,7 @@ def test_children_made_later(tool, trigger, name, more):
 
 @exact
 def test_children_of_children(tool):
-    """Of a shell, whose children are shells: as strace -f -p."""
+    """Children of a shell that are shells: as with strace -f -p."""
     script = ("read go; for i in 1 2 3; do (/bin/true; (/bin/true; /bin/true) & wait); done; "
               "read end")
     shell = subprocess.Popen(["bash", "-c", script], stdin=subprocess.PIPE)
@@ -52,7 +52,7 @@ def test_children_of_children(tool):
 
 
 def test_counters_too(tool, trigger):
-    """The kernel's own counters, which children inherit: each child has page faults of its own."""
+    """The kernel's own counters, which children inherit: each child has its own page faults."""
     load = trigger("mayflies", N, 1, 0)
     follows, alone = (tool("--json", "-p", load.pid, *more, "-e", "minor-faults", tool="stat")
                       for more in ((), ("--no-follow-forks",)))
@@ -65,8 +65,8 @@ def test_counters_too(tool, trigger):
 @pytest.mark.parametrize("way", ("dwarf", "fp"))
 @exact
 def test_their_stacks_have_names(tool, trigger, way):
-    """Children that end between two reports, and while one is made: each of their calls is counted, by stacks that
-    have names. Many reports, so that some are made while a child is at work."""
+    """Children that end between two reports, and during one: each of their calls is counted, in stacks with
+    names. There are many reports, so that some are made while a child is at work."""
     n, calls = scaled(400), 300
     load = trigger("mayflies", n, calls, 0)
     tracer = tool("--json", "-U", "syscalls:sys_enter_getppid", "-p", load.pid, "--follow-forks", "-I", 5,

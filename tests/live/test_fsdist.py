@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""fsdist: what is done to files, how often and how long, against what was done."""
+"""fsdist: the number and duration of file operations, compared with the trigger's."""
 
 import functools
 import json
@@ -40,7 +40,7 @@ def counts(fsdist, trigger):
 
 @pytest.mark.parametrize("name", ("fsdist", "filetop", "fileslower"))
 def test_a_call_that_began_before(tool, trigger, directory, name):
-    """The read of a pipe that the trigger waits in: told where pipes are looked at, but not counted."""
+    """The trigger waits in the read of a pipe: reported if pipes are traced, but not counted."""
 
     def report_of(*options):
         load = trigger("files", "open", CREATE, directory / "a", "write", 1, 100)
@@ -68,7 +68,7 @@ DONE = {"open": 2, "open failed": 1, "write": 75, "write failed": 3, "fsync": 3,
 
 
 def test_each_operation(counts, directory):
-    """What fails is apart. A closed descriptor is of no file, and a pipe ("done") is none."""
+    """Failures are separate. A closed descriptor belongs to no file, and a pipe ("done") is no file."""
     assert counts(acts_on(directory / "a")) == DONE
 
 
@@ -100,8 +100,8 @@ def test_file_systems(counts, directory):
 
 
 def test_mounts(counts, directory):
-    """By mount point, in whose namespace that is; those of a namespace that has gone by the time of
-    the report, too. A bind mount is a mount of its own."""
+    """By mount point, in whatever namespace it is, even one that has gone by the time of
+    the report. A bind mount is a separate mount."""
     scratch, bound = directory / "scratch pad", directory / "bound"
     inner = scratch / "in"
     scratch.mkdir()
@@ -131,7 +131,7 @@ def test_mounts(counts, directory):
 
 
 def test_mount_of_another_namespace(fsdist, trigger, directory):
-    """Of the same path in two namespaces, only what was done in the one."""
+    """The same path in two namespaces: only operations in one of them count."""
 
     def trial():
         loads = [trigger("files", "open", CREATE, directory / "a", "write", n, 10,
@@ -145,7 +145,7 @@ def test_mount_of_another_namespace(fsdist, trigger, directory):
 
 @tally.needs_32_bit_calls
 def test_32_bit_calls(counts, directory):
-    """Numbers and registers are others; the files are the same."""
+    """Their numbers and registers differ; the files are the same."""
     path = directory / "a"
     assert counts(("iopen", CREATE | os.O_TRUNC, path, "iwrite", 7, 100, "ipwrite", 5, 10,
                    "ifsync", 2, "ipread", 4, 10, "iopen", READ, f"{path}.none",
@@ -160,7 +160,7 @@ def test_by_task(counts, directory):
 
 
 def test_times(fsdist, tool, trigger, directory):
-    """One for each call, and what fileslower says of it, but for what their programs take."""
+    """One time for each call, equal to fileslower's, except for the run time of their programs."""
 
     def trial():
         load = trigger("files", "open", CREATE | os.O_TRUNC, directory / "a", "write", 200, 4096,
@@ -173,7 +173,7 @@ def test_times(fsdist, tool, trigger, directory):
         for op, group in by_key(report, "op").items():
             took = [line["values"]["took"] for line in lines if line["event"] == op]
             assert len(took) == group["count"]
-            # One program runs inside of what the other one measures, some us at most each time.
+            # One program runs inside the time that the other one measures, some us at most each time.
             tally.within(abs(sum(took) - group["sum"]) <= 20_000 * len(took) or tally.GUEST,
                          sum(took), group["sum"])
         return report
@@ -182,7 +182,7 @@ def test_times(fsdist, tool, trigger, directory):
 
 
 def test_many_at_once(fsdist, trigger, directory):
-    """From several processes, on all CPUs; where calls were lost, as many."""
+    """From several processes, on all CPUs; no more calls are missing than were lost."""
     path, n = directory / "a", scaled(4000)
     loads = [trigger("files", "open", CREATE, path, "pread", n, 1) for _ in range(4)]
     report = after(fsdist("-p", ",".join(str(load.pid) for load in loads)), *loads).report
@@ -205,7 +205,7 @@ def test_intervals_add_up(fsdist, trigger, directory):
 
 
 def test_commands(run, directory):
-    """From its exec on: what the tool's child does before is not the command's."""
+    """From its exec on: calls of the tool's child before that are not the command's."""
     result = run("--json", "--op", "fsync", "--", tally.BUILD / "triggers/files",
                  "open", CREATE, directory / "a", "fsync", 5, tool="fsdist")
     report = json.loads(result.text.splitlines()[-1])
@@ -224,13 +224,13 @@ def test_usage(run):
 
 
 def voluntary_switches(pid):
-    """How often it has left its CPU to wait: /proc/PID/status."""
+    """How often it has left its CPU to wait, from /proc/PID/status."""
     with open(f"/proc/{pid}/status", encoding="utf-8") as f:
         return int(re.search(r"^voluntary_ctxt_switches:\s*(\d+)", f.read(), re.MULTILINE)[1])
 
 
 def test_waits(fsdist, directory, ends):
-    """--waits has each wait of a task in a read, by context switches alone: as many as the kernel has counted."""
+    """--waits has each wait of a task in a read, from context switches alone: as many as the kernel has counted."""
     load, seen = Reader(directory, ends, 5), []
     tracer = fsdist("-p", load.pid, "--all-kinds", "--op", "read", "--waits")
     before = voluntary_switches(load.pid)
@@ -242,7 +242,7 @@ def test_waits(fsdist, directory, ends):
     assert groups["read"]["min"] < groups["read"]["max"] and groups["read"]["sum"] >= (load.n - 1) * 20_000_000
 
 
-# Reads that never wait, 512 bytes each, of a process that shares its CPU.
+# Reads of 512 bytes that never wait, by a process that shares its CPU.
 READS = """
 import os, sys
 zero = os.open("/dev/zero", os.O_RDONLY)
@@ -255,7 +255,7 @@ sys.stdin.readline()
 
 
 def involuntary_switches(pid):
-    """How often another task has taken its CPU: /proc/PID/status."""
+    """How often another task has taken its CPU, from /proc/PID/status."""
     return int(re.search(r"^nonvoluntary_ctxt_switches:\s*(\d+)", Path(f"/proc/{pid}/status").read_text(), re.M)[1])
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""funcgraph: how often each path of calls was gone, and how long that took, against programs that know both."""
+"""funcgraph: the number and time of calls on each path, compared with programs that know both."""
 
 import json
 import platform
@@ -28,7 +28,7 @@ def graph_of(result):
 
 
 def measure(tool, load, *args):
-    """What funcgraph says of the work of a program, and what that says itself."""
+    """The report on the work of a program, its rows by path, and the program's own numbers."""
     tracer = tool("--json", *args, "-p", load.pid, tool="funcgraph")
     load.go()
     numbers = load.done()
@@ -44,7 +44,7 @@ def children(rows, path):
 
 
 def times_add_up(rows):
-    """What is not a path's own is that of the paths it calls, to the ns: where all of these have returned."""
+    """A path's time is its own and that of the paths that it calls, to the ns, if all of these have returned."""
     for path, row in rows.items():
         assert row["total"] == row["self"] + sum(child["total"] for child in children(rows, path)), path
         assert row["total"] >= row["max"] >= row["avg"], path
@@ -55,8 +55,8 @@ def times_add_up(rows):
 @pytest.mark.everywhere
 @pytest.mark.parametrize("threads", (1, 3))
 def test_paths_and_times(tool, trigger, threads):
-    """Calls of each path exactly; times between what the functions measure inside and what their callers measure
-    around."""
+    """Exact calls of each path; times between those that the functions measure inside and those that their callers
+    measure around them."""
     n = scaled(300)
     report, rows, numbers = measure(tool, trigger("tree", n, threads), "-x", TREE, "outer,left,right", "leaf")
     times = dict(zip(("outer", "left", "right", "leaf"), zip(numbers[::2], numbers[1::2])))
@@ -80,7 +80,7 @@ def test_functions_that_are_not_traced_are_left_out_of_paths(tool, trigger):
 
 @pytest.mark.everywhere
 def test_recursion(tool, trigger):
-    """Each depth is a path of its own, up to the deepest that is kept; those beyond are counted as such."""
+    """Each depth is a separate path, up to the limit; deeper calls are counted as such."""
     n = scaled(20)
     report, rows, _ = measure(tool, trigger("spans", "nested", n, 2, 99), "-x", SPANS, "recursive")
     assert calls(rows) == {";".join(["recursive"] * depth): 2 * n for depth in range(1, 65)}
@@ -91,7 +91,7 @@ def test_recursion(tool, trigger):
 
 @alike
 def test_max_depth(tool, trigger):
-    """What is deeper is in the time of those that call it, and filtered."""
+    """Deeper calls are filtered, and their time is that of their callers."""
     n = scaled(50)
     report, rows, _ = measure(tool, trigger("spans", "nested", n, 1, 9), "-x", SPANS, "recursive",
                               "--max-depth", 3)
@@ -102,7 +102,7 @@ def test_max_depth(tool, trigger):
 
 @pytest.mark.everywhere
 def test_tail_calls(tool, trigger):
-    """first() jumps to second(), which returns for both: it has called it."""
+    """first() jumps to second(), which returns for both: second() counts as called by first()."""
     n = scaled(200)
     report, rows, (_, inner, around) = measure(tool, trigger("spans", "tail", n, 2), "-x", SPANS, "first,second")
     assert calls(rows) == {"first": 2 * n, "first;second": 2 * n}
@@ -113,7 +113,7 @@ def test_tail_calls(tool, trigger):
 
 @pytest.mark.everywhere
 def test_longjmp(tool, trigger):
-    """A third of the calls is left without a return: counted as such, and in nobody's path."""
+    """A third of the calls is left without a return: counted as such, and in no path."""
     n, threads = scaled(300), 2
     report, rows, _ = measure(tool, trigger("spans", "jump", n, threads), "-x", SPANS, "work,jumping")
     left = len(range(2, n, 3)) * threads
@@ -124,7 +124,7 @@ def test_longjmp(tool, trigger):
 
 @alike
 def test_exceptions(tool, trigger):
-    """cleaner() is left by the exceptions of thrower(), which nobody but main() catches: on every third call."""
+    """cleaner() is left by the exceptions of thrower(), which only main() catches: on every third call."""
     load = trigger("throws", 60)
     report, rows, (caught, jumped, _) = measure(
         tool, load, "-x", THROWS, "middle,thrower,cleaner,jumper,handing,handed"
@@ -143,7 +143,7 @@ def test_exceptions(tool, trigger):
 
 @pytest.mark.everywhere
 def test_threads_that_exit_inside(tool, trigger):
-    """Their calls were never finished; and how long they took is told."""
+    """Their calls never finished; their time is reported."""
     n = scaled(40)
     report, rows, _ = measure(tool, trigger("spans", "exit", n, 1), "-x", SPANS, "leaving")
     assert calls(rows) == {"leaving": len(range(0, n, 2))}
@@ -166,7 +166,7 @@ def test_a_command_that_exits_in_main(run):
 
 @alike
 def test_calls_that_go_on_when_the_run_ends(tool, trigger):
-    """Of two calls in one another the outer one has no more time than what the inner one leaves it."""
+    """An outer call's own time is its time less that of the inner one."""
     load = trigger("sleepers", 1, 1, 3600 * 1_000_000, -1)
     tracer = tool("--json", "-x", "libc", "nanosleep,clock_nanosleep", "-p", load.pid, tool="funcgraph")
     load.go()
@@ -181,7 +181,7 @@ def test_calls_that_go_on_when_the_run_ends(tool, trigger):
 
 @alike
 def test_intervals(tool, trigger):
-    """What has ended in an interval is in it, and in no other one."""
+    """A call is in the interval in which it ended, and in no other one."""
     n = scaled(300)
     load = trigger("tree", n, 1)
     tracer = tool("--json", "-x", TREE, "outer,left,right,leaf", "-p", load.pid, "0.05", tool="funcgraph")
@@ -217,7 +217,7 @@ def test_folded(tool, trigger):
 
 @alike
 def test_top_keeps_callers(tool, trigger):
-    """The longest paths, and whoever leads to them; others are counted."""
+    """The longest paths and their callers; others are counted."""
     load = trigger("spans", "nested", scaled(20), 1, 9)
     report, rows, _ = measure(tool, load, "-x", SPANS, "recursive", "--top", 4)
     assert list(rows) == [";".join(["recursive"] * depth) for depth in range(1, 5)] and report["hidden"] == 6
@@ -239,7 +239,7 @@ def test_wrong_usage(run, args, said):
 @pytest.mark.everywhere
 @needs_kprobes
 def test_functions_of_the_kernel(tool, trigger):
-    """vfs_read() below the call that the program makes, as often as it does; and no other one."""
+    """vfs_read() below the program's system call, as often as the program makes it; and no other one."""
     n = scaled(400)
     load = trigger("reads", n, 50)
     report, rows, _ = measure(tool, load, f"{PREAD},vfs_read")
@@ -252,7 +252,7 @@ def test_functions_of_the_kernel(tool, trigger):
 @pytest.mark.everywhere
 @needs_kprobes
 def test_functions_of_a_program_and_of_the_kernel(tool, trigger):
-    """A function of the kernel is called by the one of the program that makes the system call."""
+    """A kernel function's caller is the program's function that makes the system call."""
     n = scaled(100)
     load = trigger("tree", n, 1)
     report, rows, _ = measure(tool, load, f"{TREE}:outer,{TREE}:leaf", "ksys_write")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""futexstat against a program that counts and times its own calls."""
+"""futexstat compared with a program that counts and times its own calls."""
 
 import json
 import os
@@ -27,14 +27,14 @@ def futexstat(tool):
 
 
 def skipped(report):
-    """Nothing was lost, unless the kernel has skipped programs (snooping.PREEMPTIBLE) and says so."""
+    """Nothing was lost, unless the kernel skipped programs (snooping.PREEMPTIBLE) and the tool reported it."""
     lost = {reason for reason, n in tally.flaws(report).items() if n}
     assert not lost or PREEMPTIBLE and lost == {"recursion"}, report
     return bool(lost)
 
 
 def whole(report):
-    """Nothing was lost, but for what exact() is for."""
+    """Nothing was lost, except what exact() handles."""
     if skipped(report):
         raise tally.Blurred
     return report
@@ -45,7 +45,7 @@ def rows(report, **wanted):
 
 
 def raw(report, waiter, by_op=True):
-    """Of the calls that the program makes and counts by itself: {result: row}."""
+    """Rows of the calls that the program makes and counts itself: {result: row}."""
     found = {}
     for row in rows(report, op="wait", tid=waiter, owner=None):
         assert row["result"] not in found, report
@@ -55,7 +55,7 @@ def raw(report, waiter, by_op=True):
 
 @exact
 def test_results(futexstat, trigger):
-    """How often each result came, and what such waits took, at most by the program's own clock."""
+    """The number of each result, and the time of these waits, at most by the program's own clock."""
     load = trigger("futexes", N, US)
     [waiter] = load.numbers
     tool = futexstat("-p", load.pid, "--by", "tid,futex,op,result,owner")
@@ -68,7 +68,7 @@ def test_results(futexstat, trigger):
     assert all(row["total"] <= spent[result] for result, row in found.items()), (found, spent)
     assert found["timed out"]["total"] >= N * US * 1000
     assert len({row["futex"] for row in found.values()}) == 1, found
-    # A mutex of glibc and a PI futex say who holds them: the main thread.
+    # A glibc mutex and a PI futex have a known owner: the main thread.
     [mutex] = rows(report, op="wait", tid=waiter, owner=load.pid)
     [pi] = rows(report, op="lock_pi", tid=waiter, owner=load.pid)
     assert mutex["count"] == pi["count"] == 1 and mutex["result"] == pi["result"] == "woken", report
@@ -89,7 +89,7 @@ def test_waits(futexstat, trigger):
     known, found = raw(calls, waiter), raw(waits, waiter)
     counts = dict(zip(RESULTS, told[:4]))
     del counts["value changed"]
-    # A thread that was held up on its way to sleep may have been woken before.
+    # A thread that was held up on its way to sleep may have been woken before it slept.
     tally.within({result: row["count"] for result, row in found.items()} == counts, waits, counts)
     assert all(row["total"] <= known[result]["total"] for result, row in found.items()), (found, known)
     assert {row["futex"] for row in found.values()} == {row["futex"] for row in known.values()}
@@ -102,7 +102,7 @@ def test_waits(futexstat, trigger):
 
 @exact
 def test_waits_of_glibc(futexstat, trigger):
-    """A condition variable that is signalled, and one that is not in time; and the end of a thread."""
+    """A condition variable that is signalled, one that times out, and the end of a thread."""
     load = trigger("futexes", "glibc", N, US)
     tool = futexstat("-p", load.pid, "--by", "tid,result", "--waits")
     load.go()
@@ -114,7 +114,7 @@ def test_waits_of_glibc(futexstat, trigger):
 
 @exact
 def test_long_waits(futexstat, trigger):
-    """--min with --waits: what is shorter is filtered."""
+    """--min with --waits: shorter waits are filtered."""
     load = trigger("futexes", N, US)
     [waiter] = load.numbers
     args = "-p", load.pid, "--waits", "--by", "tid,result", "--min"
@@ -130,7 +130,7 @@ def test_long_waits(futexstat, trigger):
 
 @exact
 def test_slept_before(futexstat, trigger):
-    """A sleep that had begun before the programs were there is counted as such, once, and is in no row."""
+    """A sleep that began before the programs were attached is counted as such, once, and is in no row."""
     load, waiter = long_wait(trigger, 60_000_000)
     load.go()
     await_call(waiter, FUTEX)
@@ -145,7 +145,7 @@ def test_slept_before(futexstat, trigger):
 
 @exact
 def test_wakes(futexstat, trigger):
-    """Each try to wake, and how many it woke, by who tried."""
+    """Each call to wake, and the number of threads that it woke, by caller."""
     load = trigger("futexes", N, US)
     tool = futexstat("-p", load.pid, "--wakes", "--by", "tid,futex,op")
     waits = futexstat("-p", load.pid, "--by", "futex,result,owner")
@@ -160,8 +160,8 @@ def test_wakes(futexstat, trigger):
 
 @pytest.mark.parametrize("waits", ((), ("--waits",)), ids=("calls", "waits"))
 def test_stacks(futexstat, trigger, waits):
-    """Time by result and by the stack of who waited. Where programs can be preempted, walks take so long that some
-    are skipped nearly always: then there is less, never more."""
+    """Time by result and by the stack of the waiter. Where programs can be preempted, walks take so long that some
+    are nearly always skipped: then there is less, never more."""
     load = trigger("futexes", N, US)
     tool = futexstat("-p", load.pid, "-g", *waits)
     table = futexstat("-p", load.pid, "--by", "result", *waits)
@@ -197,7 +197,7 @@ def test_stopped(futexstat, trigger, waits):
     os.kill(load.pid, signal.SIGSTOP)
     tally.wait_until(lambda: tally.state(load.pid, waiter) == "T", "stopped")
     if time.monotonic_ns() - asked > 1_500_000_000:
-        raise tally.Blurred     # this machine stood still for as long as the wait lasts, which may have ended before
+        raise tally.Blurred     # this machine stood still for the length of the wait, which may have ended before
     os.kill(load.pid, signal.SIGCONT)
     load.done()
     report = whole(tool.stop().report)
@@ -209,7 +209,7 @@ def test_stopped(futexstat, trigger, waits):
 @exact
 @pytest.mark.parametrize("waits", ((), ("--waits",)), ids=("calls", "waits"))
 def test_waiting_still(futexstat, trigger, waits):
-    """What has not ended at the end is in the last report, marked: by key and by stack."""
+    """Waits that have not ended are in the last report, marked: by key and by stack."""
     load, waiter = long_wait(trigger, 60_000_000)
     args = {"result": (), "futex": ("--by", "futex,tid"), "task": ("--by", "tid"), "stack": ("-g", "--by", "tid")}
     tools = {name: futexstat("-p", load.pid, *more, *waits) for name, more in args.items()}
@@ -232,7 +232,7 @@ def test_waiting_still(futexstat, trigger, waits):
     assert reports["stack"]["stacks"][0]["key"]["event"] == "still waiting"
 
 
-# Waits that do not begin, since the value is another one: in each of two mappings as often as the argument says. It
+# Waits that do not begin, since the value differs: in each of two mappings as often as the arguments say. The process
 # stays, since mappings of a process that has ended have no names.
 CHANGED = """
 import ctypes, mmap, sys
@@ -249,7 +249,7 @@ sys.stdin.readline()
 
 
 def changed(futexstat, path, counts, *args):
-    """The report of the waits of that program, written to that file as well, and the addresses of its futexes."""
+    """The report on the waits of that program, which is also written to a file, and the addresses of its futexes."""
     with subprocess.Popen([sys.executable, "-c", CHANGED, *map(str, counts)], stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, text=True) as load:
         addresses = load.stdout.readline().split()
@@ -265,7 +265,7 @@ def changed(futexstat, path, counts, *args):
 @exact
 @pytest.mark.parametrize("by", ("futex", "futex,op", "pid,futex"))
 def test_futexes_of_one_name(futexstat, tmp_path, by):
-    """Two mappings of one kind have one name: their futexes are two rows, told apart by address and process."""
+    """Two mappings of one kind share a name: their futexes are two rows, distinguished by address and process."""
     report, addresses = changed(futexstat, tmp_path / "once.json", (3, 5), "--by", by)
     counts = {row["address"]: row["count"] for row in report["rows"] if row["address"] in addresses}
     assert counts == dict(zip(addresses, (3, 5))), report
@@ -276,7 +276,7 @@ def test_futexes_of_one_name(futexstat, tmp_path, by):
 @exact
 @pytest.mark.parametrize("args", ((), ("--hist",)), ids=("rows", "groups"))
 def test_runs_with_other_addresses(futexstat, run, tmp_path, args):
-    """tally diff goes by name: an address and a pid are another process's in the next run."""
+    """tally diff matches by name: an address and a pid are another process's in the next run."""
     paths = [tmp_path / "before.json", tmp_path / "after.json"]
     for path, counts in zip(paths, ((3, 5), (4, 8))):
         changed(futexstat, path, counts, "--by", "futex", *args)
