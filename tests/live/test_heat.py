@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Heat maps: what is in their rows, columns and lines, against reports of the same events; how they
-are drawn where."""
+"""Heat maps: their rows, columns and lines, compared with reports of the same events; and how they
+are drawn on each output."""
 
 import os
 import pty
@@ -17,14 +17,14 @@ import tally
 from tally import Blurred, once, steady, within
 
 SVG = "{http://www.w3.org/2000/svg}"
-READS = (300, 16, 7, 4096, 40, 70000)    # so many, of that size
+READS = (300, 16, 7, 4096, 40, 70000)    # pairs: the number of reads, and their size
 PREAD = ("syscalls:sys_enter_pread64", "--hist", "count")
 
 SCALE = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "min": 60e9, "": 1}
 
 
 def rows_of(text):
-    """The rows of each picture: [[(lowest value, cells, events)]], the highest first."""
+    """The rows of each heat map: [[(lowest value, cells, events)]], the highest first."""
     maps, rows = [], None
     for line in text.splitlines():
         if re.fullmatch(r" *\S+(?: \S+)? \+-+\+ events", line):
@@ -43,7 +43,7 @@ def figures(text, name):
 
 
 def expected(rows, buckets):
-    """How many events the rows have to have; what they say of their value has three digits."""
+    """The expected number of events of each row; a row's printed value has three digits."""
     lowest = sorted(value for value, *_ in rows)
     wanted = dict.fromkeys(lowest, 0)
     for first, _, n in buckets:
@@ -60,7 +60,7 @@ def check_rows(text, group):
 
 
 def test_two_bands_and_the_rest_of_it(tool, trigger):
-    """Each value in its row, none anywhere else; the same events as a report of the same run."""
+    """Each value is in its row and in no other; the same events as in a report of the same run."""
     load = trigger("reads", *READS)
     heat, json = (tool(*PREAD, "-p", load.pid, *args, tool="probe")
                   for args in (("--heat",), ("--json",)))
@@ -74,8 +74,8 @@ def test_two_bands_and_the_rest_of_it(tool, trigger):
 
 
 def test_sleeps_of_two_lengths(tool, trigger):
-    """Naps of 1 ms and of 60 ms: two bands. A nap may be longer than asked for, never shorter; how
-    much longer is up to who else wants the CPU."""
+    """Naps of 1 ms and of 60 ms make two bands. A nap may be longer than requested, never shorter; how
+    much longer depends on who else wants the CPU."""
 
     def trial():
         loads = [trigger("sleepers", 2, n, us, -1) for n, us in ((50, 1000), (5, 60000))]
@@ -98,7 +98,7 @@ def test_sleeps_of_two_lengths(tool, trigger):
 
 
 def test_live_lines_and_the_picture_behind_them(tool, trigger):
-    """Each line is an interval; they add up to the picture, and that to all there was."""
+    """Each line is an interval; they add up to the heat map, and that to all events."""
     load = trigger("reads", *READS)
     heat = tool(*PREAD, "-p", load.pid, "--heat", "-I", 50, tool="probe")
     heat.await_lines(2)
@@ -126,7 +126,7 @@ def test_json_is_the_reports_of_the_intervals(tool, trigger):
 
 @pytest.mark.parametrize("keys", ((), ("--by", "comm")), ids=("one map", "by comm"))
 def test_svg(tool, trigger, tmp_path, keys):
-    """Well-formed, whatever names say; the cells' own words add up to all there was."""
+    """Well-formed, whatever the names; the titles of cells add up to all events."""
     names = (b"<b>&\"'\x1b[2J", b"</svg>")
     loads = [trigger("reads", *READS, comm=name) for name in names]
     path = tmp_path / "heat.svg"
@@ -154,7 +154,7 @@ def test_empty(run):
 # --- at a terminal -------------------------------------------------------------------------------
 
 def at_terminal(columns, env):
-    """What runqlat draws on a terminal of that width."""
+    """The heat map of runqlat on a terminal of that width."""
     return tally.at_terminal("--heat", "-d", "0.5", "-I", "100", columns=columns, env=env)
 
 
@@ -168,7 +168,7 @@ def test_terminal():
         text = at_terminal(100, env)
         assert "\x1b" not in text
         assert any(c in text for c in "░▒▓█") == ("TERM" not in env)
-    assert "\x1b[48;5;" in at_terminal(60, {"NO_COLOR": ""})       # empty is not set
+    assert "\x1b[48;5;" in at_terminal(60, {"NO_COLOR": ""})       # an empty value counts as unset
 
 
 @once
@@ -199,6 +199,6 @@ def test_explain_is_not_drawn(run, tmp_path):
 
 @once
 def test_interrupted(tool):
-    """SIGTERM, too, draws what there is; the interval is a second."""
+    """SIGTERM also draws the events so far; the interval is a second."""
     heat = tool("--heat")
     assert "a column is 1.00 s" in heat.stop(signal.SIGTERM).text

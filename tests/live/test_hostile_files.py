@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Files of users without rights that are out to hang or to bloat whoever reads them as root: a run
-ends when it should, in bounded memory, says what it could not read, and hears signals meanwhile."""
+"""Files of unprivileged users, made to hang or to bloat a root process that reads them: a run
+ends when it should, in bounded memory, reports the files that it could not read, and handles signals meanwhile."""
 
 import os
 import resource
@@ -19,10 +19,10 @@ from tally import BUILD, NOBODY, once, steady, wait_until, within
 
 pytestmark = once
 
-# What base/confined.h allows files of users to take of a run, and a moment for all else that ends one.
+# The seconds that base/confined.h allows a run for files of users, and a moment for everything else at its end.
 ALLOWANCE, MOMENT = 10, 4
-MB = 1 << 10                            # in KB, as rusage has it
-# Twice the answers that the allowance has room for (as they came, and as they are kept), and a run.
+MB = 1 << 10                            # in KB, like ru_maxrss
+# Twice the answers that fit into the allowance (as received, and as stored), and a run.
 MEMORY = 2 * 256 * MB + 200 * MB
 
 
@@ -35,7 +35,7 @@ def directory():
 
 @pytest.fixture(scope="module")
 def files(directory):
-    """{name: path}, all of them of a user without rights."""
+    """{name: path}, all of them of an unprivileged user."""
     made = {make.__name__: make(directory, make.__name__)
             for make in hostile.IN_SYMBOLS + hostile.IN_DEBUG_INFORMATION}
     for path in directory.iterdir():
@@ -58,7 +58,7 @@ def running():
         tally.end_process(process)
 
 
-# A process begins with the most memory that whoever made it had (ru_maxrss, kernel/exec.c): this one is small.
+# A process begins with its parent's maximum of memory (ru_maxrss, kernel/exec.c): this parent is small.
 SMALL_PARENT = """
 import os, sys
 pid = os.posix_spawn(sys.argv[2], sys.argv[2:], os.environ)
@@ -70,7 +70,7 @@ sys.exit(os.waitstatus_to_exitcode(status) & 0xff)
 
 
 def run_tool(tool, *args):
-    """Its exit status, outputs, seconds, and the most memory that it or a child of its had, in KB."""
+    """Returns the exit status, outputs, seconds, and the maximum memory of the tool or a child of its, in KB."""
     with (tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err,
           tempfile.NamedTemporaryFile("r") as most):
         began = time.monotonic()
@@ -83,8 +83,8 @@ def run_tool(tool, *args):
 
 
 def test_a_profile_ends_and_says_what_it_could_not_read(files, running):
-    """The measurement is as long as it was asked to be, and the report comes when the allowance is used
-    up at the latest. How long all else takes on a machine as busy as this one is measured, too."""
+    """The measurement has its requested length, and the report comes when the allowance is used
+    up at the latest. The time of everything else on a machine as busy as this one is measured, too."""
     usual = [running(files["fifo_as_debug_file"]) for _ in range(4)]
     _, before, _ = run_tool("profile", "-a", "-d", 1, "--json")
     for process in usual:
@@ -102,7 +102,7 @@ def test_a_profile_ends_and_says_what_it_could_not_read(files, running):
 
 
 def test_names_of_those_that_can_be_read(files, running):
-    """A symbol table of one name costs one name, and the ordinary ones beside it are there."""
+    """A symbol table of one long name costs only that name, and the ordinary names are there."""
     running(files["fifo_as_shared_debug_file"])
     shared = running(files["one_long_name"])
     result, seconds, memory = run_tool("profile", "-p", shared.pid, "-d", 0.5, "--json")
@@ -111,12 +111,12 @@ def test_names_of_those_that_can_be_read(files, running):
     assert "one_long_name (some names: they are too long)" in result.report["note"]
 
 
-# Seconds: 100 ms, and what it takes to die of it and to write. A busy machine may take longer: steady().
+# Seconds: 100 ms, and the time to end and to write. A busy machine may take longer: steady().
 HEARD = 0.1 + 0.4
 
 
 def stopped(tool):
-    """How long it took to end after SIGINT, and what it left; none of its processes is left."""
+    """The time that the tool took to end after SIGINT, and its result; none of its processes is left."""
     began = time.monotonic()
     result = tool.stop()
     took = time.monotonic() - began
@@ -127,7 +127,7 @@ def stopped(tool):
 
 @pytest.mark.parametrize("late", [0.3, 1.0])
 def test_a_signal_is_heard_while_names_are_read(files, running, late):
-    """SIGINT after the measurement: the report comes at once, without what was not read by then."""
+    """SIGINT after the measurement: the report comes at once, without the names not read by then."""
     process = running(files["huge_debug_file"])
 
     def trial():
@@ -152,7 +152,7 @@ def test_a_signal_is_heard_while_names_are_read(files, running, late):
     ("memleak", ["-x", "FILE", "-d", "10"]),
 ])
 def test_a_signal_is_heard_before_the_run(files, tool, args):
-    """While the CRC of 8 TB is computed."""
+    """While the tool computes the CRC of 8 TB."""
     path = str(files["huge_debug_file"])
 
     def trial():
@@ -171,8 +171,8 @@ def test_a_signal_is_heard_before_the_run(files, tool, args):
 @pytest.mark.parametrize("name", [make.__name__ for make in hostile.IN_SYMBOLS +
                                   hostile.IN_DEBUG_INFORMATION])
 def test_a_file_that_is_asked_for(files, name):
-    """By root and by name, which takes as long as that may take at most; no more memory than eight
-    times what the file has on the disk, besides what each reader may have."""
+    """Root names the file, and the tool takes its maximum time at most; it needs no more memory than eight
+    times the size of the file on disk, plus the allowance of each reader."""
     path = files[name]
     disk = 512 * sum(os.stat(p).st_blocks for p in path.parent.glob(f"{name}*")) / 1024
     for args in ["--functions", "*"], ["--lines", "main"], ["--vars", "spin"]:
@@ -183,7 +183,7 @@ def test_a_file_that_is_asked_for(files, name):
 
 
 def test_the_ends_of_a_function(directory):
-    """Whether an exception may pass through it depends on the libraries that the file says it needs."""
+    """Whether an exception may pass through it depends on the libraries in the file's dynamic section."""
     path = hostile.huge_dynamic_section(directory, "huge_dynamic_section")
     os.chown(path, NOBODY, NOBODY)
     for tool, args in ("probe", ["spin%return"]), ("probe", ["spin", "--latency"]), ("stat", ["-e", "spin%return"]):
@@ -229,7 +229,7 @@ int main(void)
 
 
 def names_of(*processes):
-    """Of all frames of these, each of which is there."""
+    """The names of all frames of these processes, each of which has samples."""
     pids = [process.pid for process in processes]
     result, _, _ = run_tool("profile", "-p", ",".join(map(str, pids)), "-d", 0.5, "--by", "pid", "--json")
     assert result.code == 0, result
@@ -240,8 +240,8 @@ def names_of(*processes):
 
 @pytest.mark.parametrize("owner", (NOBODY, 0), ids=("another's", "root's"))
 def test_names_from_a_mount_namespace(directory, running, owner):
-    """Who offers a debug file of the C library in a mount namespace of its own names no frame of anybody, whoever is
-    seen first. That such a file would be taken from root shows that it is good for that."""
+    """A debug file of the C library that a user offers in a mount namespace of its own names nobody's frames, not even
+    when that user's process is seen first. The same file is used if root owns it, which shows that it is valid."""
     source, program = directory / "sorts.c", directory / "sorts"
     source.write_text(SORTS)
     subprocess.run(["cc", "-O1", "-o", program, source], check=True)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Recordings that other users have made or prepared, and damaged ones: nothing of root's is deleted, read by others or
-overwritten, and every reader ends."""
+"""Recordings that other users have made or prepared, and damaged ones: no file of root's is deleted, exposed to others
+or overwritten, and every reader ends."""
 
 import contextlib
 import json
@@ -25,7 +25,7 @@ PAGE, SECTOR = 4096, 512
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
-    """A recording of two intervals, without files beside it."""
+    """A recording of two intervals, without other files next to it."""
     path = tmp_path_factory.mktemp("recorded") / "night.db"
     subprocess.run([BUILD / "record", "-o", path, "-d", "0.5", "-I", "200", "runqlat", "opensnoop"], check=True,
                    capture_output=True, timeout=tally.PATIENCE)
@@ -34,7 +34,7 @@ def recorded(tmp_path_factory):
 
 @pytest.fixture
 def sticky(tmp_path):
-    """A directory like /tmp: anybody may make files, and removes only their own."""
+    """A directory like /tmp: anybody may create files, but remove only their own."""
     tmp_path.chmod(0o755)
     for above in tmp_path.parents:
         if str(above) == "/tmp":
@@ -47,7 +47,7 @@ def sticky(tmp_path):
 
 
 def hot_journal(path, named):
-    """A rollback journal that SQLite plays back for path, after which it deletes the super-journal it names."""
+    """A rollback journal that SQLite plays back for path, after which it deletes the super-journal named there."""
     name = os.fsencode(named)
     pages = path.stat().st_size // PAGE
     header = struct.pack(">8sIIIII", JOURNAL_MAGIC, 0, 0, pages, SECTOR, PAGE).ljust(SECTOR, b"\0")
@@ -63,7 +63,7 @@ def to_nobody(*paths):
 
 
 def attack(place, recorded, whose):
-    """A recording with a hot journal of another user beside it: (recording, victim)."""
+    """A recording with a hot journal of another user next to it: (recording, victim)."""
     path, victim = place / "night.db", place.parent / "victim"
     shutil.copy(recorded, path)
     victim.write_text("the only copy\n")
@@ -96,7 +96,7 @@ def test_no_file_is_deleted(sticky, recorded, tool, whose):
     path, victim = attack(sticky, recorded, whose)
     ended = run(*reader(tool, path))
     assert victim.read_text() == "the only copy\n", ended
-    # A journal is nobody's business: the recording beside it is root's, and whole.
+    # A journal of others is ignored: the recording next to it is root's, and whole.
     assert (ended.returncode == 0) == (whose == "journal" and tool != "diff"), ended
     if whose == "file":
         assert "belongs to another user" in ended.stderr and (tool == "record" or "cp '" in ended.stderr), ended
@@ -105,7 +105,7 @@ def test_no_file_is_deleted(sticky, recorded, tool, whose):
 
 
 def test_the_user_of_sudo_is_trusted(sticky):
-    """sudo tally record -o FILE, in one's own directory."""
+    """sudo tally record -o FILE, in the user's own directory."""
     home = sticky / "home"
     home.mkdir()
     to_nobody(home)
@@ -118,7 +118,7 @@ def test_the_user_of_sudo_is_trusted(sticky):
 
 
 def prepared(kind, place):
-    """What another user makes before root records there."""
+    """Files that another user makes before root records there."""
     path = place / "night.db"
     if kind == "empty":
         path.touch()
@@ -152,7 +152,7 @@ def test_nothing_is_recorded_into_what_others_made(sticky, kind):
 
 
 def test_a_recording_in_tmp(sticky, tool):
-    """Nobody else prepared anything: it is the recorder's alone, and is read while it is written."""
+    """Without a file of others there: the recording belongs to the recorder alone, and can be read while it grows."""
     path = sticky / "night.db"
     assert run(*reader("record", path)).returncode == 0
     assert path.stat().st_mode & 0o777 == 0o600
@@ -175,7 +175,7 @@ def test_nothing_is_left_beside_other_files(sticky, text, tool):
 
 
 def test_a_log_of_others_is_not_played_back(sticky, recorded):
-    """Beside a database that has none: SQLite would write its pages into the file."""
+    """Next to a database that has none: SQLite would write the log's pages into the file."""
     path = sticky / "plain.db"
     with contextlib.closing(sqlite3.connect(path)) as db, db:
         db.execute("CREATE TABLE t (x)")
@@ -224,7 +224,7 @@ def test_programs_in_the_file(recorded, tmp_path, tool, statements):
 @pytest.mark.parametrize("line", (("show", "runqlat"), ("triage",)), ids=" ".join)
 def test_a_large_cell(recorded, tmp_path, line):
     def limit():
-        if not tally.SANITIZED:         # they take terabytes of addresses
+        if not tally.SANITIZED:         # sanitizers reserve terabytes of addresses
             resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
 
     path = changed(recorded, tmp_path, "UPDATE head SET text = hex(zeroblob(100000000)) || id")
@@ -237,7 +237,7 @@ STEERS = "\x1b]0;evil\x07"
 
 
 def steering(value, build=lambda new: new):
-    """The JSON value as often as it has texts and names of members: one of them steers the terminal."""
+    """Copies of a JSON value; in each, another text or member name steers the terminal."""
     if isinstance(value, str):
         yield build(value + STEERS)
     elif isinstance(value, list):
@@ -259,7 +259,7 @@ def pictures(tmp_path_factory):
 
 
 def test_no_text_steers_the_terminal(pictures, tmp_path):
-    """Also texts that tools have as constants, as the heading of a report, come from the file."""
+    """Even texts that are constants in tools, like the heading of a report, come from the file."""
     lines = ("runqlat",), ("syscount",), ("snap -g",)
     shown = [run("show", pictures, *line) for line in lines]
     assert all(each.returncode == 0 and each.stdout for each in shown), shown
@@ -280,7 +280,7 @@ def test_no_text_steers_the_terminal(pictures, tmp_path):
 
 
 def test_mutations(recorded, tmp_path):
-    """Bytes anywhere are others: each reader ends by itself, by no signal."""
+    """Random bytes change: each reader ends by itself, by no signal."""
     whole, luck = recorded.read_bytes(), random.Random(1)
     path = tmp_path / "mutated.db"
     for _ in range(60):
@@ -296,7 +296,7 @@ def test_mutations(recorded, tmp_path):
 
 
 def test_reading_needs_no_place_to_write(recorded, tmp_path):
-    """What a recorder has left is read where nothing can be written."""
+    """A finished recording can be read where nothing can be written."""
     place = tmp_path / "read-only"
     place.mkdir()
     shutil.copy(recorded, place / "night.db")

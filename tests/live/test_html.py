@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""--format html: a page whose figures are those of the JSON of the same recording, that loads nothing, and to which
-hostile names are texts. What a browser makes of it: tests/browser/page.js."""
+"""--format html: a page with the figures of the JSON of the same recording, which loads nothing, and to which
+hostile names are just text. tests/browser/page.js tests it in a browser."""
 
 import contextlib
 import html.parser
@@ -22,7 +22,7 @@ ENDLESS = {"meta", "link"}
 
 
 class Page(html.parser.HTMLParser):
-    """Elements as they stand in the text, and by section the rows of tables."""
+    """Elements in the order of the text, and the rows of tables by section."""
 
     def __init__(self, text):
         super().__init__()
@@ -91,7 +91,7 @@ def page_of(run, *args, tool, path):
 
 
 def check_inert(page):
-    """Nothing is loaded or run but the one script, whatever things are called."""
+    """Nothing is loaded, and nothing but the one script runs, whatever the names."""
     policy = next(
         a["content"] for tag, a in page.elements if tag == "meta" and a.get("http-equiv") == "Content-Security-Policy"
     )
@@ -152,7 +152,7 @@ def intervals(path):
 
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory):
-    """Hostile names over some intervals, and what they did."""
+    """A recording of some intervals with hostile names."""
     path = tmp_path_factory.mktemp("html") / "recording"
     recorder = tally.Tool("-o", str(path), *LINES, "0.2", tool="record")
     recorder.ready()
@@ -169,7 +169,7 @@ def recording(tmp_path_factory):
 
 
 def test_the_page_has_the_figures_of_json(run, recording, tmp_path):
-    """Of one recording both: rows, histograms, stacks and single events, and in no file of their own."""
+    """Page and JSON of one recording: rows, histograms, stacks and single events, and no other files."""
     for line in LINES:
         found = objects(run(str(recording), line, "--json", tool="show"))
         report, = [r for r in found if "duration_ns" in r]
@@ -232,7 +232,7 @@ def test_findings_of_a_recording(run, recording, tmp_path):
 
 
 def test_a_page_of_what_happens_now(run, tmp_path):
-    """triage, run, a single tool with intervals, and one that -o alone makes."""
+    """triage, run, a single tool with intervals, and one with only -o."""
     page = page_of(run, "-d", "1", "--format", "html", tool="triage", path=tmp_path / "a.html")
     check_inert(page)
     assert len(page.headings) >= 10 and "cost" in page.text and len(page.text) < 3_000_000

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""hardirqs, softirqs, timers and workqueues against the kernel's own counts.
+"""hardirqs, softirqs, timers and workqueues compared with the kernel's own counts.
 
 /proc/interrupts and /proc/softirqs are read before the tool begins, when it has begun, before and
-after it ends: what it counts lies between the growth inside and the growth outside. Work is done
-inside, so that the two are near. Timers and works are made by the test, so many as it knows.
+after it ends: the tool's count is between the inner and the outer growth. Work is done
+inside, so that the two are near. The test makes a known number of timers and works.
 """
 
 import functools
@@ -27,8 +27,8 @@ TOOLS = ("hardirqs", "softirqs", "timers", "workqueues")
 
 
 def seen(test):
-    """Has a test of equality made again where it failed and the kernel had tasks run that tracers
-    cannot see (tally.holes()): interrupts of these do not pass the tracepoints either."""
+    """Repeats a test of equality that failed while the kernel ran tasks that are hidden from tracers
+    (tally.holes()): interrupts of these do not pass the tracepoints either."""
 
     @functools.wraps(test)
     def judged(*args, **kwargs):
@@ -52,7 +52,7 @@ def nothing_lost(*reports):
 
 
 def interrupts():
-    """{(line, cpu): n} of lines that one handler has: numbers, and LOC, RES, ..."""
+    """{(line, cpu): n} of lines with a single handler: numbers, and LOC, RES, ..."""
     with open("/proc/interrupts") as file:
         cpus = [int(name[3:]) for name in file.readline().split()]
         lines = [line.split() for line in file]
@@ -68,7 +68,7 @@ def softirqs():
 
 
 def timers_and_disks(trigger):
-    """Some of each: timers on all CPUs, wakeups between CPUs, and what a disk or 9p needs."""
+    """Some of each: timers on all CPUs, wakeups between CPUs, and interrupts of a disk or 9p."""
     load = trigger("sleepers", 4, scaled(400), 500, -1)
 
     def work():
@@ -85,7 +85,7 @@ def timers_and_disks(trigger):
 
 
 def bracketed(start, books, work, *args, **kwargs):
-    """The report of a tool that ran around work, and the least and the most of each count in it."""
+    """The report of a tool that ran around work, and the minimum and maximum of each count in it."""
     outer = books()
     tracer = start("--json", *args, **kwargs)
     inner = books()
@@ -97,8 +97,8 @@ def bracketed(start, books, work, *args, **kwargs):
 
 
 def check_bracket(inside, found, outside, borders, what):
-    """What is between. The kernel counts when it begins and the tool when it ends: one that a CPU, which may stand
-    still, is in the middle of at a border is on the other side of it for the one than for the other."""
+    """A count is between the two. The kernel counts at the start of a handler and the tool at its end: one that is
+    running at a border, on a CPU that may be held up, is on different sides of it for the two."""
     assert inside - borders <= found <= outside + borders, (what, inside, found, outside)
     tally.within(inside <= found <= outside, what, inside, found, outside)
 
@@ -110,7 +110,7 @@ def check_brackets(found, inside, outside, wanted):
 
 
 def counts(report, *names):
-    """{key: count} of a table; those of several rows with that key are added up."""
+    """{key: count} of a table; several rows with one key are added up."""
     found = {}
     for row in report["rows"]:
         key = tuple(row[name] for name in names)
@@ -126,7 +126,7 @@ def has_vectors():
 
 @seen
 def test_interrupts_of_proc(tool, trigger):
-    """By line and CPU, those of /proc/interrupts: devices' and the CPUs' own."""
+    """By line and CPU, those of /proc/interrupts: the devices' and the CPUs' own."""
     report, inside, outside = bracketed(tool, interrupts, timers_and_disks(trigger), "--by",
                                         "irq,cpu", tool="hardirqs")
     nothing_lost(report)
@@ -148,7 +148,7 @@ def name_of_line(line):
 
 @seen
 def test_names_of_devices(tool, trigger):
-    """--devices has no others, and lines are named as in /proc/interrupts; --irq picks by name."""
+    """--devices has no others, and lines have the names of /proc/interrupts; --irq selects by name."""
     work = timers_and_disks(trigger)
     report, inside, outside = bracketed(tool, interrupts, work, "--devices", tool="hardirqs")
     nothing_lost(report)
@@ -170,8 +170,8 @@ def test_names_of_devices(tool, trigger):
 @pytest.mark.parametrize("option", ((), ("--latency",)))
 @seen
 def test_softirqs_of_proc(tool, trigger, option):
-    """By vector and CPU, those of /proc/softirqs; with --latency but for those that were raised
-    before the run, at most one of each on a CPU."""
+    """By vector and CPU, those of /proc/softirqs; with --latency except those that were raised
+    before the run, at most one per vector and CPU."""
     report, inside, outside = bracketed(tool, softirqs, timers_and_disks(trigger), *option, "--by",
                                         "softirq,cpu", tool="softirqs")
     nothing_lost(report)
@@ -186,7 +186,7 @@ def test_softirqs_of_proc(tool, trigger, option):
 
 @seen
 def test_one_cpu(tool, trigger):
-    """-C is about the CPU that it happens on; the others' are filtered."""
+    """-C selects the CPU on which a softirq runs; others are filtered."""
     report, inside, outside = bracketed(tool, softirqs, timers_and_disks(trigger), "-C", 0, "--by",
                                         "softirq,cpu", tool="softirqs")
     nothing_lost(report)
@@ -200,7 +200,7 @@ def test_one_cpu(tool, trigger):
 
 @seen
 def test_a_full_map_is_told(tool, trigger):
-    """With room for a key's part only, what is not in the rows is lost: map_full."""
+    """With room for only some of the keys, events without a row are counted as lost: map_full."""
     report, inside, outside = bracketed(tool, softirqs, timers_and_disks(trigger), "--max-keys", 1,
                                         "--by", "softirq,cpu", tool="softirqs")
     full = report["lost"]["map_full"]
@@ -215,12 +215,12 @@ DELAY = 0.0005
 
 
 def alarms(rounds=ROUNDS):
-    """So many expiries of it_real_fn(), one after the other. Returns by how many ns all together
-    came later than asked for, seen from here."""
+    """Runs this many expiries of it_real_fn(), one after the other. Returns the sum of their delays
+    in ns, as seen from here."""
     late = 0
     read_end, write_end = os.pipe()
     os.set_blocking(write_end, False)
-    # The kernel may pick any thread of this process for the signal, and one that does not block it would end us all.
+    # The kernel may pick any thread of this process for the signal; in one that does not block it, it would end us all.
     handler, wakeup = signal.signal(signal.SIGALRM, lambda *_: None), signal.set_wakeup_fd(write_end)
     try:
         for _ in range(rounds):
@@ -237,8 +237,8 @@ def alarms(rounds=ROUNDS):
 
 
 def check_count(count):
-    """Of the test's own timers and works there are so many. Others may come in between: those of
-    somebody's terminal."""
+    """The exact number of the test's own timers and works. Others may come in between, such as those of
+    a terminal."""
     if count > ROUNDS:
         raise tally.Blurred
     assert count == ROUNDS
@@ -266,7 +266,7 @@ def test_timers_expire(tool):
 
 @seen
 def test_timers_are_late(tool):
-    """No more than the one who waits for them sees; and high-resolution ones are never early."""
+    """The delay is no more than the one seen by the waiter; and high-resolution timers are never early."""
     tracer = tool("--json", "--latency", tool="timers")
     late = alarms()
     report = tracer.stop().report
@@ -278,7 +278,7 @@ def test_timers_are_late(tool):
 
 @seen
 def test_timers_by_kind(tool):
-    """The same events in other sums, over intervals."""
+    """The same events by other keys, over intervals."""
     tracer = tool("--json", "--by", "kind,cpu", "-I", 100, tool="timers")
     alarms()
     tracer.await_lines(2)
@@ -294,13 +294,13 @@ def test_timers_by_kind(tool):
 # --- workqueues ---------------------------------------------------------------------------------
 
 def write_to_a_terminal(rounds=ROUNDS):
-    """So many works flush_to_ldisc(), one for each byte that comes out at the other end."""
+    """Makes this many works flush_to_ldisc(), one for each byte that comes out at the other end."""
     master, slave = pty.openpty()
     tty.setraw(slave)
     for _ in range(rounds):
         os.write(master, b"x")
         assert os.read(slave, 1) == b"x"
-    # The last work wakes us, and then ends: whoever closes both waits for that (tty_buffer_cancel_work()).
+    # The last work wakes us, and then ends: closing both ends waits for that (tty_buffer_cancel_work()).
     os.close(slave)
     os.close(master)
 
@@ -321,7 +321,7 @@ def test_works(tool, option):
 
 @seen
 def test_works_without_their_queue(tool):
-    """By function alone, what runs is counted without having been queued."""
+    """By function alone, executions are counted even if the queueing was not seen."""
     tracer = tool("--json", "--by", "function", tool="workqueues")
     write_to_a_terminal()
     report = tracer.stop().report
@@ -337,8 +337,8 @@ TIMERS, HIGH, WORKS = ("timer:timer_expire_exit", "timer:hrtimer_expire_exit",
 
 @seen
 def test_all_events_are_counted(tool, trigger):
-    """As many ends as perf's counters of the tracepoints see: no fewer than those that began later
-    and ended earlier, no more than those that did the opposite. Timers of the wheel, too."""
+    """As many ends as in perf's counters of the tracepoints: no fewer than the inner counters,
+    no more than the outer ones. Timers of the wheel, too."""
     events = [part for event in (TIMERS, HIGH, WORKS) for part in ("-e", event)]
     work = timers_and_disks(trigger)
     outer = counted.stat(tool, *events)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""When runqlat reports, and that intervals are differences: together they are the whole."""
+"""When runqlat reports, and that intervals are differences that add up to the whole run."""
 
 import json
 import subprocess
@@ -14,8 +14,8 @@ from tally import by_key, count, once, scaled, steady, wait_ns, within
 
 @pytest.mark.parametrize("keys", ((), ("--by", "tid")), ids=("total", "by tid"))
 def test_intervals_add_up_to_the_whole(tool, trigger, keys):
-    """One tool with many reports, one with a single one, over the same loads, of which one works
-    when the other has been reported: equal in every bucket, and in the sum."""
+    """One tool with many reports, one with a single one, over the same two loads; the second works
+    after the first has been reported: equal in every bucket, and in the sum."""
 
     def trial():
         loads = [trigger("sleepers", 4, scaled(200), 100, -1) for _ in range(2)]
@@ -37,7 +37,7 @@ def test_intervals_add_up_to_the_whole(tool, trigger, keys):
                 assert count(own) == group["count"]
                 assert wait_ns(own) == group["sum"]
                 assert tally.buckets(own) == tally.buckets([group])
-                # An interval's own minimum and maximum may be known to a bucket only.
+                # An interval's own minimum and maximum may be known only to a bucket.
                 assert min(g["min"] for g in own) <= group["min"]
                 assert max(g["max"] for g in own) >= group["max"]
         return w
@@ -46,7 +46,7 @@ def test_intervals_add_up_to_the_whole(tool, trigger, keys):
 
 
 def test_intervals_follow_each_other_without_a_gap(run):
-    """And together they are as long as was asked for; the timer of the end, though, runs a little
+    """Together they have the requested length; the timer of the end, though, starts a little
     earlier than the clock of the first report."""
 
     def trial():
@@ -61,7 +61,7 @@ def test_intervals_follow_each_other_without_a_gap(run):
 
 
 def test_keys_without_events_are_left_out_of_an_interval(tool, trigger):
-    """Also of those that follow after their last event."""
+    """Including the intervals after their last event."""
     load = trigger("sleepers", 1, 5, 100, -1)
     tracer = tool("--json", "-p", load.pid, "--by", "tid", "-I", 10)
     work(load)
@@ -73,8 +73,8 @@ def test_keys_without_events_are_left_out_of_an_interval(tool, trigger):
 
 
 def test_what_counts_lies_within_the_report(tool, ends):
-    """Each event comes behind the start of the report and before its end, however much there is to read when it ends.
-    Lines and reports have their times by readings of two clocks, between which a CPU may be held up."""
+    """Each event is after the start of the report and before its end, however much there is to read at the end.
+    The times of lines and reports are readings of two clocks, between which a CPU may be held up."""
     load = subprocess.Popen(["dd", "if=/dev/zero", "of=/dev/null", "bs=1", "status=none"])
     ends.callback(tally.end_process, load)
 
@@ -101,7 +101,7 @@ def test_interval_and_count(run, n):
     ("0.2", "1"), ("200ms", "1"),
 ), ids=lambda v: " ".join(map(str, v)))
 def test_duration(run, args):
-    """What was asked for, or longer; how much is not for a test to say on a busy machine."""
+    """The requested duration or longer; no test can say how much longer on a busy machine."""
 
     def trial():
         elapsed = sum(r["duration_ns"] for r in run("--json", *args).reports)
@@ -115,13 +115,13 @@ def test_times_are_those_of_the_clock(run):
     before = time.time_ns()
     report = run("--json", "-d", 0.05).report
     assert before <= report["start_ns"] <= time.time_ns() - report["duration_ns"]
-    # The text has each digit, as a reader whose numbers are doubles has not.
+    # The text has each digit; a reader that stores numbers as doubles loses some.
     seconds, ns = divmod(report["start_ns"], 10 ** 9)
     assert report["start"] == time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{ns:09}Z", report
 
 
 def test_lines_come_as_they_are_made(tool):
-    """Into a pipe as to a terminal: the first report is there before the end."""
+    """Into a pipe as to a terminal: the first report comes before the end."""
     with tally.Pipe() as pipe:
         tracer = tool("--json", "-a", 0.05, stdout=pipe.write_end)
         pipe.close_write_end()
@@ -130,7 +130,7 @@ def test_lines_come_as_they_are_made(tool):
 
 
 def test_the_end_of_all_processes_ends_the_run(tool, trigger):
-    """-p: with the last of them there is nothing left to measure."""
+    """-p: the run ends with the last of the processes."""
     loads = [trigger("sleepers", 1, 5, 100, -1) for _ in range(2)]
     tracer = tool("--json", "-p", ",".join(str(load.pid) for load in loads))
     w = work(*loads)
@@ -144,7 +144,7 @@ def test_the_end_of_all_processes_ends_the_run(tool, trigger):
 
 @pytest.mark.parametrize("ms", (0, 20, 40, 60, 80, 120, 200))
 def test_a_process_that_ends_while_programs_are_loaded(tool, ms):
-    """It is gone, or its end is noticed; nobody waits for it for ever."""
+    """The tool finds it gone, or notices its end, and never waits for it for ever."""
     subject = subprocess.Popen(["sleep", str(ms / 1000)])
     try:
         result = tool("--json", "-p", subject.pid, ready=False).wait()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What changes under a run: a module that is removed while its function is probed, a clock that is set, probes that are
-switched off. In guests, whose kernels have modules and whose clocks are nobody else's."""
+"""Changes of the kernel during a run: a module is removed while its function is probed, the clock is set, probes are
+disabled. In guests, whose kernels have modules and whose clocks are nobody else's."""
 
 import json
 import subprocess
@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.skipif(not GUEST, reason="removes modules and sets the
               pytest.mark.everywhere]
 
 MODULE = "dummy"
-FUNCTION = f"{MODULE}:dummy_setup"      # called once for each device that is made
+FUNCTION = f"{MODULE}:dummy_setup"      # called once for each new device
 CALLS = 5
 HOUR = 3600
 
@@ -44,15 +44,15 @@ def is_loaded():
 
 
 def counted(report):
-    """Of stat, probe and stackcount."""
+    """Events in a report of stat, probe or stackcount."""
     return sum(each.get("count") or each["value"] for each in report.get("rows") or report["stacks"])
 
 
 @pytest.mark.parametrize("name, args", (("stat", ("-e", FUNCTION)), ("probe", (FUNCTION,)), ("stackcount", (FUNCTION,))),
                          ids=lambda value: value if isinstance(value, str) else "")
 def test_a_module_is_removed(tool, module, name, args):
-    """Whether it may be is for the kernel to say, by what it attached; nothing hangs, what was counted is in the
-    report, and that there could be no more afterwards, too. What is probed then may be removed later."""
+    """The kind of attachment decides whether the kernel allows it; nothing hangs, the report has the counts up to then,
+    and says that there could be no more afterwards. A module whose removal was refused can be removed after the run."""
     tracer = tool("--json", *args, tool=name)
     call_function()
     removed = do("rmmod", MODULE, check=False)
@@ -68,9 +68,9 @@ def test_a_module_is_removed(tool, module, name, args):
 @pytest.mark.parametrize("name, args", (("runqlat", ()), ("profile", ("-a",))), ids=("runqlat", "profile"))
 @pytest.mark.parametrize("hours", (1, -2))
 def test_the_clock_is_set(ends, tool, name, args, hours):
-    """Forth or back, durations and intervals are as long as they are by a clock that cannot be set. An interval begins
-    where the one before has ended, but for the first after the clock was set: that begins at what the clock says
-    then."""
+    """Forward or back, durations and intervals have the length by a clock that cannot be set. An interval begins
+    at the end of the one before, except for the first after the clock was set: it begins at the clock's new
+    time."""
     begun = time.monotonic_ns()
     tracer = tool("--json", *args, "-I", "100", tool=name)
     tracer.await_lines(2)
@@ -90,7 +90,7 @@ def test_the_clock_is_set(ends, tool, name, args, hours):
 
 @pytest.mark.parametrize("hours", (1, -2))
 def test_the_clock_is_set_between_lines(ends, tool, hours):
-    """Lines have the time of the clock as it is when they are written."""
+    """Lines have the time of the clock when they are written."""
     tracer = tool("--json", tool="timehist")
     tracer.await_lines(10)
     time.clock_settime_ns(time.CLOCK_REALTIME, time.time_ns() + hours * HOUR * 10**9)
@@ -100,7 +100,7 @@ def test_the_clock_is_set_between_lines(ends, tool, hours):
     assert abs(last["time_ns"] - time.time_ns()) < HOUR * 10**9 / 2
 
 
-# Features of doctor, and their files: a 0 switches probes of kernel functions off, which stay attached.
+# Features of doctor, and their files: a 0 disables probes of kernel functions, which stay attached.
 SWITCHES = {
     "kernel.ftrace_enabled": "/proc/sys/kernel/ftrace_enabled",
     "kprobes/enabled": "/sys/kernel/debug/kprobes/enabled",
@@ -109,7 +109,7 @@ SWITCHES = {
 
 @pytest.mark.parametrize("feature", SWITCHES)
 def test_probes_are_switched_off(ends, run, feature):
-    """A probe that is attached need not run: it is refused, and nothing is attached, of which kernels warn when it is
+    """An attached probe would not run: the tool refuses, and attaches nothing, since kernels warn when such a probe is
     detached. doctor says so, and attaches nothing either."""
     switch = Path(SWITCHES[feature])
     if not switch.exists():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""--by: each key against what /proc says of the same tasks, over one load for all of them."""
+"""--by: each key compared with /proc of the same tasks, with one load for all of them."""
 
 import contextlib
 import os
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.exact
 KEYS = ("cpu", "cgroup", "pidns", "uid", "pid", "tid", "comm")
 COLUMNS = ("count", "sum", "min", "avg", "max", "p50", "p90", "p99", "p999")
 
-# What is measured, all of it at the same time.
+# The runs, all of them at the same time.
 RUNS = {
     "total": (),
     **{key: ("--by", key) for key in KEYS},
@@ -37,7 +37,7 @@ RUNS = {
 
 
 class Scene:
-    """Three processes that differ in every key, what was reported of them, and what is true."""
+    """Three processes that differ in every key, the reports on them, and the truth."""
 
     def __init__(self, ends):
         hierarchy = cgroups.default_hierarchy()
@@ -67,7 +67,7 @@ class Scene:
             self.work.blurred |= any(flaws(report).values())
 
     def describe(self, load, tid):
-        """All keys of a thread, from /proc and from how it was started."""
+        """All keys of a thread, from /proc and from the way it was started."""
         status = dict(line.split(":\t", 1) for line in
                       Path(f"/proc/{tid}/status").read_text().splitlines() if ":\t" in line)
         lines = [line.strip().split(":", 2) for line in
@@ -86,7 +86,7 @@ class Scene:
         }
 
     def expected(self, *keys):
-        """{key: Books} as the groups should be."""
+        """The expected groups, {key: Books}."""
         found = {}
         for tid, truth in self.truth.items():
             if self.work.grown[tid].count:
@@ -151,7 +151,7 @@ def test_a_run_without_keys_has_one_group_with_an_empty_key(scene):
 
 
 def test_members_of_keys(scene):
-    """Each key has what was asked for, pids and tids with a name, uids with one if they have."""
+    """Each key has its members: pids and tids have a name, uids have one if they are known."""
     for run, labels in (("cpu", {"cpu"}), ("cgroup", {"cgroup"}), ("pidns", {"pidns"}),
                         ("uid", {"uid", "user"}), ("pid", {"pid", "comm"}),
                         ("tid", {"tid", "comm"}), ("comm", {"comm"}), ("all", {*KEYS, "user"})):
@@ -172,7 +172,7 @@ def test_names_of_pids_are_those_of_the_tasks(scene):
 
 
 def test_groups_come_largest_sum_first(scene):
-    """But CPUs in their own order."""
+    """Except CPUs, which have their own order."""
     for run in ("tid", "pid", "comm", "all"):
         sums = [g["sum"] for g in scene.reports[run]["groups"]]
         assert sums == sorted(sums, reverse=True), run
@@ -182,7 +182,7 @@ def test_groups_come_largest_sum_first(scene):
 
 @pytest.mark.parametrize("column", COLUMNS)
 def test_sort(scene, column):
-    """Largest first, and of equals the smaller key."""
+    """The largest first; if equal, the smaller key first."""
     every = scene.reports["tid"]["groups"]
     wanted = sorted(every, key=lambda g: (-g[column], g["key"]["tid"]))[:5]
     assert scene.reports[f"sort {column}"]["groups"] == wanted
@@ -194,7 +194,7 @@ def test_sort_by_key(scene):
 
 
 def test_top(scene):
-    """What is not shown is counted: among the events, and as hidden groups."""
+    """Groups that are not shown still count: among the events, and as hidden groups."""
     every, few = scene.reports["tid"], scene.reports["top 2"]
     assert few["groups"] == every["groups"][:2]
     assert few["hidden"] == len(every["groups"]) - 2
@@ -204,7 +204,7 @@ def test_top(scene):
 
 def test_names_of_threads_and_of_their_process(tool, trigger):
     """By tid a thread's own name, by pid that of the process's main thread, by comm each name
-    once; and the name is that of the time of the event."""
+    once; and the name is that at the time of the event."""
     names = (b"first", b"second", b"second", b"third")
     load = trigger("names", scaled(20), *names)
     tids = dict(zip(load.numbers, names))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Keys of what is gone leave: there is room for the keys of each interval, and not of the whole run.
+"""Keys of ended processes are removed: the map needs room for the keys of an interval, not of the whole run.
 
 One short process after the other, ten times as many as there is room for; nothing may be lost, and
-nothing counted twice, when keys leave while others are counted."""
+nothing counted twice, when keys are removed while others are counted."""
 
 from pathlib import Path
 
@@ -14,14 +14,14 @@ from tally import KERNEL, flaws, scaled
 pytestmark = pytest.mark.exclusive
 
 N, CALLS, ROOM = scaled(900), 20, max(8, scaled(100))
-# Between two of them: less than half the room is wanted in an interval, in a guest as on a real machine.
+# Between two processes: an interval needs less than half the room, in a guest as on a real machine.
 PAUSE_US = 2000 * 900 // N
-# The kernel gives the first 300 only once (RESERVED_PIDS of kernel/pid.c).
+# The kernel gives out the first 300 only once (RESERVED_PIDS of kernel/pid.c).
 PIDS = int(Path("/proc/sys/kernel/pid_max").read_text()) - 300
 
 
 def groups(report):
-    """{pid: figure} of a report: counts, or of histograms how many values they have."""
+    """{pid: figure} of a report: counts, or the numbers of values in histograms."""
     rows = report.get("rows") or report.get("groups") or ()
     return {row["key"]["pid"] if "key" in row else row["pid"]:
             next(row[name] for name in ("calls", "count") if name in row) for row in rows}
@@ -38,8 +38,8 @@ TOOLS = {
 
 
 def too_many(reports):
-    """Whether there may have been more processes than there is room for in an interval and the one before, which lasted
-    longer than they should on a machine that stood still."""
+    """Whether there may have been more processes than there is room for in two neighbouring intervals, which
+    lasted longer than they should, since the machine stood still."""
     lasted = [report["duration_ns"] for report in reports]
     return max(map(sum, zip([0, *lasted], lasted))) > ROOM * PAUSE_US * 1000
 
@@ -68,15 +68,15 @@ def test_new_keys_find_room(tool, trigger, which):
             for pid, figure in groups(report).items():
                 sums[pid] = sums.get(pid, 0) + figure
         assert sum(sums.values()) == sum(report["events"] for report in reports) == N * CALLS
-        # A pid that is given again has the calls of two processes.
+        # A pid that is reused has the calls of two processes.
         assert not [n for n in sums.values() if n % CALLS]
         assert len(sums) == N or PIDS < 2 * N
 
     tally.steady(trial)
 
 
-# Of others there is no count beforehand: the same tool with room for all is the measure. Both read the
-# kernel's books: timestamps would be each tool's own.
+# Other tools have no known count: the oracle is the same tool with room for all. Both read the
+# kernel's books, since each would take its own timestamps.
 OTHERS = {
     "runqlat --source accounting": ("runqlat", lambda r: [(g["count"], g["sum"]) for g in r["groups"]]),
     "cpudist": ("cpudist", lambda r: [(g["count"], g["sum"]) for g in r["groups"]]),
@@ -97,11 +97,11 @@ def test_sums_are_those_of_a_run_with_room(tool, trigger, which):
         wide = tool(*common, "--max-keys", 20000, tool=name)
         load.go()
         load.done()
-        # What came between the starts of the two, or their ends, is of the parent, which sleeps.
+        # Between the starts of the two, and between their ends, only the parent runs, and it sleeps.
         reports, whole = tight.stop().reports, wide.stop().report
         if too_many(reports) and any(report["lost"]["map_full"] for report in reports):
             raise tally.Blurred
-        for report in (*reports, whole):        # what this kernel hides, it hides from both
+        for report in (*reports, whole):        # this kernel hides the same events from both
             assert not report["lost"]["map_full"] and not report["lost"]["no_memory"]
         sums = [sum(column) for report in reports for column in zip(*figures(report))]
         columns = [sum(sums[i::2]) for i in range(2)]
