@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""kmem against the kernel's own record of the same tracepoints, and against pipes, of which the
-kernel allocates two objects each in alloc_pipe_info()."""
+"""kmem compared with the kernel's own trace of the same tracepoints, and with pipes, for each of which
+the kernel allocates two objects in alloc_pipe_info()."""
 
 import functools
 import os
@@ -25,7 +25,7 @@ def kmem(tool):
 
 @pytest.fixture
 def record(ends):
-    """Records tracepoints in a ring of its own: record({"kmalloc": filter, ...}); the lines of it."""
+    """Records tracepoints in its own trace instance: record({"kmalloc": filter, ...}); returns its lines."""
     trace = Instance()
     ends.callback(trace.close)
     (trace.path / "buffer_size_kb").write_text("4096")
@@ -41,8 +41,8 @@ def record(ends):
 
 
 def exact(test):
-    """Made again where the kernel skipped a program that an interrupt would have run inside of
-    another run of it, and said so: then the figures may differ by that."""
+    """Repeats a test if the kernel skipped a program that an interrupt would have run inside
+    another run of it, and the tool reported it: the figures may differ by that."""
 
     @functools.wraps(test)
     def judged(*args, **kwargs):
@@ -82,7 +82,7 @@ ALLOCATIONS = {"kmalloc", "kmem_cache_alloc", "kmalloc_node", "kmem_cache_alloc_
 
 
 def recorded(lines):
-    """By caller: allocations, bytes asked for and taken, frees."""
+    """By caller: allocations, bytes requested and allocated, frees."""
     found = defaultdict(lambda: [0, 0, 0, 0])
     for line in lines:
         event, caller, module = LINE.search(line).groups()
@@ -155,7 +155,7 @@ def test_objects_followed_to_their_frees(kmem, trigger):
 
 @exact
 def test_objects_followed_over_intervals(kmem, trigger):
-    """The sums that an object was counted in are taken out long before it is freed."""
+    """The sums that an object was counted in are removed long before it is freed."""
     load = trigger("pipes", 100, 100)
     tracer = kmem("--follow", "-p", load.pid, "--max-keys", 150, "-I", 20)
     rows = [row for report in after(tracer, load).reports for row in report["rows"]]
@@ -174,7 +174,7 @@ def test_frees_on_another_cpu(kmem, trigger):
 
 @exact
 def test_outstanding(kmem, trigger):
-    """What is there at the end of each interval, and not what came in it."""
+    """The objects outstanding at the end of each interval, not those allocated in it."""
     load = trigger("pipes", 100, 60)
     tracer = kmem("--leak", "-p", load.pid, "0.2")
     load.go()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""kvmstat against a virtual machine that leaves its guest a known number of times for known reasons,
-and against what KVM itself has counted (debugfs). QEMU's emulation has AMD's virtualization, so this
+"""kvmstat compared with a virtual machine that exits a known number of times for known reasons,
+and with KVM's own counts (debugfs). QEMU emulates AMD's virtualization, so this
 runs in guests, whose kernels have the module."""
 
 import os
@@ -25,7 +25,7 @@ def modules(do, *names):
 
 @pytest.fixture(scope="module")
 def kvm():
-    """Virtual machines can be made."""
+    """Makes sure that virtual machines can be created."""
     if not tally.GUEST:
         pytest.skip("loads the module kvm_amd: in guests only")
     loaded = modules("modprobe", "kvm_amd")
@@ -45,8 +45,8 @@ def kvmstat(kvm, tool):
 
 
 class Machine:
-    """The trigger: a virtual machine, at rest. Once it has worked, began is a time before that, and
-    vcpus is {tid: (ns of the first write that came back, ns of the halt)}."""
+    """The trigger: a virtual machine, at rest. After its work, began is a time before it, and
+    vcpus is {tid: (ns of the return of the first write, ns of the halt)}."""
 
     def __init__(self, trigger, vcpus=1, us=US):
         self.load = trigger("vcpu", OUTS, CPUIDS, us, vcpus)
@@ -54,7 +54,7 @@ class Machine:
         self.books = next((DEBUGFS / "kvm").glob(f"*-{self.load.numbers[0]}"))
 
     def counted(self, name="exits"):
-        """What KVM has counted, of all its virtual CPUs."""
+        """KVM's own count, over all virtual CPUs of this machine."""
         return int((self.books / name).read_text())
 
     def go(self):
@@ -76,7 +76,7 @@ class Machine:
 
 
 def whole(report):
-    """Nothing was lost, but for what exact() is for."""
+    """Nothing was lost, except what exact() handles."""
     lost = {reason for reason, n in tally.flaws(report).items() if n}
     if PREEMPTIBLE and lost and lost <= {"recursion", "missed"}:
         raise tally.Blurred
@@ -97,7 +97,7 @@ def total(found):
 
 
 def test_refused(run):
-    """Without KVM, what to do. (Where it is built in, there are no machines to be seen.)"""
+    """Without KVM, the message says what to do. (Where it is built in, there are just no machines.)"""
     if tally.GUEST:
         modules("rmmod", "kvm_amd", "kvm")
     ran = run("-d", "0.1", tool="kvmstat")
@@ -110,7 +110,7 @@ def test_refused(run):
 
 @exact
 def test_reasons(kvmstat, trigger):
-    """Each exit counts once, by its reason, the one that lasts included; all are those of KVM."""
+    """Each exit counts once, by its reason, including the one in progress; their number is KVM's."""
     machine = Machine(trigger)
     tool = kvmstat("-p", machine.pid)
     machine.work()
@@ -124,15 +124,15 @@ def test_reasons(kvmstat, trigger):
     assert by_reason["-"]["state"] == "guest"
     assert by_reason["-"]["count"] == machine.counted()
     assert report["events"] == 2 * machine.counted()
-    # AMD's exits were told of later than they happened.
+    # Older kernels report AMD's exits later than they happen.
     assert ("note" in report) == (tally.KERNEL < (6, 5))
-    # A write came back to a thread that slept before it entered again.
+    # A write returned to a thread that slept before it entered again.
     assert by_reason["io"]["total"] >= OUTS * US * 1000
 
 
 @exact
 def test_times_are_whole(kvmstat, trigger):
-    """The times of a thread have no gaps and do not overlap: from its first entry to the end."""
+    """The times of a thread have no gaps and no overlaps, from its first entry to the end."""
     machine = Machine(trigger, vcpus=2)
     tool = kvmstat("-p", machine.pid, "--by", "tid,reason")
     machine.work()
@@ -154,7 +154,7 @@ def test_times_are_whole(kvmstat, trigger):
 
 @exact
 def test_by_machine(kvmstat, trigger):
-    """--by pid has a row for each state of a machine; -p chooses one."""
+    """--by pid has a row for each state of a machine; -p selects one."""
     first, second = Machine(trigger), Machine(trigger, us=0)
     tool = kvmstat("--by", "pid")
     scoped = kvmstat("-p", second.pid, "--by", "state")
@@ -166,7 +166,7 @@ def test_by_machine(kvmstat, trigger):
         exits = machine.counted()
         assert states == {"guest": exits, "host": exits - 1, "halted": 1}
     assert {row["state"]: row["count"] for row in of_second["rows"]} == states
-    # All but the halt, which had not ended.
+    # All except the halt, which had not ended.
     assert of_second["filtered"] == 2 * first.counted()
 
 
@@ -180,7 +180,7 @@ def test_thread_end(kvmstat, trigger):
     closed = time.monotonic_ns()
     machine.load.close()
     ended = time.monotonic_ns()
-    time.sleep(0.2)       # that is not part of it
+    time.sleep(0.2)       # not part of its time
     report = whole(tool.stop().report)
     halt, = rows(report, reason="hlt")
     assert halt["count"] == 1 and count(report["rows"]) == 2 * exits
@@ -190,7 +190,7 @@ def test_thread_end(kvmstat, trigger):
 
 @exact
 def test_begun_before(kvmstat, trigger):
-    """What had begun before the run is told of, and all that comes is counted."""
+    """Exits that began before the run are mentioned, and all later ones are counted."""
     machine = Machine(trigger, us=20_000)
     machine.go()
     tally.wait_until(lambda: machine.counted("io_exits"), "a first write")
@@ -222,7 +222,7 @@ def test_histograms(kvmstat, trigger):
 
 
 def test_text(kvm, tool, trigger):
-    """For people: a subtotal where a state has several reasons, and the total."""
+    """For people: a subtotal if a state has several reasons, and the total."""
     machine = Machine(trigger)
     started = tool("-p", machine.pid, tool="kvmstat")
     machine.work()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""How runs begin and end where something is missing: open files, system calls, rights, room on the
-disk, the command itself. They end when they should, they say why, and they destroy nothing."""
+"""How runs begin and end if something is missing: open files, system calls, capabilities, disk space,
+the command itself. They end when they should, they say why, and they destroy nothing."""
 
 import contextlib
 import errno
@@ -23,7 +23,7 @@ from tally import BUILD, PATIENCE, once, wait_until
 
 pytestmark = once
 
-# What a tool is run with for a short time: as quiet as it can be.
+# Arguments for a short and quiet run of each tool.
 LINES = {name: NEEDED.get(name, ()) for name in names()} | {
     "fsdist": (), "kvmstat": (), "stat": ("-a", "-e", "sched:sched_switch"),
 }
@@ -34,8 +34,8 @@ ANSWERS = {"tally": (), "doctor": ("doctor",), "help": ("help", "runqlat"), "lis
 
 SHORT = ("-d", "0.1")
 
-# How many files are tried, and how far apart: triage is fifteen tools. In the gate, other tools try every fifth limit:
-# neighbours in the list begin one apart, so that each limit is tried with some of them.
+# The range and the step of the limits to try: triage is fifteen tools. In the gate, other tools try every fifth limit:
+# neighbours in the list begin one apart, so that some of them try each limit.
 GATE = bool(os.environ.get("TALLY_GATE"))
 STEP = 5 if GATE else 1
 LIMITS = {"triage": (4, 600, 28)} | {
@@ -44,7 +44,7 @@ LIMITS = {"triage": (4, 600, 28)} | {
 
 
 def run_limited(name, *args, files=None, command=(), **kwargs):
-    """A tool in a process of its own; Result, and how long it took."""
+    """Runs a tool in a process of its own; returns Result, and how long it took."""
     def limit():
         if files:
             resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
@@ -56,7 +56,7 @@ def run_limited(name, *args, files=None, command=(), **kwargs):
 
 
 def skip_if_not_here(name, code):
-    """A tool that ended with that status may be one that this kernel cannot run."""
+    """Skips the test if this kernel cannot run the tool, which ended with that status."""
     if code == 4 and run_limited(name, *SHORT, *LINES[name])[0].code == 4:
         pytest.skip("not on this kernel")
 
@@ -65,8 +65,8 @@ def skip_if_not_here(name, code):
 
 @pytest.mark.parametrize("name", LINES)
 def test_too_few_open_files(name):
-    """From the limit on with which the program can be loaded: the limit is named, until there is a report. Without the
-    right to raise it."""
+    """From the lowest limit with which the program can be loaded, messages name the limit, until there is a report.
+    Without the capability to raise it."""
     drop = ("setpriv", "--bounding-set", "-sys_resource")
     for files in range(*LIMITS[name]):
         result, _ = run_limited(name, *SHORT, *LINES[name], files=files, command=drop)
@@ -83,7 +83,7 @@ def test_too_few_open_files(name):
 
 
 def test_a_command_is_given_the_limit_that_the_tool_was_given(run):
-    """Also where tools raise their own."""
+    """Even if tools raise their own."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (40, hard))
     try:
@@ -98,7 +98,7 @@ def test_a_command_is_given_the_limit_that_the_tool_was_given(run):
 
 # --- system calls --------------------------------------------------------------------------------
 
-# What a run cannot do without, or has to do without where a container forbids it.
+# System calls that a run needs, or that it has to do without where a container forbids them.
 CALLS = {
     "clones": (56, 57, 58, 435),
     "epoll_create1": (291,),
@@ -122,8 +122,8 @@ CALLING = ("runqlat", "timehist", "memleak", "profile", "probe", "stat")
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("name", CALLING)
 def test_a_system_call_that_is_not_there(name, call):
-    """It ends in time. Where that is no success, it has said what is wrong; what is blamed on the
-    limit of open files is so. In the gate, half of the tools meet each error with a process, and half with a
+    """The run ends in time. If it fails, it says why; it blames the limit of open files only if
+    that is the cause. In the gate, half of the tools meet each error with a process, and half with a
     command."""
     numbers = ",".join(map(str, CALLS[call]))
     scopes = (("-p", os.getpid()), ("--", "true"))
@@ -164,8 +164,8 @@ int main(void)
 @pytest.mark.parametrize("root", ("own", "another"))
 @pytest.mark.parametrize("error", (errno.EPERM, errno.ENOSYS))
 def test_names_without_openat2(directory, root, error):
-    """Seccomp filters of older container runtimes refuse it. Names are found below the own root; for others the report
-    says why there are none."""
+    """Seccomp filters of older container runtimes refuse it. Names are found below the tool's own root; for other roots
+    the report says why there are none."""
     (directory / "busy.c").write_text(BUSY)
     subprocess.run(["gcc", "-static", "-o", directory / "busy", directory / "busy.c"], check=True)
     command = (directory / "busy",) if root == "own" else ("chroot", directory, "/busy")
@@ -182,7 +182,7 @@ def test_names_without_openat2(directory, root, error):
 
 # --- the report ----------------------------------------------------------------------------------
 
-# What keeps a run from its first report.
+# Reasons for a run to end before its first report.
 WRONG = {
     "pid": ("-p", "4194303"), "cgroup": ("-G", "/no/such/group"), "command": ("--", "/no/such/command"),
     "option": ("--sort", "nonsense"), "number": ("-d", "x"),
@@ -224,7 +224,7 @@ def test_the_last_recording_outlives_it_too(run, tmp_path, wrong):
 
 
 def test_the_report_takes_the_name_with_its_first_line(tool, tmp_path):
-    """Until then there is the old one. Afterwards the same file grows."""
+    """Until then the old report is there. Afterwards the same file grows."""
     file = tmp_path / "report"
     file.write_text("the last one\n")
     file.chmod(0o644)
@@ -245,7 +245,7 @@ def test_neither_name_is_written_through_a_link(run, tmp_path):
     file.symlink_to(target)
     assert run("-o", file, "-d", "0.1").code == 1
     file.unlink()
-    # What it is called on the way, by a process whose number is known.
+    # The temporary name of the report, by a process with a known pid.
     line = f'ln -s {target} {tmp_path}/.report.$$.tally; exec {BUILD}/runqlat -o {file} -d 0.1'
     assert subprocess.run(["sh", "-c", line], check=False).returncode == 0
     assert target.read_text() == "mine" and file.read_text().startswith("runqlat")
@@ -253,7 +253,7 @@ def test_neither_name_is_written_through_a_link(run, tmp_path):
 
 
 def test_a_full_disk_is_told():
-    """Of all tools and answers, in each format: a message, and status 1."""
+    """Each tool and answer, in each format, ends with a message and status 1."""
     with open("/dev/full", "w") as full:
         for name, args in ANSWERS.items():
             ran = subprocess.run([BUILD / "tally", *args], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
@@ -262,7 +262,7 @@ def test_a_full_disk_is_told():
 
 @contextlib.contextmanager
 def programs_and_connects():
-    """Starts programs, and ends sessions of TCP: tools that print a line for each have something to write."""
+    """Starts programs, and ends TCP sessions, as events for tools that print a line for each."""
     ended = threading.Event()
 
     def go_on():
@@ -288,7 +288,7 @@ def test_a_full_disk_is_told_by_each_tool(name):
             ran = subprocess.run([BUILD / name, *SHORT, *form, *LINES[name]], stdin=subprocess.DEVNULL,
                                  stdout=full, stderr=subprocess.PIPE, text=True, timeout=PATIENCE, check=False)
         skip_if_not_here(name, ran.returncode)
-        # Off a terminal, a tool of lines writes its summary to stderr: without an event there is no line.
+        # If stdout is no terminal, a tool of lines writes its summary to stderr: without an event there is no line.
         if not form and "\nevents 0  " in ran.stderr:
             assert ran.returncode == 0, ran
         else:
@@ -299,7 +299,7 @@ def test_a_full_disk_is_told_by_each_tool(name):
 
 @pytest.mark.parametrize("name", ("runqlat", "stat", "timehist", "profile", "probe", "trace"))
 def test_a_command_killed_before_it_starts(name):
-    """It waits for the tool to be ready, and the tool, stopped meanwhile, finds it gone."""
+    """It waits for the tool to be ready; the tool, which is stopped meanwhile, finds it gone."""
     args = [arg for arg in LINES[name] if arg != "-a"]
     ready, write_end = os.pipe()
     process = subprocess.Popen([BUILD / name, "--ready-fd", str(write_end), *args, "--", "true"], pass_fds=(write_end,),
@@ -316,10 +316,10 @@ def test_a_command_killed_before_it_starts(name):
     assert b"'true' was killed by signal 9 before it was started" in err
 
 
-# --- rights --------------------------------------------------------------------------------------
+# --- capabilities --------------------------------------------------------------------------------
 
 def test_memleak_names_the_capability(tmp_path):
-    """With CAP_BPF and CAP_PERFMON only: either this kernel lets it, or what is missing is said."""
+    """With CAP_BPF and CAP_PERFMON only: either they suffice on this kernel, or the message names what is missing."""
     fd = os.open(BUILD / "memleak", os.O_RDONLY)
     ran = subprocess.run(
         ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--inh-caps", "+bpf,+perfmon",
@@ -329,7 +329,7 @@ def test_memleak_names_the_capability(tmp_path):
     assert ran.returncode == 0 or (ran.returncode == 4 and "missing capability CAP_SYS_ADMIN" in ran.stderr), ran
 
 
-# --- what is installed ---------------------------------------------------------------------------
+# --- installed files -----------------------------------------------------------------------------
 
 def test_nothing_stands_before_a_program_that_every_system_has(tmp_path):
     """Not even for a user whose path has /usr/local/bin first."""
@@ -350,7 +350,7 @@ def test_nothing_stands_before_a_program_that_every_system_has(tmp_path):
 
 
 def test_doctor_without_a_mounted_tracefs():
-    """It is worked around: names and fields are not lost."""
+    """doctor works around it: names and fields are not lost."""
     line = (f"umount -l /sys/kernel/tracing /sys/kernel/debug/tracing /sys/kernel/debug 2>/dev/null; "
             f"{BUILD}/tally doctor --csv; {BUILD}/list -v sched:sched_switch")
     ran = subprocess.run(["unshare", "-m", "sh", "-c", line], stdout=subprocess.PIPE, text=True, check=True)
@@ -367,7 +367,7 @@ def test_a_binary_without_functions_of_it(run, joined):
 
 @pytest.mark.parametrize("separator", (",", ";"))
 def test_a_separator_is_no_binary(run, separator):
-    """As perf has it."""
+    """As in perf."""
     for args in (("-x", separator), (f"-x{separator}", "-e", "sched:sched_switch")):
         result = run(*args, "-a", "-d", "0.1", tool="stat")
         assert result.code == 0 and result.text.startswith(f"start_ns{separator}duration_ns{separator}"), result
@@ -376,8 +376,8 @@ def test_a_separator_is_no_binary(run, separator):
 # --- events that others have made ----------------------------------------------------------------
 
 def test_an_event_made_by_a_tracer_is_said_to_be_one(run, ends):
-    """Programs of tracepoints may not be attached to it: what to do instead is said, and by -e in another way it
-    counts."""
+    """Programs of tracepoints may be refused for it: then the message says what to do instead; otherwise -e
+    counts it."""
     control = tracefs.tracing() / "uprobe_events"
     if not control.exists():
         pytest.skip("this kernel has no uprobe_events")
@@ -385,7 +385,7 @@ def test_an_event_made_by_a_tracer_is_said_to_be_one(run, ends):
     with open(binary, "rb") as file:
         entry = int.from_bytes(file.read(32)[24:32], "little")
 
-    def tell(line):     # as >> does: it cannot be sought in
+    def tell(line):     # like >>, since the file is not seekable
         fd = os.open(control, os.O_WRONLY | os.O_APPEND)
         os.write(fd, line.encode())
         os.close(fd)
@@ -400,22 +400,22 @@ def test_an_event_made_by_a_tracer_is_said_to_be_one(run, ends):
             assert result.code == (125 if "--" in args else 4) and "made by a tracer" in result.stderr, result
 
 
-# --- what every machine has ----------------------------------------------------------------------
+# --- things that every machine has ---------------------------------------------------------------
 
 def run_where(line, *words):
-    """The tool in a mount namespace of its own, in which that was done first."""
+    """Runs the tool in a mount namespace of its own, after that command line."""
     ran = subprocess.run(["unshare", "-m", "sh", "-c", line + '; exec "$@"', "sh", *map(str, words)],
                          stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, check=False)
     return tally.Result(ran.returncode, ran.stdout, ran.stderr)
 
 
-# They load no programs that need types.
+# These tools load no programs that need types.
 TYPELESS = {"bpftop", "cputhrottle", "vitals"}
 
 
 @pytest.mark.parametrize("name", LINES)
 def test_a_kernel_without_types(name, tmp_path):
-    """What is missing is said, in place of what the library made of it."""
+    """The message says what is missing, instead of libbpf's error."""
     result = run_where(f"mount --bind {tmp_path} /sys/kernel/btf; mount --bind {tmp_path} /boot", BUILD / name,
                        *SHORT, *LINES[name])
     if name in TYPELESS:
@@ -429,7 +429,7 @@ def test_a_kernel_without_types(name, tmp_path):
 
 @pytest.mark.parametrize("args", ((), ("--", "/bin/true"), ("--format", "openmetrics")))
 def test_no_dev_null(args):
-    """Nothing has to be read from there, and no limit of open files is blamed."""
+    """The tool has nothing to read from it, and does not blame the limit of open files."""
     result = run_where("mount -t tmpfs none /dev", BUILD / "runqlat", *SHORT, *args)
     assert result.code == 0 and not result.stderr and result.stdout, result
 

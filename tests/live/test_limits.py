@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What happens when there is not enough room, and what stays behind when a tool is killed."""
+"""Full maps and lack of memory, and objects left behind when a tool is killed."""
 
 import json
 import re
@@ -15,7 +15,7 @@ from tally import by_key, count, flaws, scaled, total, wait_until
 
 
 def full_map(tool, trigger, *args):
-    """Hundreds of threads, room for one key or so."""
+    """Hundreds of threads, with room for about one key."""
     load = trigger("sleepers", scaled(400), scaled(40), 100, -1)
     tracer = tool("--json", "-p", load.pid, "--by", "tid", "--max-keys", 1, *args)
     w = work(load)
@@ -23,7 +23,7 @@ def full_map(tool, trigger, *args):
 
 
 def test_a_full_map_is_counted(tool, trigger):
-    """What found no room is counted, so that nothing is missing without a word."""
+    """Events that find no room are counted, so that nothing is lost silently."""
 
     def trial():
         result, w = full_map(tool, trigger)
@@ -73,8 +73,8 @@ def available():
 
 
 def test_a_hundred_thousand_keys(run):
-    """Before 6.1 all of the map is allocated at once, some 270 MB on two CPUs: where that is more
-    than a quarter of what there is, fewer have to do."""
+    """Before 6.1 all of the map is allocated at once, some 270 MB on two CPUs: if that is more
+    than a quarter of the available memory, the test takes fewer keys."""
     keys = 100_000 if tally.KERNEL >= (6, 1) or available() > 2 << 30 else 10_000
     result = run("--json", "-v", "--by", "tid", "--max-keys", keys, "-a", "--", "true")
     assert result.code == 0, result
@@ -86,7 +86,7 @@ def test_a_hundred_thousand_keys(run):
 
 
 def test_more_keys_than_memory(run):
-    """Not an accident: one sentence, and what to do. (Maps that grow need no memory at first.)"""
+    """One sentence, and what to do. (Maps that grow need no memory at first.)"""
     result = run("--json", "--by", "tid", "--max-keys", 100_000_000, "-a", "--", "true")
     if result.code == 0:
         assert result.report["events"]
@@ -103,7 +103,7 @@ def objects():
     for kind in ("prog", "map", "link"):
         shown = subprocess.run(["/usr/sbin/bpftool", kind, "show", "-j"], stdout=subprocess.PIPE,
                                stderr=subprocess.DEVNULL, timeout=tally.PATIENCE).stdout
-        # One that vanishes while it is listed has no id.
+        # An object that vanishes while it is listed has no id.
         found[kind] = {entry.get("id") for entry in json.loads(shown or "[]")}
     return found
 
@@ -117,7 +117,7 @@ def leftovers(ids):
 @pytest.mark.parametrize("args", (("-a",), ("--by", "tid,comm"), ("--source", "wakeup"),
                                   ("--", "sleep", "1000")), ids=" ".join)
 def test_nothing_stays_behind(tool, args, how):
-    """Not even after kill -9. Ids are not used again, so only our own are looked for."""
+    """Not even after kill -9. Ids are not reused, so only our own are looked for."""
     tracer = tool("--json", *args)
     ids = objects_of(tracer.pid)
     assert len(ids["prog"]) >= 1 and len(ids["map"]) >= 5 and len(ids["link"]) >= 1
@@ -136,7 +136,7 @@ def test_nothing_stays_behind(tool, args, how):
 
 
 def test_many_at_once(tool, trigger):
-    """Tools do not disturb each other: all see the same, and it is all."""
+    """Tools do not disturb each other: all report the same, and all events."""
 
     def trial():
         load = trigger("sleepers", 5, scaled(100), 100, -1)
@@ -153,10 +153,10 @@ def test_many_at_once(tool, trigger):
 
 def test_threads_that_come_and_go_take_no_room(tool, trigger):
     """State dies with its task: after more tasks than there was ever room for, a wait is still as
-    right as the first. (5.10 keeps it in a hash of four times the threads there were at the
-    start, at least 16,384. Later kernels have no such number.)
+    right as the first. (5.10 keeps it in a hash of four times the number of threads at the
+    start, at least 16,384. Later kernels have no such limit.)
 
-    All tasks of the machine are measured, and what is lost may be anybody's."""
+    All tasks of the machine are measured, and losses may be anybody's."""
     forks = 17000 if tally.KERNEL < (5, 11) else scaled(17000)
 
     def trial():
@@ -184,7 +184,7 @@ def test_threads_that_come_and_go_take_no_room(tool, trigger):
 
 @tally.once
 def test_more_keys_are_more_packets(run):
-    """The report says to raise --max-keys where there is no room for them."""
+    """If the map of packets is full, the report says to raise --max-keys."""
     def room(*more):
         result = run("-v", "-d", "0.05", *more, tool="netlat")
         assert result.code == 0, result
@@ -199,7 +199,7 @@ def test_more_keys_are_more_packets(run):
                                         ("stackcount", ("sched:sched_switch",))),
                          ids=lambda value: value if isinstance(value, str) else "")
 def test_the_usual_number_of_keys_is_a_number_too(run, name, args):
-    """Stacks have another room than other keys where nothing is said: whoever says 10240 means it."""
+    """By default stacks have a different number of entries than other keys: an explicit 10240 is taken literally."""
     def room(*more):
         result = run("-v", "-d", "0.05", *more, *args, tool=name)
         assert result.code == 0, result

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""--lines and --inline: frames by source line, and inlined functions as frames of their own. Exactly, on calls
-whose lines are marked in the source; and like addr2line has it, address by address."""
+"""--lines and --inline: frames by source line, and inlined functions as separate frames. Compared exactly for calls
+whose lines are marked in the source; and with addr2line, address by address."""
 
 import csv
 import functools
@@ -22,15 +22,15 @@ SOURCE = (ROOT / "tests/triggers/inlines.c").read_text().splitlines()
 
 
 def line(mark):
-    """The number of the line that is marked so."""
+    """The number of the line with that mark."""
     found, = (i for i, text in enumerate(SOURCE, 1) if text.endswith(f"/* line: {mark} */"))
     return found
 
 
-# --- what binutils say -----------------------------------------------------------------------------
+# --- binutils as oracle ----------------------------------------------------------------------------
 
 def addr2line(path, addresses):
-    """{address: ((function, line), ...)}, the innermost first. Of files it says wrong ones with DWARF 5 (2.40)."""
+    """{address: ((function, line), ...)}, the innermost first. With DWARF 5 its file names are wrong (2.40)."""
     said = subprocess.run(["addr2line", "-a", "-i", "-f", "-e", path, *map(hex, addresses)], capture_output=True,
                           text=True, check=True).stdout.splitlines()
     found, at = {}, 0
@@ -53,7 +53,7 @@ def symbols(path):
 
 @functools.cache
 def line_of_leaf():
-    """Of its first instruction: compilers differ in whether that is the line of its name."""
+    """The line of its first instruction: compilers differ in whether that is the line of its name."""
     path = binary("inlines")
     (_, number), = addr2line(path, [symbols(path)["leaf"]])[symbols(path)["leaf"]]
     return number
@@ -88,7 +88,7 @@ def expected(lines, inlined):
 
 @needs_dwarf
 def test_exact_frames(ends, trigger):
-    """With both options, with one, and with none: what is apart, what is one, and where it is."""
+    """With both options, with one, and with none: which stacks are separate, which are merged, and where they are."""
     ways = [(lines, inlined) for lines in (True, False) for inlined in (True, False)]
     reports = reports_of(observe(ends, trigger("inlines", N), [
         (*INLINES, *["--lines"] * lines, *["--inline"] * inlined) for lines, inlined in ways]))
@@ -97,9 +97,9 @@ def test_exact_frames(ends, trigger):
         for stack in report["stacks"]:
             found[parts(stack)] = found.get(parts(stack), 0) + stack["value"]
             for frame in stack["frames"]:
-                if frame["module"] == "inlines" and frame["name"] != "_start":   # which is no C
+                if frame["module"] == "inlines" and frame["name"] != "_start":   # _start is not C
                     assert ("file" in frame) == ("line" in frame) == way[0], frame
-                    # Trigger.h is no place of any of these.
+                    # None of these lines is in trigger.h.
                     assert frame.get("file", "/inlines.c").endswith("/inlines.c"), frame
                     assert frame.get("file", "/")[0] == "/", frame
         assert found == expected(*way), (way, report)
@@ -111,7 +111,7 @@ def test_exact_frames(ends, trigger):
 @needs_dwarf
 @once
 def test_formats(ends, trigger):
-    """As text, folded (as flamegraph.pl knows them), in a picture, as CSV, and as a table."""
+    """As text, folded (in flamegraph.pl's format), as a picture, as CSV, and as a table."""
     forms = ((), ("--format", "folded"), ("--format", "flame"), ("--csv",), ("--callee",), ("--by", "sym"))
     outer, inner = (f"inlines.c:{line(mark)}" for mark in ("outer by inner", "inner"))
     leaf = f"inlines.c:{line_of_leaf()}"
@@ -131,18 +131,18 @@ def test_formats(ends, trigger):
 @needs_dwarf
 @once
 def test_by_frames(ends, trigger):
-    """Inlined functions can be chosen by."""
+    """--frames can select by inlined functions."""
     with_it, without = reports_of(observe(ends, trigger("inlines", N), [
         (*INLINES, "--inline", "--frames", "^middle$"), (*INLINES, "--frames", "^middle$")]))
     assert with_it["events"] == with_it["left_out"] == N, with_it
     assert without["events"] == 0 and without["left_out"] == 2 * N, without
 
 
-# --- other tools, and files that say nothing -------------------------------------------------------
+# --- other tools, and files without debug information ----------------------------------------------
 
 @needs_dwarf
 def test_like_addr2line(tool, trigger):
-    """Wherever a sample hits: each address with all that is inlined there."""
+    """Every sampled address has all functions that are inlined there."""
     load = trigger("inlines", scaled(100_000_000))
     tracer = tool("--json", "-U", "--lines", "--inline", "-F", 999, "-p", load.pid, tool="profile")
     load.go()
@@ -156,7 +156,7 @@ def test_like_addr2line(tool, trigger):
                 continue
             more = frames[i + 1:]
             behind = next((k for k, f in enumerate(more) if not f.get("inlined")), len(more))
-            # Callers are where they go on when the call is done.
+            # The address of a caller is its return address.
             address = start[frame["name"]] + frame["offset"] - (behind < len(more))
             groups[address] = tuple((f["name"], f.get("line")) for f in reversed(frames[i:i + 1 + behind]))
     assert any(len(group) > 1 for group in groups.values()), report
@@ -166,7 +166,7 @@ def test_like_addr2line(tool, trigger):
 @needs_dwarf
 @pytest.mark.parametrize("strip, said", (((), False), (("-g",), True)))
 def test_no_debug_information(ends, trigger, tmp_path, strip, said):
-    """It is said once, in the note, and the rest is as without the options. What has it is not named."""
+    """The note says it once, and the rest is as without the options. Files that have it are not named."""
     path = tmp_path / "program"
     subprocess.run(["objcopy", *strip, binary("inlines"), path], check=True)
     report, = reports_of(observe(ends, trigger(path, N), [("-x", path, "leaf", "-U", "--lines", "--inline")]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""--listen: what a scraper is told, and what others who connect cannot do."""
+"""--listen: the answers to a scraper, and the limits for other clients."""
 
 import contextlib
 import http.client
@@ -22,8 +22,8 @@ HERE = "127.0.0.1"
 CALLS = "tally_syscount_calls_total"
 
 
-# None of those that the kernel gives to whoever asks for any, and in each process in another order: nobody takes one
-# between the look and its use.
+# Ports outside the range that the kernel assigns, in a different order in each process: nobody takes one
+# between the check and its use.
 PORTS = itertools.cycle(random.Random(os.getpid()).sample(range(10_000, 32_000), 2000))
 
 
@@ -56,7 +56,7 @@ def lost(samples):
 
 
 def test_a_scrape_has_the_figures_of_json(tool, trigger):
-    """Without an interval, too: it is read when it is asked for."""
+    """Even without an interval: the figures are read at each request."""
     port = free_port()
     load = trigger("syscalls", 2, f"{GETPPID}:300", f"{READ}:200")
     tracer = tool("--listen", port, "-p", load.pid, tool="syscount")
@@ -70,7 +70,7 @@ def test_a_scrape_has_the_figures_of_json(tool, trigger):
     for name, column in (("calls", "calls"), ("errors", "errors")):
         found = figures(samples, f"tally_syscount_{name}_total", "syscall")
         for call, most in (("getppid", 600), ("read", 400)):
-            # The trigger reads the word to go and to end, too.
+            # The trigger also reads the words to go and to end.
             assert abs(found[call] - rows[call][column]) <= missing, (name, call)
             assert most - missing <= found[call] <= most + (call == "read" and name == "calls") * 2 \
                 or (call, name) == ("getppid", "errors")
@@ -111,7 +111,7 @@ def test_scrapers_do_not_disturb_each_other(served):
 
 @once
 def test_who_asks_often_is_told_the_same(served):
-    """One reading serves all for half a second, however many ask."""
+    """One reading serves all requests for half a second, however many there are."""
     _, tracer, port = served
     before = tally.cpu_ns(tracer.pid)
     began = time.monotonic()
@@ -123,7 +123,7 @@ def test_who_asks_often_is_told_the_same(served):
 
 @once
 def test_with_an_interval_it_is_the_last_one(tool, trigger, tmp_path):
-    """The same as in the file of -o; none before the first has ended."""
+    """The same as in the file of -o; there is none before the end of the first interval."""
     port, file = free_port(), tmp_path / "tally.prom"
     load = trigger("syscalls", 1, f"{GETPPID}:500")
     tool("--listen", port, "-o", file, "-I", 300, "-p", load.pid, tool="syscount")
@@ -167,7 +167,7 @@ def test_the_older_format_says_the_same(served):
     load.go()
     load.done()
     wait_until(lambda: CALLS in ask(port).text, "the calls")
-    while True:                                 # of one reading
+    while True:                                 # until all are from one reading
         newer, older, again = (ask(port, Accept=kind).text for kind in (OPENMETRICS, OLDER, OPENMETRICS))
         if newer == again:
             break
@@ -192,8 +192,8 @@ GARBAGE = (b"\0" * 5000, b"nonsense\r\n\r\n", b"GET\r\n\r\n", b"GET /metrics HTT
 
 @once
 def test_hostile_clients(served, ends):
-    """Silent ones, halves of requests, nonsense, a hundred at once: others are served, nothing is
-    missed, and the tool does not turn in circles. Those who are silent are sent away."""
+    """Silent clients, halves of requests, nonsense, a hundred at once: others are served, nothing is
+    missed, and the tool does not spin. Silent clients are disconnected."""
     load, tracer, port = served
     silent = [connect(ends, port) for _ in range(50)]
     halves = [connect(ends, port) for _ in range(50)]
@@ -209,9 +209,9 @@ def test_hostile_clients(served, ends):
     wait_until(lambda: sum((figures(scrape(port), CALLS, "syscall").get("getppid", 0),
                             lost(scrape(port)))) >= 500, "the calls")
     for s in silent + halves:
-        assert len(s.recv(1000)) < 1000         # an end, or an answer that says why
+        assert len(s.recv(1000)) < 1000         # an end of the connection, or an answer with the reason
     took = (time.monotonic() - began) * 1e9
-    # As long as it takes for a reading in each trial above, far from all of the time.
+    # The time of a reading in each trial above, far less than all of the time.
     assert tally.cpu_ns(tracer.pid) - before < took / 2
     assert figures(scrape(port), CALLS, "syscall")["getppid"] <= 500
 
@@ -222,7 +222,7 @@ def test_more_clients_than_there_is_room(served, ends):
     for _ in range(200):
         connect(ends, port)
     began = time.monotonic()
-    assert ask(port).status == 200              # at once: who came first is sent away
+    assert ask(port).status == 200              # at once: the oldest client is disconnected
     assert time.monotonic() - began < 2
     before, began = tally.cpu_ns(tracer.pid), time.monotonic()
     time.sleep(0.5)
@@ -239,7 +239,7 @@ def test_addresses(tool, run):
     assert taken.code == 1 and f"{HERE}:{port}: Address already in use" in taken.stderr
     assert run("--listen", port, "-n").code == 0
     tracer.stop()
-    tracer = tool("--listen", f"127.0.0.2:{port}", "-C", 0)      # at once: the port is free again
+    tracer = tool("--listen", f"127.0.0.2:{port}", "-C", 0)      # the port is free again at once
     assert ask(port, host="127.0.0.2").status == 200
     for host in (HERE, "::1"):
         with pytest.raises(ConnectionRefusedError):

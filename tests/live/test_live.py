@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""--live: what is on the screen, what keys do, and that the terminal is given back, whatever happens."""
+"""--live: the screen, the keys, and that the terminal is restored, whatever happens."""
 
 import itertools
 import os
@@ -38,7 +38,7 @@ def heading(screen, column="count"):
 
 
 def values(screen, column):
-    """Of the rows, in their order: of a column of numbers without units that ends where its heading does."""
+    """The values of the rows, in their order, for a column of numbers without units that is right-aligned."""
     at = heading(screen, column)
     end = screen[at].index(f" {column}") + len(column) + 1
     rows = screen[at + 1:next(k for k, line in enumerate(screen) if k > at and not line.strip() or "not shown" in line)]
@@ -120,7 +120,7 @@ def test_all_are_tried():
 @pytest.mark.parametrize("line, columns", [*((line, columns) for columns in (80, 120, 200) for line in TOOLS), *((line, 80) for line in OTHERS)],
                          ids=lambda each: " ".join(each) if isinstance(each, tuple) else each)
 def test_every_screen_fits(terminal, line, columns):
-    """At each width; q ends with a report on the terminal as it was before."""
+    """At each width; q ends with a report on the restored terminal."""
     tool, *options = line
     each = terminal(tool, "--live", "-I", 200, *options, columns=columns, rows=20)
     shown = tally.wait_until(
@@ -140,7 +140,7 @@ def test_every_screen_fits(terminal, line, columns):
 
 
 def test_keys(terminal):
-    """The order is that of the column named below, either way; a paused screen stays, and the measurement goes on."""
+    """Rows are ordered by the column named below, either way; a paused screen stays, and the measurement goes on."""
     each = terminal("syscount", "--live", "-I", 200)
     first = wait_for_screen(each)
     assert first[-1] == "q quits  p pauses  s sorts: as usual  r reverses  h help"
@@ -170,13 +170,13 @@ SEVERAL = ("runqlat", "syscount --top 3", "schedlat")
 
 
 def shown_of(screen):
-    """The measurements on a screen, from above."""
+    """The measurements on a screen, from the top."""
     return [found[1] for line in screen if (found := re.match(r"(\w+): .* during ", line))]
 
 
 @pytest.mark.parametrize("columns, rows, panes", ((80, 24, 1), (120, 45, 3), (200, 30, 2)))
 def test_several(terminal, columns, rows, panes):
-    """One below the other, as many as there is room for; tab puts each on top, and keys are about that one."""
+    """One below the other, as many as fit; tab moves each to the top, and keys apply to that one."""
     each = terminal("run", *SEVERAL, "--live", "-I", 300, columns=columns, rows=rows)
     tools = [line.split()[0] for line in SEVERAL]
     for turn in range(4):
@@ -198,7 +198,7 @@ def test_several(terminal, columns, rows, panes):
     )
     assert each.wait(b"q") == 0 and each.is_as_before() and each.seen.count(ENTER) == each.seen.count(LEAVE) == 1
     after = each.after()
-    # The last interval of a measurement, and the one before if it ended when q had been read: each for itself.
+    # The last interval of each measurement, and the one before if it had ended when q was read.
     reports = [(name, len(list(same))) for name, same in itertools.groupby(shown_of(after.splitlines()))]
     assert [name for name, _ in reports] == tools and all(n <= 2 for _, n in reports), after
 
@@ -216,7 +216,7 @@ def test_lines_are_not_for_the_screen(run):
 
 
 def test_other_rows(terminal, trigger):
-    """The screen has the first of the calls; n and b lead to the others, and back."""
+    """The screen has the first rows of the calls; n and b scroll to the others, and back."""
     calls = (39, 24, 102, 104, 107, 108, 110, 111, 186)
     load = trigger("syscalls", 1, *(f"{number}:{1000 - 10 * i}" for i, number in enumerate(calls)))
     each = terminal("syscount", "--live", "-I", 3600 * 1000, "-p", f"{load.pid},{os.getpid()}", rows=16)
@@ -240,7 +240,7 @@ def test_other_rows(terminal, trigger):
 
 
 def test_space_shows_now(terminal):
-    """A report of an interval that would end in an hour; the last one is of the time since then."""
+    """A report of an interval that would end in an hour; the last report covers the time since then."""
     each = terminal("runqlat", "--live", "--by", "comm", "-I", 3600 * 1000)
     tally.wait_until(lambda: ENTER in each.read(), "the screen")
     each.press(b" ")
@@ -251,7 +251,7 @@ def test_space_shows_now(terminal):
 
 
 def test_counts_add_up(terminal, trigger):
-    """Whatever is typed: what was on the screen and what came after it are all calls that were made."""
+    """Whatever keys are typed, the counts on the screen and in the last report add up to all calls."""
     load = trigger("syscalls", 1, f"{GETPPID}:{CALLS}")
     each = terminal("syscount", "--live", "-I", 3600 * 1000, "-e", "getppid", "-p", load.pid, rows=50)
     tally.wait_until(lambda: ENTER in each.read(), "the screen")
@@ -269,7 +269,7 @@ def test_counts_add_up(terminal, trigger):
 
 
 def test_top_is_of_each_order(terminal, trigger):
-    """The first three of five system calls by their number, then by their errors: the fifth is the only one that
+    """The first three of five system calls by number, then by errors: the fifth is the only one that
     fails."""
     load = trigger(
         "syscalls",
@@ -300,7 +300,7 @@ def test_signals_end_with_a_report(terminal, sign):
 
 @pytest.mark.parametrize("sign", (signal.SIGKILL, signal.SIGABRT))
 def test_a_crash_gives_it_back(terminal, sign):
-    """By the process that watches over it, which ends then."""
+    """By a process that watches over it, and then ends."""
     each = terminal("runqlat", "--live", "-I", 100)
     wait_for_screen(each)
     assert not each.is_as_before()
@@ -314,7 +314,7 @@ def test_a_crash_gives_it_back(terminal, sign):
 
 
 def test_the_guard_holds_nothing(terminal):
-    """No descriptor but those of the terminal and of its pipe: no program stays loaded for it."""
+    """It has only descriptors of the terminal and of its pipe: no program stays loaded because of it."""
     each = terminal("runqlat", "--live", "-I", 100)
     wait_for_screen(each)
     (guard,) = tally.children(each.pid)
@@ -324,7 +324,7 @@ def test_the_guard_holds_nothing(terminal):
 
 
 def test_stop_and_continue(terminal):
-    """Ctrl-Z gives the terminal to the shell; nothing is drawn in the background; in the foreground the screen is
+    """Ctrl-Z returns the terminal to the shell; nothing is drawn in the background; in the foreground the screen is
     back."""
     each = terminal("runqlat", "--live", "-I", 100, job="f")
     wait_for_screen(each)
@@ -349,7 +349,7 @@ def test_stop_and_continue(terminal):
 
 
 def test_stopped_from_elsewhere(terminal):
-    """After SIGSTOP the shell resets the terminal; then it is the tool's again."""
+    """After SIGSTOP the shell resets the terminal; after SIGCONT the tool has it again."""
     each = terminal("runqlat", "--live", "-I", 100, job="f")
     wait_for_screen(each)
     os.kill(each.pid, signal.SIGSTOP)
@@ -367,8 +367,8 @@ def test_stopped_from_elsewhere(terminal):
 
 
 def test_in_the_background(terminal):
-    """It is neither stopped nor does it touch the terminal; once in front, it draws. Its last report comes in any
-    case."""
+    """The tool is not stopped and does not touch the terminal; in the foreground, it draws. Its last report comes in
+    any case."""
     each = terminal("runqlat", "--live", "-I", 100, job="b")
     time.sleep(2)
     assert each.state() != "T" and not each.read() and each.is_as_before()
@@ -399,7 +399,7 @@ def test_a_command_has_the_keyboard(terminal, tmp_path):
 
 
 def test_messages_come_after_the_screen(terminal, ends):
-    """What would be lost on the screen is shown once it is left."""
+    """Messages that the screen would have hidden are printed after it is left."""
     load = subprocess.Popen(["dd", "if=/dev/zero", "of=/dev/null", "bs=1", "status=none"])
     ends.callback(tally.end_process, load)
     each = terminal("syscount", "--live", "-I", 100, "--budget", "0.0001", stderr=None)

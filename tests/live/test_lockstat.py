@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""lockstat against a program whose threads wait for locks of the kernel a known number of times, and against
+"""lockstat compared with a program whose threads wait for locks of the kernel a known number of times, and with
 the kernel's own trace of the same waits."""
 
 import re
@@ -12,7 +12,7 @@ from tally import flaws, within
 from tracefs import Instance
 
 ROUNDS, US = 8, 2000
-# The function that takes the lock, and the type. tmpfs has had a function of its own since 6.6.
+# The function that takes the lock, and the type. tmpfs has its own function since 6.6.
 HOW = {"mutex": ("mutex", ("pipe_write", "anon_pipe_write")),
        "rwsem": ("rwsem:W", ("shmem_file_write_iter", "generic_file_write_iter"))}
 
@@ -35,12 +35,12 @@ def rows(report, **wanted):
 
 
 def function(caller):
-    """Without the offset."""
+    """The function's name, without the offset."""
     return caller.split("+")[0].split(".")[0]
 
 
 def whole(report):
-    """Nothing was lost, but for what exact() is for."""
+    """Nothing was lost, except what exact() handles."""
     lost = {reason for reason, n in flaws(report).items() if n}
     if PREEMPTIBLE and lost <= {"recursion", "unmatched"} and lost:
         raise tally.Blurred
@@ -51,7 +51,7 @@ def whole(report):
 @pytest.mark.parametrize("how", HOW)
 @exact
 def test_waits(lockstat, trigger, how):
-    """Each wait counts once, however often it begins, with its time, its caller and who held the lock."""
+    """Each wait counts once, however often it begins, with its time, its caller and the holder of the lock."""
     load = trigger("locked", how, ROUNDS, US, 0)
     holder, waiter = load.numbers
     tool = lockstat("-p", load.pid, "--by", "tid,type,caller,lock,owner,result")
@@ -93,7 +93,7 @@ def test_waiting_still(lockstat, trigger):
 
 @exact
 def test_stacks(lockstat, trigger):
-    """The time of the waits, below the call of the program that made them."""
+    """The time of the waits, below the program's call that made them."""
     load = trigger("locked", "rwsem", ROUNDS, US, 0)
     tool = lockstat("-p", load.pid, "-g", "--by", "tid")
     load.go()
@@ -110,7 +110,7 @@ def test_stacks(lockstat, trigger):
 
 @exact
 def test_min(lockstat, trigger):
-    """Shorter waits are filtered out, and nothing of the others is."""
+    """Shorter waits are filtered; the others are not affected."""
     load = trigger("locked", "mutex", ROUNDS, 20000, 0)
     every = lockstat("-p", load.pid, "--by", "tid,type")
     long = lockstat("-p", load.pid, "--by", "tid,type", "--min", "20ms", "--hist")
@@ -126,7 +126,7 @@ def test_min(lockstat, trigger):
     within(abs(row["total"] - group["sum"]) <= ROUNDS * 200_000, row["total"], group["sum"])
 
 
-# The options, and which of all the waits those are, by type and lock.
+# The options, and the waits that they select, by type and lock.
 CHOICES = {
     ("--type", "mutex"): lambda kind, lock: kind == "mutex",
     ("--type", "rwsem:*,spinlock"): lambda kind, lock: kind in ("rwsem:R", "rwsem:W", "spinlock"),
@@ -138,7 +138,7 @@ CHOICES = {
 
 @exact
 def test_chosen_locks(lockstat, trigger):
-    """Of the same waits, those of some types and locks count, in tables and by stack; the others are filtered."""
+    """Waits for locks of the selected types and names count, in tables and by stack; the others are filtered."""
     load = trigger("locked", "mutex", ROUNDS, US, 0)
     every = lockstat("-p", load.pid, "--by", "type,lock")
     tools = {options: lockstat("-p", load.pid, "--by", "type,lock", *options) for options in CHOICES}
@@ -159,7 +159,7 @@ def test_chosen_locks(lockstat, trigger):
 
 
 def test_locks_by_name(run):
-    """Variables of the kernel, where it shows them: what holds the lock."""
+    """Variables of the kernel that hold a lock, if kallsyms has them."""
     if TOO_OLD:
         pytest.skip("lock:contention_begin came with 5.19")
     with open("/proc/kallsyms", encoding="ascii") as file:
@@ -179,8 +179,8 @@ class Trace(Instance):
         self.enable("lock")
 
     def ends(self):
-        """How many waits have ended; those of its own instance's locks are none of these. set_event_pid also lets pass
-        waits of the task that comes next or was before, at the locks of the scheduler."""
+        """The number of waits that have ended, without those for the instance's own locks. set_event_pid also passes
+        waits of the next or the previous task, at the locks of the scheduler."""
         tids = re.findall(r"-(\d+) +\[\d+\] .* contention_end: ", self.stop())
         return sum(int(tid) in self.tids for tid in tids)
 
@@ -188,7 +188,7 @@ class Trace(Instance):
 @pytest.mark.parametrize("how", HOW)
 @exact
 def test_trace(lockstat, trigger, ends, how):
-    """All waits of the process, whatever for, are those that the kernel's trace has."""
+    """All waits of the process, for any lock, are those in the kernel's trace."""
     load = trigger("locked", how, ROUNDS, US, 0)
     trace = Trace(load.tids())
     ends.callback(trace.close)
