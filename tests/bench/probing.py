@@ -29,7 +29,7 @@ HZ = "999"      # 99 would take minutes
 READ = "syscalls:sys_enter_read"
 
 
-# --- what is measured, and on what --------------------------------------------------------------
+# --- subjects and loads --------------------------------------------------------------------------
 
 def build():
     """Builds the loads, and the empty programs for the same hooks."""

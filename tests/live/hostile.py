@@ -262,7 +262,7 @@ def forged_debug_file(directory, name):
     return path, f"/usr/lib/debug/.build-id/{build_id[:2]}/{build_id[2:]}.debug"
 
 
-# Files that harm readers of ELF itself, and files that harm only readers of debug information.
+# Files that harm readers of symbols, and files that harm only readers of debug information.
 IN_SYMBOLS = [huge_debug_file, fifo_as_debug_file, one_long_name, names_in_names, ten_million_symbols,
               absurd_sections, packed_symbols]
 IN_DEBUG_INFORMATION = [fifo_as_shared_debug_file, packed_debug_information, deep_entries,

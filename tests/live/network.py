@@ -30,8 +30,8 @@ LOOPBACK = {"IPv4": (socket.AF_INET, "127.0.0.1"), "IPv6": (socket.AF_INET6, "::
 def exact(test):
     """Like snooping.exact(), for events in softirqs: arrivals, timers, retransmissions.
 
-    A PVM guest hides tracepoints from some threads of process 1 (tally.holes()), and from softirqs that interrupt
-    them, too: all programs on them miss these events, and the kernel counts no skipped run. The kernel's own trace
+    In a PVM guest the threads of process 1 do not pass some tracepoints (tally.holes()), and neither do softirqs that
+    interrupt them: all programs there miss these events, and the kernel counts no skipped run. The kernel's own trace
     has them. So a trial in which such a thread ran, and whose counts differ, is set apart: five of these in a row
     fail.
     """

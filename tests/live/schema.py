@@ -106,7 +106,7 @@ KEY = {
 
 
 def is_large(value):
-    """Integers of more than signed 64 bits are printed as reals (docs/json.md)."""
+    """Integers that do not fit into signed 64 bits are printed as reals (docs/json.md)."""
     return type(value) is float and value.is_integer() and value >= 2 ** 63
 
 

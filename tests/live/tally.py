@@ -193,7 +193,7 @@ def within(condition, *figures):
         raise Apart(*figures)
 
 
-# The number of trials that may be apart before that counts as a failure, and that may be blurred.
+# The number of trials after which being apart is a failure, and after which a test with blurred trials gives up.
 TRIALS_APART, TRIALS_BLURRED = 5, 50
 
 

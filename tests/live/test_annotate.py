@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """profile --annotate: samples by instruction, for code that is known to the byte.
 
-The oracle for instructions is objdump, and that for the places of samples is the trigger programs: hotspot
+objdump is the oracle for instructions, and the trigger programs are that for the places of samples: hotspot
 spends its time between two symbols, faults has one instruction that writes to new memory.
 """
 

@@ -70,7 +70,7 @@ def told(tracer):
 @pytest.mark.parametrize("scope", (("--comm", "nosuch"), ("--comm", "nosuch", "--failed")), ids=" ".join)
 @exact
 def test_no_connect_out_of_scope(tool, sockets, scope):
-    """Connects of this process are out of scope, even if a server's sockets have the same addresses."""
+    """Connects of this process are out of scope, and a server's sockets with the same addresses are no connects."""
     server = listening(sockets, *IP[0])
     closed = listening(sockets, *IP[0])
     nobody = closed.getsockname()

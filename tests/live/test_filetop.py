@@ -160,7 +160,7 @@ def test_intervals_add_up(filetop, trigger, directory):
 
 
 def test_keys_are_bounded(filetop, trigger, directory):
-    """Keys that find no room are counted as lost."""
+    """Events whose keys find no room are counted as lost."""
     acts = []
     for i in range(300):
         acts += ["open", CREATE, directory / str(i), "write", 1, 10]

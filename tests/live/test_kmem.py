@@ -75,7 +75,7 @@ def only(rows, **wanted):
     return [row for row in rows if all(row[name] == value for name, value in wanted.items())]
 
 
-# --- against the kernel's record -----------------------------------------------------------------
+# --- compared with the kernel's record -----------------------------------------------------------
 
 LINE = re.compile(r" (\w+): call_site=(.*?)\+0x\w+/0x\w+( \[\w+\])? ")
 ALLOCATIONS = {"kmalloc", "kmem_cache_alloc", "kmalloc_node", "kmem_cache_alloc_node"}
@@ -137,7 +137,7 @@ def test_pages_as_the_kernel_records_them(kmem, trigger, record):
     assert sum(wanted.values())
 
 
-# --- against what is known -----------------------------------------------------------------------
+# --- known allocations ---------------------------------------------------------------------------
 
 def pipe_info(rows):
     row, = only(rows, caller="alloc_pipe_info")

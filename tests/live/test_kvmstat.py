@@ -54,7 +54,7 @@ class Machine:
         self.books = next((DEBUGFS / "kvm").glob(f"*-{self.load.numbers[0]}"))
 
     def counted(self, name="exits"):
-        """KVM's own count, over all virtual CPUs of this machine."""
+        """KVM's own count, over all CPUs of the virtual machine."""
         return int((self.books / name).read_text())
 
     def go(self):
