@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""memleak against a program that knows what it has not freed, function by function."""
+"""memleak against a program that knows, function by function, what it has not freed."""
 
 import collections
 import contextlib
@@ -22,7 +22,7 @@ from probing import binary
 
 N = 30
 
-# What tests/triggers/leaks.c keeps of one round: allocations, bytes.
+# Allocations and bytes that each function of tests/triggers/leaks.c keeps per round.
 KEPT = {
     "leak_malloc": (1, 100), "leak_calloc": (1, 77), "leak_grown": (1, 5000),
     "leak_array": (1, 150), "leak_aligned": (4, 128 + 256 + 320 + 4000), "leak_unmoved": (1, 33),
@@ -39,7 +39,7 @@ def innermost(row):
 
 
 def of_leaks(report):
-    """What the trigger's functions have outstanding."""
+    """{function of the trigger: (count, bytes)} of outstanding allocations."""
     rows = [row for row in report["rows"] if innermost(row).startswith(("leak_", "no_leak"))]
     found = {innermost(row): (row["count"], row["bytes"]) for row in rows}
     assert len(found) == len(rows), "a function is there twice"
@@ -79,7 +79,7 @@ def test_each_function(memleak, trigger):
     assert report["begun_before"] == earlier == N
 
 
-# uprobe.multi for one process.
+# uprobe.multi can be limited to one process.
 PICKS_PROCESSES = tally.KERNEL >= (6, 10)
 
 
@@ -104,7 +104,7 @@ def test_the_first_thread_has_ended(memleak, ends, directory, when):
 
 @tally.once
 def test_callers_of_operator_new(memleak, trigger):
-    """The table shows who calls it, through the C++ library, which keeps no frame pointers."""
+    """The table names the callers through the C++ library, which keeps no frame pointers."""
     load = trigger("news", N)
     rows = [row for row in after(memleak("-p", load.pid), load).report["rows"] if row["count"] == N]
     assert len(rows) == 1 and rows[0]["bytes"] == 100 * N, rows
@@ -112,14 +112,14 @@ def test_callers_of_operator_new(memleak, trigger):
 
 
 def test_copies_of_a_child(memleak, trigger):
-    """After a fork the child frees what it has from its parent: that is still the parent's."""
+    """After a fork the child frees its copies of the parent's memory: the parent still holds its own."""
     load = trigger("leaks", N, "fork")
     report = intact(after(memleak("-p", load.pid), load).report)
     assert of_leaks(report) == kept(N)
 
 
 def test_command_and_its_child(memleak):
-    """The child's frees count as those of what had begun before: it was not made in that process."""
+    """The child's frees count as frees of older memory: it was not allocated in that process."""
     path = str(tally.BUILD / "triggers" / "leaks")
     report = intact(reported(memleak("--by", "pid", "--", path, N, "fork")))
     assert of_leaks(report) == kept(N)
@@ -129,7 +129,7 @@ def test_command_and_its_child(memleak):
 
 @tally.once
 def test_nothing_is_left_of_before_an_exec(memleak):
-    """The shell's own memory has gone; dash has no frame pointers, so by what is left in all."""
+    """An exec drops the shell's own memory. dash has no frame pointers, so totals are compared."""
     path = str(tally.BUILD / "triggers" / "leaks")
     direct, through = (reported(memleak("--by", "comm", "--", *command)) for command in
                        ((path, N), ("sh", "-c", f"x=1; exec {path} {N}")))
@@ -149,7 +149,7 @@ def test_everything_freed_by_many_threads(memleak, trigger):
 
 @tally.once
 def test_age(memleak, trigger):
-    """Each report is of what there is then, not of what came since the last."""
+    """Each report shows the memory outstanding then, not the allocations since the last report."""
     load = trigger("leaks", N)
     tracer = memleak("-p", load.pid, "--older", "0.001ms", "0.2")
     old = memleak("-p", load.pid, "--older", "1h")
@@ -217,7 +217,7 @@ thread.join()
 
 @tally.once
 def test_what_ended_threads_had_cached(tool):
-    """glibc frees it again, and nothing that began in the run ends with that."""
+    """glibc frees a thread's cache when the thread ends: these frees end no allocation of the run."""
     with subprocess.Popen([sys.executable, "-c", CACHING], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as load:
         assert load.stdout.readline() == b"ready\n"
         tracer = tool("-p", load.pid, tool="memleak")
@@ -256,7 +256,8 @@ def test_32_bits(memleak, trigger):
 
 @tally.once
 def test_more_bytes_than_64_bits_hold(memleak, trigger):
-    """All that was allocated is said exactly; of what is left, which one row has, the most there is room for."""
+    """Total allocations are exact beyond 64 bits; the outstanding bytes of one row stop at the largest value that
+    fits."""
     load = trigger("vast")
     report = intact(after(memleak("-p", load.pid), load).report)
     (row,) = report["rows"]
@@ -266,7 +267,7 @@ def test_more_bytes_than_64_bits_hold(memleak, trigger):
 
 @tally.once
 def test_programs_without_what_is_probed(memleak, directory):
-    """Their memory is not in the report, which names them."""
+    """Programs whose allocator is not probed are not in the rows, but the report names them."""
     (directory / "own.c").write_text("#include <stdlib.h>\nint main(void) { return !malloc(4321); }\n")
     subprocess.run(["gcc", "-static", "-o", "with, comma", "own.c"], cwd=directory, check=True)
     subprocess.run(["gcc", "-o", "shared", "own.c"], cwd=directory, check=True)
@@ -277,7 +278,7 @@ def test_programs_without_what_is_probed(memleak, directory):
 
 
 def pids_of(name, tracer):
-    """The keys of a map of the tracer by process."""
+    """The process ids in the keys of a map of the tracer."""
     def bpftool(*args):
         said = subprocess.run(("/usr/sbin/bpftool", "-j", "map", *map(str, args)), stdout=subprocess.PIPE, check=True)
         return json.loads(said.stdout)
@@ -288,7 +289,7 @@ def pids_of(name, tracer):
 
 
 def test_programs_that_have_ended_leave(memleak):
-    """With -a: else a machine on which many programs start would have no room for more of them."""
+    """Processes that have ended leave the map with -a: else a machine that starts many programs would fill it."""
     tracer = memleak("-a")
     with subprocess.Popen(("sleep", "1000")) as stays:
         tally.wait_until(lambda: (Path(f"/proc/{stays.pid}/comm")).read_text() == "sleep\n", "the program")
@@ -298,14 +299,15 @@ def test_programs_that_have_ended_leave(memleak):
                 ended.add(program.pid)
         known = pids_of("execs", tracer)
         stays.kill()
-    # A pid may have been given again.
+    # The kernel may have reused a pid.
     left = {pid for pid in known & ended if not Path(f"/proc/{pid}").exists()}
     assert stays.pid in known and not left, left
     tracer.stop()
 
 
 def test_nothing_is_from_before_an_exec(memleak):
-    """The C library frees some objects once more when threads end: they were freed before, not there at the start."""
+    """The C library frees cached objects when threads end: the program had freed them, so they are not from before the
+    run."""
     tracer = memleak("--", "sh", "-c", f"exec {binary('passing')} 4 > /dev/null", ready=False)
     report = reported(tracer)
     assert report.get("begun_before", 0) == 0, report
@@ -317,7 +319,7 @@ REFUSED = binary("refused")
 
 
 def of_new(report, n):
-    """The program is whole, its numbers are exact, and so is how often operator new was left."""
+    """Numbers of the program are exact, and so is the number of times that an exception left operator new."""
     assert report["lost"].pop("unwound") == n
     assert of_functions(intact(report)) == {"keeps": (n, 48 * n), "plainly": (n, 32 * n)}
 
@@ -352,7 +354,8 @@ def test_operator_new_throws_in_a_command(memleak, options):
 
 
 def test_operator_new_is_left_out(memleak, trigger):
-    """Its ends cannot be told: it is not watched, which is said, and what malloc() gives is counted as always."""
+    """Where the ends of operator new cannot be found, it is not watched, the report says so, and malloc() counts as
+    always."""
     load = trigger("untold", N)
     result = after(memleak("-p", load.pid), load)
     report = intact(result.report)
@@ -364,7 +367,7 @@ def test_operator_new_is_left_out(memleak, trigger):
 # --- how it is attached ----------------------------------------------------------------------------------
 
 def kinds_of_links(pid):
-    """{kind: how many} of the links that a process holds; and how many of its perf events there are."""
+    """{kind: number} of the links that a process holds, with the number of its perf events."""
     kinds = collections.Counter()
     for fd in Path(f"/proc/{pid}/fd").iterdir():
         with contextlib.suppress(FileNotFoundError):
@@ -380,14 +383,14 @@ def kinds_of_links(pid):
 @pytest.mark.skipif(tally.KERNEL < (6, 10), reason="one event for each function")
 @pytest.mark.parametrize("whose", ("everyone", "process"))
 def test_one_link_for_all_functions(memleak, trigger, whose):
-    """Each link takes a grace period to close: one is for the calls, one for the returns."""
+    """Each link takes a grace period to close, so there is one for the calls and one for the returns."""
     load = trigger("leaks", 1)
     tracer = memleak(*(("-p", load.pid) if whose == "process" else ("--pidns", load.pid)))
     kinds = kinds_of_links(tracer.process.pid)
     load.go()
     load.done()
     report = tracer.stop().report
-    # Records of mappings come by a perf event for each CPU.
+    # Records of mappings need one perf event per CPU.
     assert (
         kinds["perf_event"] <= os.cpu_count()
         and sum(n for kind, n in kinds.items() if kind.endswith("probe_multi")) == 2
@@ -397,7 +400,7 @@ def test_one_link_for_all_functions(memleak, trigger, whose):
 
 
 def first_byte(pid, function):
-    """Of a function of the C library, as the process has it: a breakpoint is seen."""
+    """The first byte of a libc function in the memory of the process: it shows whether there is a breakpoint."""
     offset = ctypes.cast(getattr(ctypes.CDLL("libc.so.6"), function), ctypes.c_void_p).value
     start = {of: next(int(line.split("-")[0], 16) for line in open(f"/proc/{of}/maps") if "/libc.so" in line)
              for of in (os.getpid(), pid)}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""migrations against what the kernel keeps of each task: se.nr_migrations of
-/proc/PID/task/TID/sched, one more for each time a task is given another CPU."""
+"""migrations against the kernel's own count per task: se.nr_migrations in /proc/PID/task/TID/sched, which grows by one
+whenever a task is given another CPU."""
 
 import os
 import re
@@ -31,7 +31,7 @@ def moves_of_threads(load):
 
 @pytest.fixture
 def wanderer(trigger):
-    """Starts a load: wanderer()."""
+    """A function that starts the load."""
     if len(os.sched_getaffinity(0)) < 2:
         pytest.skip("one CPU is not enough")
     return lambda: trigger("migrate", THREADS, ROUNDS, comm="wanderer")
@@ -43,7 +43,7 @@ def load(wanderer):
 
 
 def work(load):
-    """Lets it work: what the kernel counted for each thread that moved."""
+    """Runs the load and returns the kernel's count of moves for each thread that moved."""
     before = moves_of_threads(load)
     load.go()
     load.done()
@@ -59,13 +59,14 @@ def by_tid(report):
 
 
 def nothing_missed(report):
-    """Where the kernel hides moves from every tracer as it hides switches (tally.holes()), the report says so."""
+    """Where the kernel hides moves from all tracers, as it hides switches (tally.holes()), the report says so."""
     if report["lost"]["missed"] and tally.holes():
         raise tally.Blurred
 
 
 def nothing_lost(report):
-    """From 7.0 on programs of tracepoints can be preempted; whose run comes in between are told as skipped."""
+    """From 7.0 on programs on tracepoints can be preempted; the report counts runs that were skipped because of
+    that."""
     nothing_missed(report)
     if tally.KERNEL >= (7, 0) and report["lost"]["recursion"]:
         raise tally.Blurred
@@ -74,7 +75,7 @@ def nothing_lost(report):
 
 
 def test_each_task_as_the_kernel_counts(tool, wanderer):
-    """The default: by thread. The subject is the thread that moves, not the one that moves it."""
+    """By thread, which is the default. The subject is the thread that moves, not the one that moves it."""
 
     def trial():
         load = wanderer()
@@ -86,14 +87,15 @@ def test_each_task_as_the_kernel_counts(tool, wanderer):
         assert {row["comm"] for row in report["rows"]} == {"wanderer"}
         assert [row["count"] for row in report["rows"]] == \
             sorted((row["count"] for row in report["rows"]), reverse=True)
-        # A thread is moved from when it has begun.
+        # A thread can be moved once it has begun.
         within(sum(grown.values()) >= ROUNDS, grown)
 
     steady(trial)
 
 
 def test_from_and_to(tool, load):
-    """To another CPU, where the next move begins: of 2, there and back differ by one at most."""
+    """Each move begins on the CPU where the last one ended: between two CPUs, moves there and back differ by one at
+    most."""
     tracer = tool("--json", "-p", load.pid, tool="migrations")
     work(load)
     report = tracer.stop().report
@@ -127,7 +129,7 @@ def test_matrix_is_the_sum_of_the_ways(tool, load):
 
 
 def test_intervals_add_up(tool, wanderer):
-    """One load works when the other has been reported."""
+    """One load works after the other has been reported."""
 
     def trial():
         loads = wanderer(), wanderer()
@@ -146,7 +148,7 @@ def test_intervals_add_up(tool, wanderer):
 
 
 def test_what_moved_before_is_not_missed(tool, wanderer):
-    """The threads come with moves that the kernel has counted, before the run and before their first report."""
+    """The kernel counted moves of these threads before the run and before their first report: they are not missed."""
 
     def trial():
         load = wanderer()
@@ -160,7 +162,7 @@ def test_what_moved_before_is_not_missed(tool, wanderer):
 
 
 def test_short_lives_are_not_missed(tool, trigger):
-    """What a new task has moved is all that the kernel counts for it: to the end, nothing is missed."""
+    """The kernel's count of a new task starts with the task: no move is missed up to its end."""
 
     def trial():
         load = trigger("storm", tally.scaled(500), 4, -1, comm=TEMPEST)
@@ -185,8 +187,7 @@ def test_stat_counts_the_same(tool, load):
 
 @pytest.mark.skipif(counted.why_no_perf() is not None, reason=str(counted.why_no_perf()))
 def test_perf_counts_no_more_within_and_no_less_around(tool, wanderer, ends):
-    """Of the whole machine, perf has no subject: two of it, one that starts later and stops earlier
-    than the tool, and one the other way around."""
+    """perf -a counts the whole machine, for its own time: one perf runs within the tool's time, another around it."""
     def perf():
         each = counted.Perf("-a", "-e", "sched:sched_migrate_task")
         ends.callback(each.close)
@@ -210,7 +211,7 @@ def test_perf_counts_no_more_within_and_no_less_around(tool, wanderer, ends):
 
 
 def test_scope_is_about_the_task_that_moves(tool, wanderer, trigger):
-    """The main thread moves the others: it is not the subject. Nor are tasks of other names."""
+    """The main thread moves the others, so it is not the subject. Neither are tasks with other names."""
 
     def trial():
         load, other = wanderer(), trigger("migrate", 1, ROUNDS, comm="other")
@@ -237,7 +238,7 @@ def test_top(tool, load):
 
 
 def test_a_full_map_is_counted(tool, trigger):
-    """What finds no room is counted: moved and lost are what the kernel counts."""
+    """Moves that find no room in the map are counted: moves seen and lost add up to the kernel's count."""
 
     def trial():
         load = trigger("migrate", 40, 20)
@@ -245,15 +246,15 @@ def test_a_full_map_is_counted(tool, trigger):
         grown = work(load)
         report = tracer.stop().report
         lost = {reason: n for reason, n in flaws(report).items() if n}
-        # The kernel may have no memory at hand for an element (seen on 5.10); from 7.0 on it may skip
-        # programs for preempted ones. Each is told of.
+        # The kernel may have no memory at hand for an element (seen on 5.10); from 7.0 on it may skip programs of tasks
+        # that preempt. The report counts both.
         told = {"map_full", "no_memory"} | ({"recursion"} if tally.KERNEL >= (7, 0) else set())
         nothing_missed(report)
         assert set(lost) <= told, lost
-        # None of them is one of a move: the kernel makes one at a time on a CPU.
+        # No skipped run is that of a move: the kernel makes one move at a time on a CPU.
         lost.pop("recursion", 0)
         assert report["events"] + sum(lost.values()) == sum(grown.values()), lost
-        # How many of them have begun, so that they are moved, is the scheduler's to decide.
+        # The scheduler decides how many of them have begun and can be moved.
         within(report["lost"]["map_full"] > 0, grown)
 
     steady(trial)
@@ -272,7 +273,7 @@ def innermost(stack):
 
 
 def test_stacks_are_those_of_who_moves(tool, load):
-    """With -g: as many as the ways, of the task that is moved, by the stack of whoever moves it: here a
+    """-g counts moves of the task that moves, as often as without it, by the stack of the task that moves it: here a
     thread that sets affinities."""
     tracers = [tool("--json", "-p", load.pid, "--by", "tid", *more, tool="migrations")
                for more in ((), ("-g",))]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Ends of functions in programs whose stacks move, are switched or are thrown through: whichever way an end is named,
-the program ends as it does alone, with its own result."""
+"""Ends of functions in programs that move or switch stacks, or throw exceptions through them: whichever way an end is
+probed, the program ends as it does alone, with its own result."""
 
 import json
 import os
@@ -80,7 +80,7 @@ import (
 )
 """
 
-# It ends while each goroutine is in a call.
+# The program ends while each goroutine is in a call.
 GO_THAT_WAITS = """
 package main
 
@@ -103,7 +103,7 @@ func main() {
 }
 """
 
-# {name: (source, whether with C, what it prints)}
+# {name: (source, whether it uses C, its output)}
 GO_PROGRAMS = {
     "go": (GO + GO_MAIN.replace("EXPRESSION", "add(large(500), i)"), False,
            str(CALLS * 500 + CALLS * (CALLS - 1) // 2)),
@@ -284,7 +284,7 @@ def build_go(place, program, name):
 
 
 def build(place, name):
-    """(program, what it prints alone)"""
+    """(program, its output when run alone)"""
     program = place / "program"
     if name in GO_PROGRAMS:
         return build_go(place, program, name)
@@ -323,7 +323,7 @@ def test_the_program_is_whole(run, programs, tmp_path, name, way):
         tool, *line = way
         line = [word.format(function) for word in line]
         ran = run("-x", program, *line, "--json", "-o", tmp_path / "report.json", "--", program, tool=tool)
-        # Refused before the program runs, or measured.
+        # The tool refuses before the program runs, or it measures.
         refused = ran.code != 0 and not ran.stdout and "cannot be seen" in ran.stderr
         assert refused or (ran.code == 0 and ran.text.strip() == result), ran
 
@@ -331,7 +331,7 @@ def test_the_program_is_whole(run, programs, tmp_path, name, way):
 @pytest.mark.parametrize("function, calls", (("deep", 501), ("large", 1), ("add", 1)))
 @pytest.mark.parametrize("end", ("", "%return"))
 def test_calls_of_go(run, programs, tmp_path, function, calls, end):
-    """A call whose stack was made larger is one, at its begin and at its end."""
+    """A call whose stack grew counts once at its begin, and once at its end."""
     program, result = programs("go")
     saved = tmp_path / "report.json"
     ran = run("-x", program, f"main.{function}{end}", "--json", "-o", saved, "--", program, tool="probe")
@@ -342,8 +342,8 @@ def test_calls_of_go(run, programs, tmp_path, function, calls, end):
 
 @pytest.mark.parametrize("function, calls", (("deep", 501), ("large", 1), ("add", 1)))
 def test_latency_of_goroutines(run, programs, tmp_path, function, calls):
-    """Goroutines go on in other threads, on stacks that move: each call has its own end. More may be open at once than
-    there is room for: those are lost, and told."""
+    """Goroutines continue in other threads, on stacks that move: each call has its own end. Calls beyond the room in
+    the map are lost, and counted."""
     program, result = programs("go")
     saved = tmp_path / "report.json"
     ran = run("-x", program, f"main.{function}", "--latency", "--json", "-o", saved, "--", program, tool="probe")
@@ -354,7 +354,7 @@ def test_latency_of_goroutines(run, programs, tmp_path, function, calls):
 
 
 def test_latency_of_c_in_a_go_program(run, programs, tmp_path):
-    """What is in the register there is no goroutine."""
+    """In a C function, the register that Go keeps the goroutine in holds something else."""
     program, result = programs("go with C")
     saved = tmp_path / "report.json"
     ran = run("-x", program, "step", "--latency", "--json", "-o", saved, "--", program, tool="probe")
@@ -364,7 +364,7 @@ def test_latency_of_c_in_a_go_program(run, programs, tmp_path):
 
 
 def test_calls_of_goroutines_that_end_with_the_process(tool, programs):
-    """They have no end, and are told."""
+    """These calls have no end, and are counted as lost."""
     program, _ = programs("go that waits")
     tracer = tool("--json", "-x", program, "main.waits", "--latency", tool="probe")
     subprocess.run([program], check=True)
@@ -373,7 +373,7 @@ def test_calls_of_goroutines_that_end_with_the_process(tool, programs):
 
 
 def test_counters_of_goroutines_are_those_of_a_thread(run, programs, tmp_path):
-    """A call that goes on in another thread has none, and is lost."""
+    """A call that continues in another thread has no counters, and is lost."""
     program, result = programs("go")
     saved = tmp_path / "report.json"
     ran = run("-x", program, "main.large", "--latency", "--with", "page-faults", "--json", "-o", saved, "--", program,

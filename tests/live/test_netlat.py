@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""netlat: a queue of a known rate in front of a device of our own; frames through a pair of devices;
-datagrams and connections over a loopback of our own. Each device has a name that no other has, so
-all figures are exact. Polls of the queue of a CPU are everybody's: softnet_stat tells of others."""
+"""netlat: a queue of a known rate in front of a virtual device; frames through a pair of devices; datagrams and
+connections over the loopback of a private network namespace. Device names are unique, so all figures are exact. Polls
+of a CPU's queue are shared by all devices: softnet_stat counts those of others."""
 
 import os
 import socket
@@ -67,7 +67,7 @@ def own(ends):
 
 @pytest.fixture
 def loopback(own):
-    """The loopback device of a network of our own, under a name of its own."""
+    """The loopback device of a private network namespace, renamed."""
     name = name_of("lo")
     assert ip("link", "set", "lo", "down") and ip("link", "set", "lo", "name", name)
     assert ip("link", "set", name, "up")
@@ -76,7 +76,7 @@ def loopback(own):
 
 @pytest.fixture
 def pair(own):
-    """Two devices with a wire between them. Without addresses of IPv6, which would send by themselves."""
+    """A veth pair, without IPv6 addresses, which would send packets by themselves."""
     names = name_of("a"), name_of("b")
     if not ip("link", "add", names[0], "type", "veth", "peer", "name", names[1]):
         pytest.skip("no veth here")
@@ -88,7 +88,7 @@ def pair(own):
 
 @pytest.fixture
 def shaped(pair):
-    """The same with a token bucket in front of the first."""
+    """A veth pair with a token bucket in front of the first device."""
     assert ip("addr", "add", "10.77.0.1/24", "broadcast", "10.77.0.255", "dev", pair[0])
     if subprocess.run(["tc", "qdisc", "add", "dev", pair[0], "root", "tbf", "rate", f"{RATE}bit",
                        "burst", "2000", "limit", "1000000"], check=False).returncode:
@@ -111,13 +111,13 @@ def test_queue(tool, shaped):
         tally.wait_until(lambda: transmitted(device) == before + n, "packets stay in the queue")
         result = tracer.stop()
         found = stages(result, device)
-        # What the timer of the queue sends out may be in the place of a thread whose events are hidden.
+        # The queue's timer may send packets in the context of a thread whose events are hidden.
         if tally.holes() > hidden and found["qdisc"]["count"] < n:
             raise tally.Blurred
-        # This machine is given each broadcast, too.
+        # This machine receives each broadcast, too.
         assert counts(found) == {"qdisc": n, "device": n, "backlog": n}, result
         assert counts(stages(result, other)) == {"backlog": n}, result
-        # Two packets fit into the bucket; the last waits for all the others but those.
+        # The bucket holds two packets; the last packet waits for all others except these two.
         longest = (n - 2) * PACKET * 8 * 1_000_000_000 // RATE
         tally.within(abs(found["qdisc"]["max"] - longest) < longest / 5, found["qdisc"]["max"])
         tally.within(found["device"]["max"] < longest / 5, found["device"]["max"])
@@ -126,7 +126,7 @@ def test_queue(tool, shaped):
 
 
 class Frames:
-    """Frames from one device to another, each read twice: the first time only to look at it."""
+    """Frames from one device to another, each read twice: the first read only peeks."""
 
     def __init__(self, ends, pair):
         self.sender, self.reader = (
@@ -144,7 +144,7 @@ class Frames:
 
 
 def test_frames(tool, ends, pair):
-    """Stages follow each other: all times of all packets are within the time of all packets."""
+    """Stages follow each other: the times of all stages of all packets lie within the time of all packets."""
     frames = Frames(ends, pair)
 
     def trial():
@@ -165,7 +165,7 @@ def test_frames(tool, ends, pair):
 
 
 def test_late_reader(tool, ends, pair):
-    """Packets wait in the socket as long as the reader stays away."""
+    """Packets wait in the socket for as long as the reader stays away."""
     frames = Frames(ends, pair)
     n = 20
 
@@ -187,7 +187,7 @@ def test_late_reader(tool, ends, pair):
 
 
 def sees_datagrams(result):
-    """UDP's reads are seen with kprobes only, and the tool says so."""
+    """Reads of UDP need kprobes, and the tool says so where there are none."""
     report = result.report
     assert ("without a kprobe" in report.get("note", "")) != ("kretprobe" in report["source"]), report
     return "kretprobe" in report["source"]
@@ -216,8 +216,8 @@ def test_datagrams(tool, loopback):
 
 
 def test_connection(tool, ends, loopback):
-    """What is read before the next is sent is read by itself, even in parts. What waits in the socket
-    together is merged there: how much of it, is the kernel's to choose."""
+    """Data read before the next send is one packet, even if read in parts. Data that waits in the socket is merged
+    there; how much of it is up to the kernel."""
     sockets = network.Sockets(ends, socket.AF_INET, "127.0.0.1")
     sender, reader = sockets.pair(sockets.server())
     n, waiting = tally.scaled(200), 10
@@ -246,13 +246,13 @@ def test_connection(tool, ends, loopback):
 
 
 def taken_up():
-    """Packets that went to the protocols, of all devices."""
+    """Packets handed to the protocols, over all devices."""
     return sum(int(line.split()[0], 16) for line in open("/proc/net/softnet_stat", encoding="ascii"))
 
 
 def test_polls(tool, pair):
-    """Datagrams that are cut apart in front of the driver come all at once: as many as a poll may
-    take, so each time it uses up its budget, and is made once more."""
+    """The segments of a datagram that is cut in front of the driver arrive all at once, as many as a poll may take:
+    each time the poll uses up its budget, and another one follows."""
     n, segments, size = 10, 64, 100
     assert ip("link", "set", pair[0], "gso_max_segs", "1")
     assert ip("addr", "add", "10.77.0.1/24", "dev", pair[0])
@@ -273,7 +273,7 @@ def test_polls(tool, pair):
         assert row["device"] == "(backlog)", result
         assert (row["packets"], row["full"]) == (n * segments, n), result
         assert row["polls"] > n and row["per_poll"] == row["packets"] / row["polls"], result
-        # The one more may find the next datagram there already, where the softirq was put off to ksoftirqd.
+        # The other poll may find the next datagram already there, where the softirq was put off to ksoftirqd.
         tally.within(row["polls"] >= 2 * n, row["polls"])
         assert result.report["events"] == sum(r["polls"] for r in result.report["rows"]), result
 

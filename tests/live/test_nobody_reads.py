@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A run ends by the first signal though nobody reads its output, and two signals at once are one."""
+"""A run ends at the first signal even if nobody reads its output, and two signals at once are one."""
 
 import fcntl
 import os
@@ -71,7 +71,7 @@ def test_ends(ends, line, how):
 
 
 def test_a_slow_reader_gets_all(ends):
-    """One that reads now and then is waited for, however long the report is."""
+    """The tool waits for a reader that reads now and then, however long the report is."""
     tool = Unread("list", "events", "--json")
     ends.callback(tool.close)
     got = bytearray()
@@ -84,7 +84,7 @@ def test_a_slow_reader_gets_all(ends):
 @pytest.mark.parametrize("line", (("runqlat",), ("profile", "-F", 99), ("syscount", "--json")),
                          ids=lambda line: line[0])
 def test_two_signals_at_once_are_one(line, tool):
-    """As timeout -s INT sends them, to its command and to the group."""
+    """timeout -s INT sends one to its command and one to the process group."""
     for delay in (0, 0.0005, 0.005, 0.02) * 5:
         each = tool(*line[1:], tool=line[0])
         each.process.send_signal(signal.SIGINT)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """offcputime, wakeuptime, offwaketime: blocked time by stack, against programs that block in known functions.
 
-What a task is blocked for is bracketed by its own clocks: what elapsed is the most, and what elapsed
-less what it ran is the least, unless it was preempted in between.
+Each task's own clocks bracket its blocked time: at most its elapsed time, and at least its elapsed time less its run
+time, unless it was preempted in between.
 """
 
 import os
@@ -19,7 +19,7 @@ from tally import GUEST, Blurred, flaws, steady, within
 US = 3000
 ROUNDS = 20
 VIEWS = "offcputime", "wakeuptime", "offwaketime"
-# User's parts are taken when a task leaves, or with --min, when it has come back: in an interrupt.
+# User stacks are taken when a task leaves its CPU or, with --min, from an interrupt after it has come back.
 LATER = ("--min", "100us")
 WHEN = ((), LATER)
 
@@ -37,7 +37,7 @@ def names(stack):
 
 
 def of(report, *wanted, **key):
-    """The stacks with all of these frames, in this order, and with these members in their keys."""
+    """The stacks that have all of these frames, in this order, and these members in their keys."""
     found = []
     for stack in report["stacks"]:
         rest = iter(names(stack))
@@ -52,8 +52,8 @@ def value(stacks):
 
 
 def whole(*reports, but=()):
-    """Nothing was lost. Where the kernel hides switches and wakeups (tally.holes()), or a wakeup was under way when
-    measuring began, the tool tells of it, and figures tell nothing."""
+    """Nothing was lost. If the kernel hid switches and wakeups (tally.holes()), or a wakeup was under way when the run
+    began, the tool says so, and the figures prove nothing."""
     for report in reports:
         lost = {name: n for name, n in flaws(report).items() if n and name not in but}
         if set(lost) <= {"missed", "unmatched"} and lost and (tally.pvm_guest() or GUEST):
@@ -67,7 +67,7 @@ def let(load):
 
 
 def bracketed(ns, elapsed, cpu, what, share=0.99):
-    """Blocked no longer than by the clock; no shorter but for what the task waited for a CPU."""
+    """Blocked time is at most the elapsed time, and at least that less the time spent waiting for a CPU."""
     assert ns <= elapsed, (what, ns, elapsed)
     within(ns >= share * (elapsed - cpu) - 100_000, what, ns, elapsed, cpu)
 
@@ -76,7 +76,7 @@ def bracketed(ns, elapsed, cpu, what, share=0.99):
 
 @pytest.mark.parametrize("args", WHEN, ids=("leaving", "later"))
 def test_known_sleeps(view, trigger, args):
-    """Two chains of calls: each has its own time, to what its own clocks say."""
+    """Two call chains, each with its own time by its own clocks."""
     def trial():
         load = trigger("blocks", 0, ROUNDS, US)
         tracer = view("offcputime", "-p", load.pid, *args)
@@ -96,7 +96,7 @@ def test_known_sleeps(view, trigger, args):
 
 
 def test_parts(view, trigger):
-    """With -K and -U the same times, and one part of the stacks."""
+    """-K and -U have the same times as both together, and one part of the stacks."""
     for part, chain in ("-K", ()), ("-U", ("main", "work")):
         load = trigger("blocks", 0, ROUNDS, US)
         tracer = view("offcputime", "-p", load.pid, part)
@@ -109,7 +109,7 @@ def test_parts(view, trigger):
         assert ROUNDS * US * 5 * 900 <= value(naps) <= elapsed, (report, elapsed)
 
 
-# An emulated CPU may come some ms late: edges need more room there.
+# An emulated CPU may be some ms late: edges need more room there.
 EDGE_US, EDGE_ROUNDS = (30000, 4) if GUEST else (US, ROUNDS)
 
 
@@ -126,7 +126,7 @@ def test_limits(view, trigger, limit, short, long):
         let(load)
         report = tracer.stop().report
         chains = [of(report, "main", "work", name) for name in ("short_naps", "long_naps")]
-        # A sleep may last longer; which are in is then told by none of them having been held up.
+        # Sleeps may take longer: the right ones are in only if none was held up.
         within([bool(stacks) for stacks in chains] == [short, long], report)
         assert report["filtered"] >= ((not short) + (not long)) * EDGE_ROUNDS / 2, report
         whole(report)
@@ -135,7 +135,7 @@ def test_limits(view, trigger, limit, short, long):
 
 
 def test_edge_is_exact(view, trigger):
-    """Nothing that --min lets through is below it, nothing --max does above; together they are all."""
+    """--min lets nothing shorter through and --max nothing longer; together they have all sleeps."""
     edge = int(US * 1.02)
 
     def trial():
@@ -147,7 +147,7 @@ def test_edge_is_exact(view, trigger):
         naps = [[s for s in r["stacks"] if "nanosleep" in names(s)[-1]] for r in (every, long, short)]
         each = [value(stacks) for stacks in naps]
         assert each[2] < 3 * ROUNDS * 2 * edge * 1000, each
-        # Each has clock readings of its own.
+        # Each tool has its own clock readings.
         within(abs(each[0] - each[1] - each[2]) <= 0.02 * each[0], each)
         within(abs(every["events"] - long["events"] - short["events"]) <= 5, every, long, short)
 
@@ -155,7 +155,7 @@ def test_edge_is_exact(view, trigger):
 
 
 def test_a_lifetime_is_time_on_and_off(view, trigger):
-    """On the CPU, by the kernel's books, off it by ours, waiting for it by --state preempted."""
+    """Time on the CPU by the kernel's account, off it by ours, and waiting for it by --state preempted."""
     states = "sleep,disk,idle,stopped,traced,other,preempted"
 
     def trial():
@@ -184,7 +184,7 @@ def cpu_of(load):
 
 
 def test_one_that_never_blocks(view, trigger):
-    """Being preempted is not being blocked, unless it is asked for."""
+    """A preempted task is not blocked, unless --state asks for preempted ones."""
     load = trigger("spin", 2, 100 if GUEST else 200, 0)
     tracers = [view("offcputime", "-p", load.pid, "--by", "state", *args)
                for args in ((), ("--state", "preempted"))]
@@ -199,7 +199,7 @@ def test_one_that_never_blocks(view, trigger):
 
 @pytest.mark.parametrize("name", ("offcputime", "offwaketime"))
 def test_one_that_never_runs(view, trigger, name):
-    """Blocked before the run and after it: counts from the start, and is marked."""
+    """A task blocked before the run and after it counts from the start of the run, and is marked."""
     load = trigger("blocks", 2, 1, 1)
     load.go()
     load.settle()
@@ -219,7 +219,7 @@ def test_one_that_never_runs(view, trigger, name):
 
 
 def test_sleepers_are_left_out_and_told(view, run, trigger):
-    """Of the whole machine, or all of it would be theirs; not of chosen tasks, and not with --idle."""
+    """System-wide reports leave sleepers out, which would have almost all of the time; -p and --idle keep them."""
     load = trigger("blocks", 1, 1, 1)
     load.settle()
     tally.wait_until(lambda: tally.state(load.pid) == "S", "it does not block")
@@ -238,13 +238,13 @@ def test_sleepers_are_left_out_and_told(view, run, trigger):
 
 
 def test_killed_while_blocked(view, trigger):
-    """Its slice ends with its wakeup to die."""
+    """The slice of a killed task ends with the wakeup that kills it."""
     name = tally.own("blocks")
     load = trigger("blocks", 2, 1, 1, comm=name)
     tracer = view("offcputime", "--comm", name)
     load.go()
     load.settle()
-    time.sleep(0.3)                         # who is about to block is not off its CPU yet
+    time.sleep(0.3)                         # a task that is about to block is not off its CPU yet
     began = time.monotonic_ns()
     tally.end_process(load.process)
     report = tracer.stop().report
@@ -259,7 +259,7 @@ def test_states(view, trigger):
     let(load)
     os.kill(load.pid, signal.SIGSTOP)
     tally.wait_until(lambda: tally.state(load.pid) == "T", "it does not stop")
-    load.settle()                           # who is about to stop is not off its CPU yet
+    load.settle()                           # a task that is about to stop is not off its CPU yet
     time.sleep(0.15)
     os.kill(load.pid, signal.SIGCONT)
     load.settle()
@@ -270,7 +270,7 @@ def test_states(view, trigger):
 
 
 def test_rare_states_alone(view, trigger):
-    """Most switches are of tasks in other states. Stops before the run, in it, twice, and to its end are all there."""
+    """Most switches are of tasks in other states. All stops are there: before the run, in it, twice, and to its end."""
     loads = [trigger("blocks", 0, ROUNDS, US) for _ in range(3)]
 
     def send(number, state, *chosen):
@@ -319,9 +319,9 @@ DEEP = ("truncated",)
 
 
 def convoy(view, trigger, name, *args):
-    """The report, how long the thread was away, and its CPU time and what tasks waited for CPUs: it is blocked until
-    it is woken, not until it runs, and how long that takes is the machine's. Waits are by timestamps: run_delay lacks
-    those of tasks that are woken before they have left the run queue (sched_delayed in kernel/sched/fair.c, 6.12)."""
+    """The report, how long the thread was away, its CPU time, and how long tasks waited for CPUs. The thread is blocked
+    until its wakeup, not until it runs, which may take any time. Waits are by timestamps: run_delay lacks those of
+    tasks woken before they have left the run queue (sched_delayed in kernel/sched/fair.c, 6.12)."""
     load = trigger("blocks", 1, ROUNDS, US, comm="waker")
     tracer, waits = view(name, "-p", load.pid, *args), view("schedlat", "-p", load.pid)
     elapsed, cpu = let(load)
@@ -331,7 +331,7 @@ def convoy(view, trigger, name, *args):
 
 @pytest.mark.parametrize("args", WHEN, ids=("leaving", "later"))
 def test_known_waker(view, trigger, args):
-    """Both views have the time of the thread, with the stack of the one that woke it, or both stacks."""
+    """wakeuptime has the thread's time with the stack of its waker, offwaketime with both stacks."""
     def trial():
         report, elapsed, cpu = convoy(view, trigger, "wakeuptime", *args)
         stacks = of(report, "main", "work", "wakes_there", waker="waker", comm="woken")
@@ -353,7 +353,7 @@ def test_known_waker(view, trigger, args):
 
 @pytest.mark.parametrize("name", VIEWS[1:])
 def test_timers_are_interrupts(view, trigger, name):
-    """Who was interrupted by the timer has nothing to do with the wakeup."""
+    """The waker is the timer's interrupt, not the task that it interrupted."""
     load = trigger("blocks", 0, ROUNDS, US)
     tracer = view(name, "-p", load.pid)
     let(load)
@@ -367,7 +367,8 @@ def test_timers_are_interrupts(view, trigger, name):
 
 
 def test_views_agree(view, trigger):
-    """The same sleeps in one run: by waker and by both they are equal, and until the CPU is had, longer."""
+    """wakeuptime and offwaketime have equal times for the same sleeps in one run; offcputime's, until the task runs,
+    are longer."""
     def trial():
         load = trigger("sleepers", 2, ROUNDS, US, -1)
         tracers = {name: view(name, "-p", load.pid) for name in VIEWS}
@@ -421,7 +422,7 @@ def test_explain(run, name):
 
 
 def is_kernel_thread(pid):
-    """PF_KTHREAD, or None if it has ended."""
+    """PF_KTHREAD, or None if the task has ended."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:

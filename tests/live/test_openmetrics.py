@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""--format openmetrics: what a strict parser makes of it, beside the JSON of the same load."""
+"""--format openmetrics: results of a strict parser against the JSON of the same load."""
 
 import os
 import stat
@@ -21,7 +21,7 @@ GETPPID, READ = 110, 0
 
 
 def parse(text):
-    """{(name, labels): value} of all samples. Each family is there once, with a type and help."""
+    """{(name, labels): value} of all samples. Each family occurs once, with a type and help."""
     families = list(text_string_to_metric_families(text))
     assert len({f.name for f in families}) == len(families)
     assert all(f.type in ("counter", "gauge", "histogram") and f.documentation for f in families)
@@ -35,7 +35,7 @@ def parse(text):
 
 
 def figures(samples, name, label=None):
-    """{value of a label: value} of the samples of a name."""
+    """{label's value: sample's value} for a metric."""
     return {dict(labels).get(label): value for (n, labels), value in samples.items() if n == name}
 
 
@@ -43,7 +43,7 @@ WAIT = "tally_runqlat_wait_seconds"
 
 
 def check_histogram(samples, group):
-    """All of it is that of a group in JSON: what is below each bound, the count, and the sum."""
+    """The samples below each bound, the count and the sum are those of the group in JSON."""
     key = frozenset((name, str(value)) for name, value in group["key"].items())
     below = {float(dict(l)["le"]): value for (n, l), value in samples.items()
              if n == f"{WAIT}_bucket" and key <= l}
@@ -96,7 +96,7 @@ def file(tmp_path):
 
 
 def test_counters_never_go_back(tool, trigger, file):
-    """Each reading of the file is whole; at the end it has all there was, not the last interval."""
+    """Each reading of the file is whole; the last one has the whole run, not the last interval."""
     load = trigger("syscalls", 1, f"{GETPPID}:500")
     file.write_text("of another run\n")
     tracer = tool(*METRICS, "-o", file, "-I", "50", "-p", load.pid, tool="syscount")
@@ -133,7 +133,7 @@ def test_hostile_names(tool, trigger):
 
 
 def test_top_is_of_the_whole_run(tool, trigger):
-    """Who is left out is chosen by all that was, and comes back with all of it."""
+    """--top ranks groups by the whole run; a group that comes back has its full total."""
     load = trigger("syscalls", 1, f"{GETPPID}:900", f"{READ}:100")
     tracer = tool(*METRICS, "--top", "1", "-p", load.pid, tool="syscount")
     load.go()
@@ -175,7 +175,7 @@ def test_the_file_is_never_written_through_a_link(run, tmp_path, file):
     assert run(*METRICS, "-o", file, "-d", "0.1").code == 1
     assert target.read_text() == "mine" and file.is_symlink()
     file.unlink()
-    # Not even that of the name which is used on the way; $$ is the tool's number.
+    # Nor through a link that has the temporary name; $$ is the tool's pid.
     line = f'ln -s {target} {tmp_path}/.tally.prom.$$.tally; exec "$0" "$@"'
     assert subprocess.run(["sh", "-c", line, tally.BUILD / "runqlat", *METRICS, "-o", file, "-d", "0.1"],
                           check=False).returncode == 0
@@ -203,7 +203,7 @@ def test_explain_is_text(run):
 
 
 def test_each_column_says_whether_it_adds_up(run):
-    """What kmem sums up are counters, shares are not, whatever they are called; each has a HELP."""
+    """kmem's sums are counters and its shares gauges, whatever their names; each has a HELP."""
     text = run("--format", "openmetrics", "--", "sh", "-c", "ls -lR /etc > /dev/null", tool="kmem").text
     types = dict(line.split()[2:4] for line in text.splitlines() if line.startswith("# TYPE "))
     helped = {line.split()[2] for line in text.splitlines() if line.startswith("# HELP ")}
@@ -241,7 +241,7 @@ NAMES = HISTOGRAMS | {
 @once
 @pytest.mark.parametrize("line", NAMES)
 def test_names_of_metrics(run, line):
-    """They are none of the sentences of text output, and no key is in them."""
+    """Metric names are no sentences from the text output, and contain no keys."""
     tool_name, *args = line.split()
     of_all = tool_name in ("runqlen", "softirqs", "timers", "migrations", "bpftop", "vitals")
     work = ("-d", "0.5") if of_all else ("--", "sh", "-c", "ls -R /etc > /dev/null & wait")
@@ -253,7 +253,7 @@ def test_names_of_metrics(run, line):
 
 
 def test_a_row_has_the_units_it_has(run):
-    """stat's counts are of times and of events: no row is in both families."""
+    """stat counts times and events: no row is in both families."""
     text = run("--format", "openmetrics", "-d", "0.2", "-e", "task-clock,cs", tool="stat").text
     samples = [line.split("{")[1].split("}")[0] for line in text.splitlines()
                if line.startswith("tally_stat_events")]
@@ -268,8 +268,7 @@ def samples_of(families):
 @pytest.mark.parametrize("tool_name, args", (("syscount", ()), ("runqlat", ("--by", "comm")),
                                              ("profile", ("--by", "comm,sym")), ("funcgraph", None)))
 def test_the_older_text(run, file, tool_name, args):
-    """What node_exporter's textfile collector reads: counters have their type and help under the name of their
-    samples."""
+    """For node_exporter's textfile collector: counters have their type and help under the name of their samples."""
     if args is None:
         args = ("-x", tally.BUILD / "triggers" / "tree", "main")
     command = ("--", tally.BUILD / "triggers" / "tree", "1", "1") if tool_name == "funcgraph" else ("-d", "0.3")
@@ -281,7 +280,7 @@ def test_the_older_text(run, file, tool_name, args):
     assert not [
         f.name for f in families if f.type not in ("counter", "gauge", "histogram") or not f.documentation
     ], text
-    # The parser leaves _total away and gives it to samples.
+    # The parser strips _total from families and keeps it in samples.
     counters = {f.name for f in families if f.type == "counter"}
     assert {"tally_lost", "tally_measured_seconds"} <= counters, counters
     assert f'tally_up{{tool="{tool_name}"}} 1\n' in text, text
@@ -289,7 +288,7 @@ def test_the_older_text(run, file, tool_name, args):
 
 @once
 def test_both_texts_have_the_same(tool, trigger, tmp_path):
-    """Of one run: what is served, and what is in the file."""
+    """The served text and the file of one run have the same samples."""
     from test_listen import OPENMETRICS, ask, free_port
     port, path = free_port(), tmp_path / "tally.prom"
     tool("--listen", port, "--format", "prometheus", "-o", path, "-I", 300, tool="syscount")

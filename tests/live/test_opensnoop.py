@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""opensnoop: each open, with what the caller gave and what it got, against a program that makes
-known ones and strace."""
+"""opensnoop: each open's arguments and result, against a program that makes known ones, and against strace."""
 
 import errno
 import functools
@@ -42,7 +41,7 @@ def opens_of(result):
 
 
 def watch(opensnoop, trigger, *ops, threads=1, args=()):
-    """What a program that makes those opens got, the lines about them, and the report."""
+    """The results that the trigger got for these opens, opensnoop's lines about them, and the report."""
     load = trigger("opens", threads, *ops)
     tracer = opensnoop("-p", load.pid, *args)
     load.go()
@@ -51,7 +50,7 @@ def watch(opensnoop, trigger, *ops, threads=1, args=()):
 
 
 def outcome(value):
-    """What the caller got, as the trigger says it: 0 or -errno."""
+    """The result of an open as the trigger prints it: 0 or -errno."""
     assert (value["fd"] is None) != (value["error"] is None), value
     return -getattr(errno, value["error"]) if value["error"] else 0
 
@@ -80,21 +79,21 @@ def compare(ops, results, values):
     for (op, flags, mode, path), result, value in zip(ops, results, values):
         assert outcome(value) == result, op
         assert (value["flags"], value["mode"]) == (flags, mode), op
-        same = value["path"] == path    # of long ones pytest would look for the difference
+        same = value["path"] == path    # pytest would look for the difference of long ones
         assert same, (op, value["path"])
         assert value["dirfd"] is None, op
 
 
 @exact
 def test_calls(opensnoop, trigger):
-    """Arguments and result of each; paths of all lengths, and those that cannot be read."""
+    """Arguments and results; paths of all lengths, and unreadable ones."""
     results, values, report = watch(opensnoop, trigger, *(call[0] for call in CALLS))
     compare(CALLS, results, values)
 
 
 @exact
 def test_calls_32(opensnoop, trigger, directory):
-    """The calls of 32-bit programs, whose numbers and registers are others."""
+    """Calls of 32-bit programs, which use other numbers and registers."""
     calls = [("i" + op, *rest) for op, *rest in CALLS]
     results, values, _ = watch(opensnoop, trigger, *(call[0] for call in calls))
     if -38 in results:
@@ -103,11 +102,11 @@ def test_calls_32(opensnoop, trigger, directory):
 
 
 def test_small_ring(opensnoop, trigger):
-    """What a buffer that is too small has no room for is counted: every open is a line or a loss."""
+    """Records that do not fit into a small ring are counted: every open is a line or a loss."""
     n = scaled(20_000)
     load = trigger("opens", 1, f"openat:{n}:0:0:/dev/null")
     tracer = opensnoop("-p", load.pid, "--ring-size", "4K")
-    os.kill(tracer.pid, signal.SIGSTOP)     # so that nothing is taken out
+    os.kill(tracer.pid, signal.SIGSTOP)     # so that the tool takes nothing out
     load.go()
     load.done()
     os.kill(tracer.pid, signal.SIGCONT)
@@ -119,15 +118,15 @@ def test_small_ring(opensnoop, trigger):
     assert lost <= n - len(lines) <= lost + skipped
 
 
-# Room for all records of test_each_is_there: what the tool then loses is its fault, and not that of a machine
-# whose other work keeps it from reading.
+# Room for all records of test_each_is_there: a loss is the tool's fault then, and not that of a machine whose other
+# work keeps it from reading.
 ROOM = "--ring-size", "32M"
 
 
 @pytest.mark.parametrize("how", ((), ROOM, (*ROOM, "--elapsed")), ids=("plain", "room", "elapsed"))
 def test_each_is_there(opensnoop, trigger, how):
-    """As fast as they can be made, by several threads: each has a line, or is counted where the buffer has no
-    room for it (plain: 8 MB for 20 MB of records)."""
+    """Opens as fast as several threads can make them: each has a line or, where the buffer is full, is counted as lost
+    (plain: 8 MB for 20 MB of records)."""
     n = scaled(50_000)
     load = trigger("opens", 2, f"openat:{n}:0:0:/dev/null", f"open:{n}:0:0:/nonexistent")
     tracer = opensnoop("-p", load.pid, *how)
@@ -146,14 +145,14 @@ def test_each_is_there(opensnoop, trigger, how):
 
 
 def test_one_that_began_before(opensnoop, tmp_path):
-    """An open that waits for the other end of a pipe when we come: told when it ends, without a time. That of
-    the next one is known."""
+    """An open that waits for the other end of a FIFO when the tool starts: it has a line when it ends, without a
+    latency. The next open has its latency."""
     pipes = [tmp_path / name for name in ("first", "second")]
     for pipe in pipes:
         os.mkfifo(pipe)
 
     def release(pipe):
-        """Waits for the reader, too."""
+        """Opening a FIFO waits for its reader, too."""
         os.close(os.open(pipe, os.O_WRONLY))
 
     def trial():
@@ -180,7 +179,7 @@ def test_one_that_began_before(opensnoop, tmp_path):
 
 @exact
 def test_filters(opensnoop, trigger):
-    """What is left out is counted."""
+    """Opens that the filters reject are counted."""
     ops = ("open:3:0:0:/etc/passwd", "open:4:0:0:/nonexistent/x", "open:5:1:0:/",
            "openat:6:0:0:/nonexistent/y")
     for args, expected in ((("--failed",), 15), (("--errno", "ENOENT"), 10), (("--errno", 21), 5),
@@ -192,7 +191,7 @@ def test_filters(opensnoop, trigger):
 
 @exact
 def test_elapsed(opensnoop, trigger, directory):
-    """An open that waits: of a pipe, for its other end. strace -T would say the same."""
+    """An open that waits for the other end of a FIFO. strace -T would show the same latency."""
     if not (directory / "fifo").exists():   # not the first time
         os.mkfifo(directory / "fifo")
     load = trigger("opens", 1, f"open:1:0:0:{directory}/fifo")
@@ -225,7 +224,7 @@ def test_hostile_names(opensnoop, tool, trigger):
 
 @exact
 def test_chroot(run, directory):
-    """Paths are those the caller gave, in whatever root and mount namespace it is."""
+    """Paths are those that the caller passed, whatever its root and mount namespace."""
     inner = directory / "inner"
     inner.mkdir()
     (inner / "seen").write_text("")
@@ -241,7 +240,7 @@ def test_chroot(run, directory):
 
 @alike
 def test_like_strace(opensnoop, run, directory):
-    """All opens of a command, in order, with what they returned."""
+    """All opens of a command and their results, in order."""
     log = directory / "log"
     subprocess.run(["strace", "-s", "4096", "-e", "trace=open,openat,openat2,creat", "-o", log,
                     "cmp", "-s", "/etc/passwd", "/nonexistent"], capture_output=True, check=False)
@@ -254,7 +253,7 @@ def test_like_strace(opensnoop, run, directory):
     values, _ = opens_of(result.of_command(2))
     found = [(v["path"], v["error"] or v["fd"]) for v in values]
     assert len(seen) > 5
-    # Before the command's exec, and with descriptors of its own: numbers differ by as many.
+    # The tracer opens descriptors of its own before the command's exec: the numbers differ by as many.
     assert [path for path, _ in found] == [path for path, _ in seen]
     assert [each if isinstance(each, str) else 0 for _, each in found] == [
         each if isinstance(each, str) else 0 for _, each in seen]
@@ -267,7 +266,7 @@ def test_text(run):
     assert "mode=" not in result.text and "dirfd" not in result.text
     result = run("--template", "{comm} {path}={fd}", "--", "cat", "/nonexistent", tool="opensnoop")
     assert "cat /nonexistent=-\n" in result.text
-    # Nothing but lines for sort and uniq: the report is on standard error.
+    # Standard output has lines only, for sort and uniq: the report is on standard error.
     assert all(re.fullmatch(r"cat \S+=\S+", line) for line in result.text.splitlines()), result
     assert "\nopensnoop: opens of files during " in result.stderr and "\nevents " in result.stderr, result
 
@@ -315,7 +314,7 @@ int main(void)
 @tally.once
 @pytest.mark.parametrize("parts", ((), ("-K",)), ids=("user", "both"))
 def test_who_opens(run, directory, parts):
-    """The functions of the program, of opens that succeed and that fail."""
+    """The functions of the program that make opens which succeed and fail."""
     program = compiled(directory, "asking", ASKING)
     lines, report = lines_with_stacks(run, "opensnoop", directory, parts, program)
     frames = {line["values"]["path"]: line["frames"] for line in lines}

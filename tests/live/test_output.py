@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What tools write, where, and how they behave at the other end of a pipe."""
+"""Output of the tools: its contents, its destination, and what happens when the other end of a pipe goes away."""
 
 import csv
 import io
@@ -18,7 +18,7 @@ from tally import by_key, flaws, once, scaled
 
 # --- names of files that say what is in them ---------------------------------------------------------
 
-# So long that a sample is sure.
+# Long enough to get a sample for sure.
 WORK = "ls > /dev/null; i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done"
 SVG, PPROF = "<svg", b"\x1f\x8b"
 NAMED = (
@@ -50,7 +50,7 @@ NOT_NAMED = (
 @once
 @pytest.mark.parametrize("line, name, begins", (*(((tool,), *rest) for tool, *rest in NAMED), *NOT_NAMED), ids=str)
 def test_the_name_says_the_format(run, directory, line, name, begins):
-    """Unless it is given."""
+    """The file's name sets the format, unless --format is given."""
     tool, *options = line
     event = ["sched:sched_switch"] if tool == "stackcount" else []
     result = run(*event, *options, "-o", directory / name, "--", "sh", "-c", WORK, tool=tool)
@@ -86,7 +86,7 @@ def test_a_picture_says_where_and_when(run, directory, line):
 
 # --- names that mean harm ------------------------------------------------------------------------
 
-# Names as a process may give itself, and how they are to appear.
+# Names that a process may give itself, and their expected form in the output.
 HOSTILE = {
     b"\x1b[31mred\x1b[0m": r"\x1b[31mred\x1b[0m",
     b"\x1b]0;title\x07": r"\x1b]0;title\x07",
@@ -139,7 +139,7 @@ def hostile():
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_no_byte_steers_a_terminal(hostile, form):
-    """Valid UTF-8, no control characters but the newline, nothing invisible, in every format."""
+    """Valid UTF-8 without control characters except the newline, and nothing invisible, in every format."""
     result = hostile[0][form]
     assert result.code == 0, result
     text = result.stdout.decode("utf-8")
@@ -210,7 +210,7 @@ def test_csv_has_one_header_however_many_reports(run):
 
 
 def rows_of(text):
-    """The rows of a histogram in a text report: [(from, to, count)]; one value has no "to"."""
+    """The rows of a histogram in a text report: [(from, to, count)]; a single value has no "to"."""
     row = r"^ *([\d.]+ \S+)(?: - ([\d.]+ \S+))? +([\d,]+) +[\d.]+%  \|#*$"
     return re.findall(row, text, re.M)
 
@@ -273,7 +273,7 @@ def test_timestamps(run):
 
 LINE = r"\d\d:\d\d:\d\d\.\d{6} .*"
 MISSING = ("--", "cat", "/nonexistent")
-# Their lines are known; those of the others are what happens meanwhile.
+# The lines of these tools are known; those of the others depend on what else happens.
 SHOWN = (("execsnoop", *MISSING), ("exitsnoop", *MISSING), ("opensnoop", *MISSING), ("trace", "-e", "openat", *MISSING),
          ("probe", "syscalls:sys_enter_openat", "--stream", *MISSING))
 OTHERS = (*((name,) for name in ("biosnoop", "connsnoop", "filelife", "fileslower", "runqslower", "signals", "tcplife",
@@ -283,7 +283,7 @@ OTHERS = (*((name,) for name in ("biosnoop", "connsnoop", "filelife", "fileslowe
 @once
 @pytest.mark.parametrize("args", (*SHOWN, *((*line, "-d", "0.1") for line in OTHERS)), ids=lambda args: args[0])
 def test_a_pipe_gets_lines_and_no_report(run, args):
-    """awk, sort and uniq would take its heading and its figures for data."""
+    """A pipe gets no heading and no figures, which awk, sort and uniq would take for data."""
     name, *options = args
     result = run(*options, tool=name)
     if result.code == 4:
@@ -333,7 +333,7 @@ def test_a_table_of_switches_is_a_report(run):
 
 @once
 def test_in_a_run_of_several_reports_of_others_stay(run):
-    """Lines have a report on standard error, figures are reports."""
+    """Lines have a report on standard error; figures are reports."""
     result = run("opensnoop", "syscount", *MISSING, tool="run").of_command(1)
     assert "opensnoop: " in result.stderr and "syscount: " not in result.stderr, result
     assert "opensnoop: " not in result.text and "\nsyscount: " in result.text, result
@@ -343,7 +343,7 @@ def test_in_a_run_of_several_reports_of_others_stay(run):
 
 @once
 def test_a_file_of_lines_has_its_report(run, directory):
-    """It is read later: by then nobody has what was on standard error."""
+    """The file is read later, when what was on standard error is gone."""
     result = run("-o", directory / "lines", *MISSING, tool="opensnoop").of_command(1)
     assert "events " not in result.stderr, result
     assert re.search(r"^events [\d,]+  ", (directory / "lines").read_text(), re.MULTILINE)
@@ -364,7 +364,7 @@ def test_output_file_is_private(run, directory):
 
 @once
 def test_output_file_is_made_anew(run, directory):
-    """An old one is not written to: who has it open, or by another name, sees nothing."""
+    """An old file is replaced, not written to: readers that have it open, or another link to it, see no change."""
     out, other = directory / "report", directory / "other name"
     out.write_text("old")
     out.chmod(0o666)
@@ -385,7 +385,7 @@ def takes_nameless_files(path):
 
 @once
 def test_nothing_is_left_by_sigkill(tool, directory):
-    """What is in the making has no name, where the file system has files without."""
+    """An unfinished report has no name, where the file system supports O_TMPFILE."""
     if not takes_nameless_files(directory):
         pytest.skip("no O_TMPFILE here")
     out = directory / "report"
@@ -446,7 +446,7 @@ def test_signals_ask_for_the_report(tool, how, form):
 
 
 def test_signals_while_programs_are_loaded(tool):
-    """A signal at any time ends it: with a report if it had begun, at once if not."""
+    """A signal at any time ends the tool: with a report if it had begun, at once if not."""
     for _ in range(5):
         tracer = tool("--json", "-a", ready=False)
         tracer.process.send_signal(signal.SIGTERM)
