@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""--overhead and --budget: what a measurement costs, beside the kernel's own figures."""
+"""--overhead and --budget: the cost of a measurement, against the kernel's own figures."""
 
 import os
 import re
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.exclusive
 
 
 def kernel_runs(pid):
-    """{id: runs} of the BPF programs that a process holds, as the kernel shows them."""
+    """{id: runs} of the BPF programs that a process holds, as the kernel counts them."""
     found = {}
     for each in Path(f"/proc/{pid}/fdinfo").iterdir():
         try:
@@ -30,7 +30,7 @@ def kernel_runs(pid):
 
 
 def test_runs_are_those_of_the_events(tool, trigger):
-    """A program at a function that only the trigger calls runs once a call."""
+    """A program on a function that only the trigger calls runs once per call."""
     load = trigger("calls", 200, 2, 1)
     tracer = tool("--json", "--overhead", "-x", binary("calls"), "known_function", tool="probe")
     load.go()
@@ -58,8 +58,8 @@ def test_intervals_add_up(tool, trigger):
 
 @pytest.mark.parametrize("how", (signal.SIGINT, signal.SIGKILL))
 def test_statistics_end_with_the_tool(tool, how):
-    """Another tool's programs are seen to be counted while it lives, and not afterwards. Somebody
-    else on this machine may have the kernel count, too, for a while."""
+    """The kernel counts runs of another tool's programs while this one lives, and not afterwards. Somebody else on this
+    machine may have statistics on for a while, too."""
     other = tool(tool="syscount")
 
     def runs():
@@ -80,13 +80,13 @@ def test_statistics_end_with_the_tool(tool, how):
 
 
 def test_what_the_start_took(tool):
-    """The CPU time of the process when it begins to count, which /proc has in two numbers, each cut to a tick."""
+    """CPU time of the process when it begins to count, against the two figures in /proc, each cut to a tick."""
     tick_ns = 10**9 // os.sysconf("SC_CLK_TCK")
     tracer = tool("--json", "--overhead")
     ticks = sum(map(int, Path(f"/proc/{tracer.pid}/stat").read_text().rpartition(")")[2].split()[11:13]))
     cost = tracer.stop().report["overhead"]
     assert cost["start_ns"] <= (ticks + 2) * tick_ns, (cost, ticks)
-    # What comes between the two readings is one write per measurement.
+    # Only one write per measurement comes between the two readings.
     assert cost["start_ns"] >= ticks * tick_ns // 2 and cost["start_ns"] > 1_000_000, (cost, ticks)
 
 
@@ -120,7 +120,7 @@ LEAST = "0.0000001"
 
 
 def test_budget_ends_the_run(run):
-    """A window after which it is exceeded is the last one; all that came in it is reported."""
+    """The window that exceeds the budget is the last one; all events in it are reported."""
     result = run("--json", "--budget", LEAST, "-d", "200", tool="syscount")
     cost = result.report["overhead"]
     assert result.code == 0 and "stopped" in result.stderr
@@ -146,7 +146,8 @@ def test_within_budget(run):
 
 @once
 def test_the_dearest_of_several_ends_first(run, trigger):
-    """By name. Its last report is about the time until then, exactly; the other goes on, and ends the run."""
+    """Its name is reported. Its last report covers exactly the time until then; the other one goes on until it ends the
+    run."""
     dear, cheap = "syscount -e getppid", "runqlat --comm nobody"
     load = trigger("syscalls", 1, "110:1000000000")
     load.go()
@@ -159,7 +160,7 @@ def test_the_dearest_of_several_ends_first(run, trigger):
 
 
 def test_the_command_goes_on(run, tmp_path):
-    """It is no longer measured, and not ended."""
+    """The command is no longer measured, but goes on."""
     done = tmp_path / "done"
     result = run("--json", "--budget", LEAST, "-a", "--", "sh", "-c", f"sleep 4; echo > {done}",
                  tool="syscount")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Names of other tracers' tools are answered with a line that does the same here, and such lines are right."""
+"""Names of other tracers' tools are answered with a line that does the same here, and these lines work."""
 
 import json
 import shlex
@@ -11,7 +11,7 @@ from tally import BUILD, once
 
 pytestmark = once
 
-# Tools without -n: their options are checked before --help is answered.
+# Tools without -n check their options before they answer --help.
 NOT_MEASURING = {"list", "replay", "diff", "doctor", "run", "--version"}
 
 
@@ -27,14 +27,14 @@ def pytest_generate_tests(metafunc):
 
 
 def test_names_are_in_order_and_nobodys_here():
-    """What is found by its name is found once. A peer whose name a tool has got leaves the table."""
+    """Names are sorted and unique. A peer leaves the table when a tool here has its name."""
     names = [row["name"] for row in rows("peers")]
     assert names == sorted(set(names)) and len(names) >= 120
     assert not set(names) & {row["tool"] for row in rows()}
 
 
 def test_a_line_is_parsed_by_its_tool(run, peer, directory):
-    """-n: options, events and keys exist. That this machine lacks a function or a file is no matter."""
+    """-n shows that options, events and keys exist. Functions and files that this machine lacks do not matter."""
     how, _, line = peer["here"].partition(" ")
     if how == "none:":
         return
@@ -81,6 +81,6 @@ def test_with_what_stands_behind(run, typed, said):
     ("perf report --sort comm", "'report' (perf) is here: tally profile --by comm,dso,sym -d 10\n"),
 ))
 def test_as_the_suite_names_it(run, typed, said):
-    """With perf in front, or with the ending that a suite or Debian gives the file."""
+    """With perf in front, or with the suffix that the suite or Debian gives the file."""
     result = run(*typed.split(), tool="tally")
     assert result.code == 2 and result.stderr == f"tally: {said}", result

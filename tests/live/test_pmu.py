@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A processor's own counters, beside perf on the same load.
 
-Both count the same task at the same time. Of user space alone (:u) they cannot differ: a counter is switched on and off
-in the kernel. Where a machine has no counters nothing here runs; make check-arm64 boots one that has (QEMU's, whose
-instructions are exact under -icount).
+Both count the same task at the same time. User-space counts (:u) cannot differ: counters are switched on and off in the
+kernel. Without counters nothing here runs; make check-arm64 boots a machine that has some (QEMU's, which count
+instructions exactly under -icount).
 """
 
 import os
@@ -41,14 +41,14 @@ def spinning(trigger, ms=60, threads=1, **more):
 
 
 def exact(report):
-    """The rows by event; none had to share its counter, and nothing was lost."""
+    """The counts by event; no event had to share its counter, and nothing was lost."""
     assert not lost(report) and all(row["running_percent"] == 100 for row in report["rows"]), report
     return counts(report)
 
 
 @pytest.mark.parametrize("threads", (1, 3))
 def test_counts_of_user_space_are_perfs(tool, trigger, perf, threads):
-    """To the instruction, of a process of one thread and of several."""
+    """Exact to the instruction, for processes with one thread and with several."""
     load = spinning(trigger, threads=threads)
     theirs = perf("-e", ",".join(BOTH), "-p", load.pid)
     ours = stat(tool, "-e", ",".join(BOTH), "-p", load.pid)
@@ -58,7 +58,7 @@ def test_counts_of_user_space_are_perfs(tool, trigger, perf, threads):
 
 
 def test_kernel_and_user_are_the_whole(tool, trigger, perf):
-    """In one group, which is on its counters all the time or not at all."""
+    """The events are one group, which is on its counters all the time or not at all."""
     load = spinning(trigger)
     events = "{instructions:u,instructions:k,instructions}"
     theirs = perf("-e", events, "-p", load.pid)
@@ -66,15 +66,15 @@ def test_kernel_and_user_are_the_whole(tool, trigger, perf):
     work(load)
     found, expected = exact(ours.stop().report), theirs.stop()
     assert found["instructions:u"] == expected["instructions:u"]
-    # The few instructions between one counter's start and the next one's are in one and not in the other.
+    # The first counter to start also counts the few instructions until the next one starts.
     whole = found["instructions:u"] + found["instructions:k"]
     assert abs(found["instructions"] - whole) < whole / 100
-    # What switches counters on and off is in the kernel, and each has its own to do.
+    # The kernel's code that switches counters is counted, and each of the two tools has its own counters to switch.
     assert expected["instructions:k"] / 2 < found["instructions:k"] < expected["instructions:k"] * 2
 
 
 def test_ratio(tool, trigger):
-    """insn per cycle is what the two counts say; under -icount it is what the guest's clock makes it."""
+    """insn per cycle is the ratio of the two counts; under -icount the guest's clock determines it."""
     load = spinning(trigger)
     ours = stat(tool, "-e", ",".join(BOTH), "-p", load.pid)
     work(load)
@@ -88,7 +88,7 @@ def test_ratio(tool, trigger):
 
 
 def test_by_name(tool, trigger, perf):
-    """Two programs at once, each with its own counts, on the same CPUs."""
+    """Two programs on the same CPUs at once, each with its own counts."""
     loads = [spinning(trigger, ms, comm=comm) for ms, comm in ((40, "first"), (80, "second"))]
     each = [perf("-e", "instructions:u", "-p", load.pid) for load in loads]
     pids = ",".join(str(load.pid) for load in loads)
@@ -123,7 +123,8 @@ def test_raw_and_named_events(tool, trigger, perf):
 
 @pytest.mark.skipif(not ARM_PMU, reason="how many counters there are is known of QEMU's")
 def test_more_events_than_counters(tool, trigger):
-    """Nine on seven: they take turns. Each is scaled up, and a column says for how much of the time it counted."""
+    """Nine events take turns on seven counters. Counts are scaled up, and a column has the share of the time that each
+    one counted."""
     load = spinning(trigger, 600)
     one = stat(tool, "-e", "instructions:u", "-p", load.pid)
     work(load)
@@ -147,28 +148,28 @@ def test_more_events_than_counters(tool, trigger):
     found = counts(report)
     assert set(found) == set(names)
     for row in report["rows"]:
-        # Turns are a tick long, and the last one is not whole.
+        # A turn is one tick, and the last one is not whole.
         assert row["running_percent"] == pytest.approx(100 * 7 / 9, abs=5), report["rows"]
-    # A loop that does the same all the time: what it did in 7 of 9 turns is as good as all of them. Not exact: spin()
-    # ends by the clock, which an emulated machine's interrupts share.
+    # The loop does the same all the time: 7 of 9 turns represent all of them. Not exactly: spin() ends by the clock,
+    # and an emulated machine's interrupts take a share.
     for same in ("instructions:u", "r08:u"):
         assert found[same] == pytest.approx(alone, rel=0.05)
 
 
 def slices(pid):
-    """How often it came to a CPU."""
+    """How often it was put on a CPU."""
     return tally.total(tally.books_of_threads(pid)).count
 
 
-# Some hundred samples a second: of more the kernel holds some back where they take it long
+# Some hundred samples a second: the kernel holds some back if there are more and they take long
 # (perf_event_max_sample_rate).
 PERIOD = 2_000_000
 
 
 @pytest.mark.parametrize("event", BOTH)
 def test_a_sample_each_period(tool, trigger, perf, directory, event):
-    """Counters belong to CPUs, and what others did there since the last sample belongs to the next one: so each slice
-    on a CPU may have one sample more or less than fit into what a counter of the task's own has counted."""
+    """Counters belong to CPUs, and the next sample includes events of other tasks there since the last one: so each
+    slice on a CPU may have one sample more or less than the task's own counter implies."""
     def trial():
         load = spinning(trigger, 120)
         counted = perf("-e", event, "-p", load.pid)
@@ -189,7 +190,7 @@ def test_a_sample_each_period(tool, trigger, perf, directory, event):
         if not lost(report) and not report.get("throttled"):
             assert samples >= expected - turns - 1, figures
         elif LEAPS and "instructions" in event:
-            # Under -icount QEMU's instructions of one CPU are those of all: more are counted than samples can tell.
+            # Under -icount QEMU counts the instructions of all CPUs on each: more are counted than samples can show.
             assert samples >= expected / 2, figures
         else:
             raise tally.Blurred     # the kernel held samples back (perf has fewer, too), and the report says so
@@ -198,8 +199,8 @@ def test_a_sample_each_period(tool, trigger, perf, directory, event):
 
 
 def test_a_frequency(tool, trigger, perf):
-    """profile -F on a counter: the kernel changes the period while it samples. Samples weigh what their periods were,
-    so that their sum is what was counted, but for the ones under way."""
+    """profile -F on a counter: the kernel changes the period while it samples. Each sample weighs its period, so the
+    sum of samples is the count, except for periods under way."""
     load = spinning(trigger, 500)
     counted = perf("-e", "cycles:u", "-p", load.pid)
     ours = tool("--json", "-e", "cycles:u", "-F", 200, "-p", load.pid, tool="profile")
@@ -215,8 +216,7 @@ ROUNDS = 1_000_000
 
 @pytest.mark.skipif(not LOOP, reason="its loop is written for other machines")
 def test_instructions_of_a_call(tool, trigger):
-    """probe --with: a function whose instructions are known, one by one; around its loop there are fewer than a
-    hundred."""
+    """probe --with: a function with a known number of instructions in its loop, and fewer than a hundred around it."""
     load = trigger("hotspot", 40, -1)
     ours = tool(
         "--json",
@@ -234,7 +234,7 @@ def test_instructions_of_a_call(tool, trigger):
     report = ours.stop().report
     assert not lost(report), report
     row, = report["rows"]
-    # QEMU adds what its other CPUs did meanwhile: see above.
+    # QEMU adds the instructions of its other CPUs: see above.
     around = ROUNDS // 25 if LEAPS else 100
     assert row["count"] > 0 and ROUNDS * LOOP <= row["instructions:u"] / row["count"] < ROUNDS * LOOP + around, row
 
@@ -251,6 +251,5 @@ def test_where_instructions_are(tool, trigger):
     nops = [i for i, each in enumerate(code) if each["mnemonic"] == "nop"]
     begin, = (i + 1 for i in nops if i + 1 not in nops and i != nops[-1])
     inside = sum(each["value"] for each in code[begin:begin + LOOP])
-    # Emulated CPUs are interrupted where a stretch of code begins that they have translated: before the loop, the
-    # function.
+    # Emulated CPUs take interrupts where a translated block of code begins: before the loop, at the function.
     assert inside >= 5 * PERIOD and inside >= 0.9 * sum(each["value"] for each in code), code

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""--format pprof and speedscope: what a reader makes of the files is what the trigger did, and what the same run's
-sums are in other forms."""
+"""--format pprof and speedscope: a reader finds in the files the work of the trigger, and the sums that the same run
+has in other formats."""
 
 import json
 import re
@@ -23,7 +23,7 @@ UNITS = {"none", "nanoseconds", "microseconds", "milliseconds", "seconds", "byte
 
 
 class Speedscope:
-    """A file that keeps to speedscope's schema: {frame names, outermost first: weight} of each profile."""
+    """A file that conforms to speedscope's schema: {frame names, outermost first: weight} of each profile."""
 
     def __init__(self, data):
         assert all(line == "" or line.isprintable() for line in data.decode("utf-8").split("\n"))
@@ -66,7 +66,7 @@ def nonzero(sums):
 
 
 def label(frame):
-    """What a frame of JSON is called in both files."""
+    """The name that both files have for a frame of JSON."""
     kernel = frame["addr"] and int(frame["addr"], 16) >= 2 ** 63
     if frame["name"]:
         return frame["name"] + "_[k]" * bool(kernel)
@@ -74,7 +74,7 @@ def label(frame):
 
 
 def go_pprof(path, *args):
-    """What Go's own reader says of the file."""
+    """Output of Go's own reader for the file."""
     result = subprocess.run(["go", "tool", "pprof", *args, str(path)], capture_output=True, text=True, check=True,
                             timeout=tally.PATIENCE, stdin=subprocess.DEVNULL)
     return result.stdout
@@ -85,7 +85,7 @@ def go_pprof(path, *args):
 @pytest.mark.exact
 @once
 def test_counts(ends, trigger, directory):
-    """Each stack's value in both, which JSON of another run at the same time has, too."""
+    """Each stack has the same value in both files and in the JSON of another run at the same time."""
     load = trigger("chains", N, 0, DEPTH, comm=HOSTILE)
     path = directory / "counts.pb.gz"
     by = ("--by", "comm,pid,cpu")
@@ -136,7 +136,7 @@ def test_counts(ends, trigger, directory):
 @needs_dwarf
 @once
 def test_inlined_functions(ends, trigger):
-    """They are lines of the location of the function that holds them, innermost first."""
+    """Inlined functions are lines in the location of the function that holds them, innermost first."""
     args = ("-x", binary("inlines"), "leaf", "-U", "--inline", "--lines")
     as_json, as_pprof, as_scope = observe(ends, trigger("inlines", N), [
         (*args, "--json"), (*args, "--format", "pprof"), (*args, "--format", "speedscope")], form=())
@@ -165,7 +165,7 @@ def test_inlined_functions(ends, trigger):
 @pytest.mark.exclusive
 @once
 def test_cpu_time(trigger, tool):
-    """Shares that are known; samples and the time they stand for; no frame of the kernel has a program's name."""
+    """Known shares; samples and the time they represent; no frame of the kernel has a program's name."""
     load = trigger("shares", 1500, -1)
     by_pprof, by_scope = (tool("-F", 499, "-p", load.pid, "--format", form, tool="profile")
                           for form in ("pprof", "speedscope"))
@@ -196,7 +196,7 @@ def test_cpu_time(trigger, tool):
 @pytest.mark.exact
 @once
 def test_memory(trigger, tool):
-    """Bytes that leaks.c keeps: the sums of JSON, which test_memleak.py compares with the trigger."""
+    """Bytes that leaks.c keeps: the sums in JSON, which test_memleak.py compares with the trigger."""
     load = trigger("leaks", 30)
     runs = [tool("-p", load.pid, *args, tool="memleak") for args in (
         ("--format", "pprof"), ("--format", "pprof", "--count"), ("--format", "speedscope"), ("--format", "folded"))]
@@ -221,7 +221,7 @@ def test_memory(trigger, tool):
     ("netdrop", ("-g",), ("drops", "count")), ("kmem", ("--leak", "-g"), ("inuse_space", "bytes")),
 ))
 def test_each_tool(run, directory, name, args, kind):
-    """Whatever it measures has a type; a command makes faults and waits, whatever else there is."""
+    """Each tool's values have a type. The commands cause faults and waits even on an idle machine."""
     path = directory / "all.pb.gz"
     result = run(*args, "--format", "pprof", "-o", path, "-d", "0.5", tool=name)
     assert result.code == 0, result
@@ -261,7 +261,7 @@ def test_what_was_lost(ends, trigger):
 @pytest.mark.exact
 @once
 def test_values_below_zero(ends, trigger):
-    """They are lost, which both formats say, and in no sum."""
+    """Negative values are lost, as both formats say, and in no sum."""
     as_pprof, as_scope = observe(ends, trigger("chains", N, 0, DEPTH), [
         (*CHAINS, "target", "--sum", "5 - arg1", "--format", form) for form in ("pprof", "speedscope")], form=())
     profile, scope, lost = Profile(as_pprof.stdout), Speedscope(as_scope.stdout), 2 + 2 * N
@@ -322,7 +322,7 @@ def test_wrong_usage(run, args, said):
 
 @once
 def test_not_to_a_terminal(run):
-    """A profile is bytes that no terminal should get; -n shows text."""
+    """A profile is binary, which no terminal should get; -n prints text."""
     line = f"{tally.BUILD / 'profile'} -d 0.1 --format"
     for form, said in (("pprof", b"-o stacks.pb.gz"), ("pprof -n", b"cpu-clock"), ("speedscope", b'{"$schema"')):
         result = subprocess.run(["script", "-qec", f"{line} {form}", "/dev/null"], capture_output=True, check=False,
@@ -334,7 +334,8 @@ def test_not_to_a_terminal(run):
 @pytest.mark.exclusive
 @once
 def test_an_interval_is_the_time(run):
-    """As for pictures: profile --format pprof 1 is one file of a second; a busy machine may end it later."""
+    """As for pictures, an interval is the duration: profile --format pprof 1 is one file of a second. A busy machine
+    may end it later."""
     def trial():
         profile = Profile(run("--format", "pprof", "0.3", tool="profile").stdout)
         assert profile.raw["duration_nanos"] >= 3e8, profile.raw

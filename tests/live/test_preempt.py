@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Programs that another task's can come into (bpf/lib/preempt.bpf.h): all of them guard themselves, which is
-looked up in the objects; and numbers stay right where tasks preempt each other all the time."""
+"""Programs that can be preempted by another task's (bpf/lib/preempt.bpf.h): all of them guard themselves, as their
+objects show; and counts stay right where tasks preempt each other all the time."""
 import functools
 import json
 import re
@@ -12,7 +12,7 @@ import tally
 
 OBJECTS = sorted((tally.BUILD / "bpf").glob("*.bpf.o"))
 
-# Why no task can come into a program there.
+# Why no task can preempt a program there.
 NEVER_PREEMPTED = {
     r"\.rodata.*|\.text|license|\.kconfig": "no program",
     r"perf_event": "an interrupt, or preemption is off (__perf_sw_event())",
@@ -36,7 +36,7 @@ CALL, STACK = 0x85, 10                  # an operation; a register
 
 
 class Object:
-    """What an ELF file for BPF holds: programs by section, and which calls ask for which function."""
+    """A BPF ELF file: its programs by section, and the function that each call refers to."""
 
     def __init__(self, path):
         data = path.read_bytes()
@@ -70,8 +70,8 @@ class Object:
 
 
 def unguarded(obj, section, start, size):
-    """What is wrong with a program, None if nothing: the guard is called before anything is written to
-    the stack, and preemption comes back."""
+    """The fault of a program, or None: it must disable preemption before it writes to its stack, and enable it
+    again."""
     calls = obj.calls.get(section, {})
     seen, written = [], None
     for at, code, to, _ in obj.instructions(section, start, size):
@@ -111,7 +111,7 @@ def test_what_is_never_preempted_is_still_there():
 
 
 def test_the_check_finds_what_is_wrong():
-    """An object from before: neither a program without the guard nor one that comes late gets through."""
+    """A modified object: the check finds a program without the guard, and one that calls it too late."""
     obj = Object(tally.BUILD / "bpf" / "memleak.bpf.o")
     program = next(p for p in obj.programs if p[1] == "on_return")
     section, start, size = program[2:]
@@ -137,7 +137,7 @@ THREADS = 4
 
 
 class Crowd:
-    """A tracer of all that the crowd does; what that was: calls, sum of their arguments."""
+    """A report on all that the crowd does, and its own account: the number of calls, and the sum of their arguments."""
 
     def __init__(self, trigger, tool, name, *args):
         self.load = trigger("crowd", N, THREADS, 0)
@@ -190,7 +190,7 @@ def test_values(crowded, option):
 @pytest.mark.preempt
 @pytest.mark.parametrize("keys", ((), ("--by", "tid")), ids=("all", "threads"))
 def test_latencies(crowded, keys):
-    """Begins and ends meet, each thread's its own."""
+    """Begins and ends match, for each thread by itself."""
     found = crowded("--latency", *keys)
     counts = sorted(group["count"] for group in found.report["groups"])
     assert sum(counts) == found.calls and not found.lost
@@ -199,7 +199,7 @@ def test_latencies(crowded, keys):
 
 @pytest.mark.preempt
 def test_lines(crowd):
-    """Each event alone, out of a buffer of the CPU."""
+    """Each event by itself, from a buffer of the CPU."""
     found = crowd("probe", "-x", CROWD, "crowded value=$arg1:s64")
     missing = found.lost.pop("ring_full", 0)
     assert len(found.lines) + missing == found.calls and not found.lost
@@ -222,7 +222,7 @@ def test_stacks(crowd):
 
 @pytest.mark.preempt
 def test_memory(crowd):
-    """All of it is freed, each by the thread that asked for it; and nothing has been freed unseen."""
+    """All memory is freed by the thread that allocated it, and each free is of memory seen allocated."""
     found = crowd("memleak")
     calls, size = (int(n.replace(",", "")) for n in re.findall(r"[\d,]*\d", found.report["value"])[:2])
     assert (calls, size) == (found.calls, found.sum), found.report
@@ -239,8 +239,8 @@ def test_memory(crowd):
     ("stackcount", ("syscalls:sys_enter_getppid",)),
 ), ids=lambda part: part if isinstance(part, str) else " ".join(part))
 def test_system_calls(crowd, name, args):
-    """From 7.0 on the kernel skips a program that another task has begun on that CPU, between its first
-    instruction and bpf_preempt_disable(), and counts that."""
+    """From 7.0 on the kernel skips a program if another task on the CPU is in it between its first instruction and
+    bpf_preempt_disable(), and counts that."""
     found = crowd(name, *args)
     skipped = found.lost.pop("recursion", 0)
     rows = found.report.get("stacks") or found.report.get("groups") or \

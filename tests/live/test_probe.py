@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""probe on tracepoints: values, filters, keys and sums against what a trigger has asked for."""
+"""probe on tracepoints: values, filters, keys and sums against the calls of a trigger."""
 
 import csv
 import json
@@ -20,7 +20,7 @@ PREAD = 17
 
 
 def values(report):
-    """{value: count} of buckets that hold one value each (below 32 they do), or their first."""
+    """{value: count} of buckets that hold one value each (those below 32 do), else of their first values."""
     return {first: n for group in report["groups"] for first, _, n in group["buckets"]}
 
 
@@ -45,7 +45,7 @@ def test_sizes_of_reads(tool, trigger):
 
 
 def test_results_of_reads(tool, trigger):
-    """A file of 100 bytes: more are not to be had. A failure is negative: not in the histogram."""
+    """The file has 100 bytes, and no read returns more. Failures are negative: the histogram leaves them out."""
     failed = scaled(240)
     report = measure(tool, trigger("reads", *SIZES, failed, -1), EXIT, "--hist", "ret")
     got = wanted(SIZES)
@@ -65,7 +65,7 @@ def test_counts(tool, trigger, form):
 
 
 def test_names_of_errors(tool, trigger):
-    """EBADF of a file that is not open; what is no error stays a number, and its width is that of the result."""
+    """EBADF for a file that is not open; a result that is no error stays a number, with the width of the result."""
     report = measure(tool, trigger("reads", 3, 7, 2, -1), EXIT, "--by", "ret:errno")
     assert counts_by(report, "ret") == {"7": 3, "EBADF": 2} and nothing_lost(report)
     got, report = stream(tool, trigger("reads", 1, -1), f"{EXIT} ret:errno low=((u32)ret):errno large=(ret*1000):errno",
@@ -141,7 +141,7 @@ BOUNDS = (
 
 @pytest.mark.parametrize("option, buckets", few(BOUNDS))
 def test_bounds(tool, trigger, option, buckets):
-    """One value of each bucket, so often as the bucket's number in the row says."""
+    """Each bucket's value occurs as many times as the bucket's number in the row."""
     sizes, results = [], {}
     for i, (bucket, value) in enumerate(buckets.items(), 1):
         sizes += [i, -1 if value < 0 else value]
@@ -172,7 +172,8 @@ def test_stream_is_the_default_with_arguments_alone(tool, trigger):
 
 
 def test_all_fields_where_none_are_named(tool, trigger):
-    """Those of the record, but not what every record has; a buffer is an address before it is filled."""
+    """Without names, a stream has the record's own fields, and not those common to all records. A buffer is an address,
+    as it is not filled yet."""
     got, _ = stream(tool, trigger("reads", 3, 7), ENTER, "--stream")
     assert [list(each) for each in got] == [["fd", "buf", "count", "pos"]] * 3 and all(
         each["count"] == 7 for each in got
@@ -181,7 +182,7 @@ def test_all_fields_where_none_are_named(tool, trigger):
 
 
 def test_fields_of_several_events_in_one_stream(run, directory):
-    """Each line has its own event's fields, with names for numbers; the order is that of time."""
+    """Each line has the fields of its own event, with names for numbers; lines are in order of time."""
     result = run(
         "--json",
         "sched:sched_process_e*",
@@ -260,12 +261,12 @@ def test_lines_of_text(tool, trigger):
     lines = result.text.splitlines()
     line = rf"\d\d:\d\d:\d\d\.\d{{6}} reads +{load.pid} +\d+  count=7 pos=0"
     assert len(lines) == 2 and all(re.fullmatch(line, text) for text in lines), lines
-    # The calls of others are filtered.
+    # Calls of other processes are filtered.
     assert re.search(r"^events 2  filtered [\d,]+  lost 0$", result.stderr, re.MULTILINE), result
 
 
 def test_every_event_is_shown_or_lost(tool, trigger):
-    """Faster than lines are written: what the buffer had no room for is known."""
+    """Events come faster than lines are written: those that the buffer has no room for are counted."""
     n = scaled(100000)
     got, report = stream(tool, trigger("reads", n, 7), f"{ENTER} count")
     assert len(got) + report["lost"].pop("ring_full") == n
@@ -357,7 +358,7 @@ EXPRESSIONS = few((
 
 
 def test_expressions(ends, trigger):
-    sizes = SIZES[:8]                       # whose values are all exact
+    sizes = SIZES[:8]                       # exact values only
     reports = measure_each(ends, trigger("reads", *sizes),
                            [(ENTER, "--hist", text) for text, _ in EXPRESSIONS])
     for (text, value), report in zip(EXPRESSIONS, reports):
@@ -389,7 +390,7 @@ def test_signed_expressions(ends, trigger):
 # --- keys ----------------------------------------------------------------------------------------
 
 def judge(report):
-    """Of two programs at once: since 7.0 that of one is skipped while that of the other is preempted, and told of."""
+    """Two programs run at once: since 7.0 the kernel skips one while the other is preempted, and counts that."""
     if KERNEL >= (7, 0) and report["lost"]["recursion"]:
         raise Blurred
 
@@ -426,7 +427,7 @@ def test_by_task(tool, trigger, option):
     load = trigger("syscalls", 2, f"{PREAD}:{scaled(80)}:7", comm="worker")
     report = measure(tool, load, ENTER, *option)
     rows = {(row.get("tid"), row.get("pid")): (row["comm"], row["count"]) for row in report["rows"]}
-    # Where one thread is preempted as it begins a program, the kernel skips those of the other one, and counts them.
+    # If a thread is preempted as it begins a program, the kernel skips the other thread's programs, and counts them.
     skipped = report["lost"]["recursion"] if PREEMPTIBLE else 0
     assert sum(n for _, n in rows.values()) + skipped == 2 * scaled(80)
     if skipped:
@@ -439,7 +440,7 @@ def test_by_task(tool, trigger, option):
 
 
 def test_by_pid_namespace(tool, trigger):
-    """A process in one of its own, and one in that of the tests: as the kernel says in /proc."""
+    """Processes in a pid namespace of their own and in that of the tests, by their inodes in /proc."""
     loads = [trigger("reads", 5, 7),
              trigger("reads", 9, 7, command=("unshare", "--fork", "--pid", "--kill-child"), forks=True)]
     inodes = [os.stat(f"/proc/{load.pid}/ns/pid").st_ino for load in loads]
@@ -463,7 +464,7 @@ def test_by_user_and_cgroup(tool, trigger, cgroup):
 
 
 def test_on_two_cpus_at_once(tool, trigger):
-    """Each CPU has its own; all of them together are what there was."""
+    """Each CPU has its own figures; together they have all calls."""
     n = scaled(8000)
     loads = [trigger("reads", n, size, command=("taskset", "-c", str(cpu)))
              for cpu, size in ((0, 7), (1, 9))]
@@ -481,7 +482,7 @@ def test_on_two_cpus_at_once(tool, trigger):
 
 
 def test_texts_of_the_kernel(run):
-    """An array in a record: the name of a task that has been made."""
+    """An array in a record: the name of a new task."""
     result = run("--json", "task:task_newtask", "--by", "c=comm", "--filter", "comm == \"sh\"", "--",
                  "sh", "-c", "true & true & wait", tool="probe")
     assert counts_by(report_of(result), "c") == {"sh": 2}
@@ -504,7 +505,7 @@ def test_top_and_sort(tool, trigger):
 
 
 def test_too_many_keys_are_counted(tool, trigger):
-    """What had no room is known: with it, the sum is the truth."""
+    """Events that find no room in the map are counted: with them, the sum is right."""
     n = scaled(2000)
     sizes = [part for size in range(n) for part in (1, size)]
     for what in (("--count",), ("--sum", "1"), ("--hist", "1")):
@@ -533,7 +534,7 @@ def test_several_probes(tool, trigger, form):
 
 @alike
 def test_all_system_calls(tool, trigger):
-    """A program for each direction, not a perf event for each of some seven hundred."""
+    """One program per direction, not some seven hundred perf events."""
     report = measure(tool, trigger("reads", *SIZES), "syscalls:sys_*", "--by", "func")
     counts = counts_by(report, "func")
     assert counts[ENTER] == counts[EXIT] == sum(SIZES[::2])
@@ -600,8 +601,8 @@ def test_minimum_and_maximum_are_those_of_an_interval(tool, trigger):
 @pytest.mark.parametrize("by", ((), ("--by", "k=count & 1023")))
 def test_all_figures_of_an_interval_are_of_the_same_events(tool, trigger, by):
     """
-    One thread asks for more and more, and another one goes on behind it, after a report: what an interval counts of a
-    key says which values it has. Many keys take a while to be read, in which more of them come.
+    One thread asks for more and more, and another one goes on from there after a report: the number of events of a key
+    in an interval determines their values. Reading many keys takes a while, in which more events come.
     """
     sizes = range(1000, 1000 + 3 * scaled(40000), 3)
     half = len(sizes) // 2
@@ -655,12 +656,12 @@ def test_filters_on_both_sides(tool, trigger):
 
 
 def test_names_of_files_from_begin_to_end(run):
-    """A text from the begin, a result from the end."""
+    """Text from the begin, result from the end."""
     event = "syscalls:sys_{}_openat"
     result = run("--json", "--from", event.format("enter"), "--to", event.format("exit"),
                  "--match", "tid", "--by", "filename:string,ok=ret >= 0", "--count", "--",
                  "cat", "/etc/hostname", "/nowhere at\tall", tool="probe")
-    report = json.loads(result.text.splitlines()[-1])       # behind the command's own output
+    report = json.loads(result.text.splitlines()[-1])       # after the command's own output
     found = counts_by(report, "filename", "ok")
     assert found["/etc/hostname", 1] == 1 and found["/nowhere at\\x09all", 0] == 1
 
@@ -675,7 +676,7 @@ def test_stream_of_files(run):
 # --- the rest ------------------------------------------------------------------------------------
 
 def test_others_still_see_the_event(tool, trigger):
-    """A program that says 0 would hide the event from everybody's perf counters."""
+    """A program that returns 0 would hide the event from everybody's perf counters."""
     load = trigger("reads", scaled(160), 7)
     common = tool("--json", "-e", EXIT, "--filter", f"common_pid == {load.pid}", tool="stat")
     compiled = tool("--json", EXIT, "--filter", "ret == 0", "-p", load.pid, tool="probe")
@@ -694,7 +695,7 @@ def test_of_a_command(run):
 
 
 def test_blocks_of_dd(run):
-    """Its reads, and those of whatever starts it."""
+    """Reads of dd, and those of the process that starts it."""
     n = scaled(10000)
     result = run("--json", "syscalls:sys_enter_read", "--hist", "count", "--", "dd", "if=/dev/zero",
                  "of=/dev/null", "bs=4096", f"count={n}", "status=none", tool="probe")

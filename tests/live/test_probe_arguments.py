@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""probe on the arguments of tracepoints, with what they point to: members of the kernel's structures where
-nothing else leads to them, against what this process has done itself."""
+"""probe on the arguments of tracepoints and the data they point to: members of kernel structures that nothing else
+reaches, against what this process has done itself."""
 
 import os
 import signal
@@ -25,7 +25,7 @@ def comm():
 
 
 def fork():
-    """A child that ends at once; its pid."""
+    """The pid of a child that exits at once."""
     pid = os.fork()
     if not pid:
         os._exit(0)
@@ -34,7 +34,7 @@ def fork():
 
 
 def details(event):
-    """What list -v knows of an event: {part: {name: row}}"""
+    """{part: {name: row}} of an event, from list -v."""
     tool = Tool("--json", "-v", event, ready=False, tool="list")
     try:
         found = {}
@@ -46,7 +46,7 @@ def details(event):
 
 
 def test_members_of_tasks(ends):
-    """As fork() has it, and by the record of the same events."""
+    """Compared with fork()'s results, and with the record of the same events."""
     children = []
     arguments, named, record, filtered = watch(ends, [(*each, *OWN) for each in (
         (FORK + " parent=$arg1->pid child=$arg2->pid leader=$arg1->group_leader->pid name=$arg2->comm "
@@ -69,7 +69,7 @@ def test_members_of_tasks(ends):
 
 
 def test_numbers_have_their_width_and_sign(ends):
-    """The signal's number is an int; a signal that means nothing by default has the result 1."""
+    """The signal's number is an int; a signal that is ignored by default has the result 1."""
     child = subprocess.Popen(["sleep", "600"])
     ends.callback(child.wait)
     ends.callback(child.kill)
@@ -87,7 +87,7 @@ def test_numbers_have_their_width_and_sign(ends):
 
 
 def test_a_program_that_begins(tool):
-    """A text behind a pointer, and numbers, of a structure that no record shows."""
+    """Text behind a pointer, and numbers, from a structure that no record shows."""
     result = tool("--json", EXEC + " $arg3->filename $arg3->argc old=$arg2", "--", "/bin/true", "a", "b",
                   tool="probe", ready=False).wait()
     got, report = stream_of(result)
@@ -96,7 +96,7 @@ def test_a_program_that_begins(tool):
 
 
 def test_what_cannot_be_read_is_lost(ends):
-    """Nobody waits for the end of a vfork()."""
+    """No task waits for a vfork(), so the pointer is NULL."""
     by, other = watch(ends, [(FORK, "--by", "$arg1->vfork_done->done", *OWN), (FORK, "--by", "$arg1->pid", *OWN)],
                       lambda: [fork() for _ in range(N)])
     report = report_of(by)
@@ -105,7 +105,8 @@ def test_what_cannot_be_read_is_lost(ends):
 
 
 def test_between_two_tracepoints(ends):
-    """A task from its beginning to its end; scope and key are those of the begin, where we are the parent."""
+    """From the creation of a task to its exit; scope and key are taken at the begin, where the current task is the
+    parent."""
     def work():
         for _ in range(N):
             fork()
@@ -120,7 +121,8 @@ def test_between_two_tracepoints(ends):
 
 
 def test_names(ends):
-    """Arguments are known by the names that list shows, where the kernel has them; a field's name is the field."""
+    """Arguments have the names that list shows, where the kernel has them; a name that is a field, too, is the
+    field."""
     shown = details(FORK)["argument"]
     assert [row["note"].split(";")[0] for row in shown.values()] == ["$arg1", "$arg2"]
     if "$arg1" in shown:
@@ -137,7 +139,7 @@ def test_names(ends):
 
 
 def test_stacks(ends):
-    """A child has a larger pid or, where they begin anew, a smaller one: one of both differences is lost."""
+    """A child's pid is larger or, where pids wrap around, smaller: one of both differences is lost."""
     tools = [Tool("--json", FORK, "--filter", f"$arg1->tgid == {os.getpid()}", "--sum", difference, tool="stackcount")
              for difference in ("$arg2->pid - $arg1->pid", "$arg1->pid - $arg2->pid")]
     for tool in tools:

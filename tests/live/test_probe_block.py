@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""probe on block requests, and the filters that people type for them."""
+"""probe on block requests, with the filters that people type for them."""
 
 import os
 import re
@@ -16,14 +16,14 @@ from tally import GUEST, Blurred, flaws, steady
 ISSUE, COMPLETE = "block:block_rq_issue", "block:block_rq_complete"
 SIZE, N = 1 << 16, 8
 
-# As typed, with what they select of what issue() asks for: reads of 128 sectors by dd.
+# Filters as people type them, and the number of requests of issue() that match: dd reads 128 sectors at a time.
 FILTERS = (
     ("nr_sector > 200", 0), ("nr_sector >= 100", N), ("rwbs == \"WS\"", 0), ("rwbs ~ \"*W*\"", 0),
     ("rwbs ~ \"R*\"", N), ("bytes < 100", 0), ("bytes >= 64K", N), ("dev == 0x800000", 0),
     ("dev == 8:0", 0), ("nr_sector == 128 && rwbs == \"R\" || rwbs == \"RS\"", N),
 )
 
-# The others of the same kind, on what has the fields.
+# Others of the same kind, on events that have the fields.
 OTHERS = (
     ("syscalls:sys_enter_read", "count < 10"), ("syscalls:sys_exit_read", "ret < 0"),
     ("syscalls:sys_enter_openat", "flags == 0x400000 || flags == 0x402000"),
@@ -50,7 +50,7 @@ def test_filters_of_other_events_compile_as_typed(run, event, filter):
 
 @pytest.fixture(scope="module")
 def file():
-    """A file on a disk, or None: a guest's root has no disk of its own behind it."""
+    """A file on a disk, or None: a guest's root is on no disk of its own."""
     path = "/var/tmp/tally-test-blocks"
     try:
         subprocess.run(["dd", "if=/dev/urandom", f"of={path}", f"bs={SIZE}", f"count={N}", "conv=fsync"],
@@ -66,7 +66,7 @@ def file():
 
 
 def issue(run, path, *args):
-    """What probe says of dd that reads a file, past the page cache, in pieces of 128 sectors."""
+    """probe's report on dd, which reads a file with O_DIRECT, 128 sectors at a time."""
     result = run("--json", *args, "--", "dd", f"if={path}", "of=/dev/null", f"bs={SIZE}", "iflag=direct",
                  "status=none", tool="probe")
     return report_of(result)
@@ -117,13 +117,14 @@ def test_devices_have_the_name_that_filters_take(run, disk):
         "status=none",
         tool="probe",
     )
-    # A piece that lies in two places of the disk is two requests.
+    # A read from two places on the disk is two requests.
     shown = re.findall(rf" dev={wanted} nr_sector=(\d+)$", result.text, re.MULTILINE)
     assert len(shown) >= N and sum(map(int, shown)) == N * 128, result
 
 
 def test_latency_of_requests(tool, disk):
-    """As it is asked for most. Completions are seen by whoever runs then: all are looked at."""
+    """The most common form of the question. Completions come in whatever context is running then, so none is
+    filtered."""
     tracer = tool("--json", "--from", ISSUE, "--to", COMPLETE, "--match", "dev,sector", "--hist",
                   "$elapsed", "--by", "rwbs", tool="probe")
     subprocess.run(["dd", f"if={disk}", "of=/dev/null", f"bs={SIZE}", "iflag=direct", "status=none"],
@@ -138,13 +139,12 @@ def test_latency_of_requests(tool, disk):
 
 EVENT = re.compile(r"block_rq_(issue|complete): (\d+,\d+) (\w+) (?:\d+ )?\(.*?\) (\d+) \+ (\d+)")
 PAIR = "--json", "--from", ISSUE, "--to", COMPLETE
-# Reads, and writes with a flush before and behind them.
+# Reads, and writes with a flush before and after them.
 WORKS = Work(READ, 10, 4096, 0, 4096), Work(DURABLE, 10, 4096, 1 << 20, 4096)
 
 
 def pairs(events):
-    """How many fit each other by device and sector, as the kernel shows them; (ends without a begin, begins without
-    an end)."""
+    """(requests matched by device and sector in the kernel's order, ends without a begin, begins without an end)."""
     under_way, found, unmatched, no_end = set(), 0, 0, 0
     for kind, dev, _, sector, _ in events:
         if kind == "issue":
@@ -160,8 +160,8 @@ def pairs(events):
 
 @pytest.fixture
 def flushed(ends, tool, trigger, directory):
-    """The reports of probes with these options beside each other, and the kernel's own record: where no other disk
-    is."""
+    """Reports of probes with these options at the same time, and the kernel's own record; only where there is no other
+    disk."""
     if not GUEST:
         pytest.skip("other disks are busy here")
 
@@ -188,7 +188,8 @@ def flushed(ends, tool, trigger, directory):
 
 
 def test_what_has_no_partner(flushed):
-    """By device and sector: each is told for what it is, and a filter on the sectors leaves what has partners."""
+    """By device and sector: begins and ends without partners are counted as such; with a filter on the sectors all have
+    partners."""
 
     def trial():
         (plain, filtered), events = flushed(("--match", "dev,sector", "--count"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""probe on source lines that are named by what they look like, and on functions of a source file."""
+"""probe on source lines named by their text, and on functions of a source file."""
 
 import shutil
 import subprocess
@@ -18,14 +18,14 @@ HEADER = ROOT / "tests/triggers/trigger.h"
 
 @pytest.fixture
 def program(tmp_path):
-    """One whose source is where its debug information says, for as long as the test leaves it there."""
+    """A program whose source is where its debug information says, for as long as the test leaves it there."""
     for path in (SOURCE, HEADER):
         shutil.copy(path, tmp_path)
     return compile_trigger(tmp_path, tmp_path / "arguments.c", "-D_GNU_SOURCE", "-O2", "-g")
 
 
 def lines_like(function, looks):
-    """The numbers of the lines of a function, from its first, that say so."""
+    """The numbers of the lines of a function with this text, counted from its first line."""
     lines = SOURCE.read_text().splitlines()
     first = next(i for i, line in enumerate(lines)
                  if line.startswith("NOINLINE") and f" {function}(" in line)
@@ -40,7 +40,7 @@ def lines_like(function, looks):
     ("?ink=squared+[mn];", lambda line: line == "sink = squared + n;"),
 ))
 def test_lines_by_their_text(ends, program, pattern, looks):
-    """Each execution of each of them, as by their numbers."""
+    """Each execution of each of these lines counts, as it does by their numbers."""
     load = Trigger(program, 7)
     ends.callback(load.close)
     report, = measure_each(ends, load, [("-x", program, f"with_locals;{pattern}", "--by", "func")])
@@ -85,13 +85,13 @@ def test_mistakes(run, program, event, said, hint):
 
 @needs_dwarf
 def test_without_the_source(run, program):
-    """It is said what is missing; by its number a line is found all the same."""
+    """The message says what is missing; a line is still found by its number."""
     source = program.parent / "arguments.c"
     source.unlink()
     result = run("-n", "-x", program, "with_locals;sink=*", tool="probe")
     assert result.code and f"the source of with_locals is not here: {source}" in result.stderr, result
     assert run("-n", "-x", program, "with_locals:5", tool="probe").code == 0
-    # Nor is anything but a file taken for it.
+    # Nothing but a file is taken for the source.
     source.mkdir()
     assert "is not here" in run("-n", "-x", program, "with_locals;sink=*", tool="probe").stderr
 
@@ -127,7 +127,7 @@ int main(int argc, char **argv) { return holder(argc, 2) < 0; }
 @needs_dwarf
 @pytest.mark.parametrize("level", ("-O0", "-O2"))
 def test_list_has_the_variables_of_the_function_that_is_named(run, tmp_path, level):
-    """Also at an address where the code of an inlined one begins: they are those that probe takes there."""
+    """Also at an address where the code of an inlined function begins: probe takes the same variables there."""
     source = tmp_path / "holder.c"
     source.write_text(HOLDER)
     path = compile_trigger(tmp_path, source, "-g", level)
@@ -153,8 +153,8 @@ UNTOLD = "may have copies in unrolled loops"
     ("clang", ("-O3", "-funroll-loops")), ("clang", ("-O2",)),
 ])
 def test_inlined_functions_in_unrolled_loops(ends, tmp_path, compiler, options, dwarf):
-    """Of one entry in the debug information there are many copies. Those that gcc made are all found;
-    where clang's cannot be told from the rounds of a loop, the report says so."""
+    """One entry of the debug information has many copies. All that gcc made are found; where clang's copies cannot be
+    told from the rounds of a loop, the report says so."""
     if not shutil.which(compiler):
         pytest.skip(f"no {compiler} here")
     path = compile_trigger(tmp_path, TRIGGERS / "unrolled.c", *options, "-g", f"-gdwarf-{dwarf}", "-w",

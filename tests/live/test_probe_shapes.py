@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""probe on members of a program's structures, which debug information knows."""
+"""probe on members of a program's structures, from debug information."""
 
 import subprocess
 
@@ -20,7 +20,7 @@ SEEN = ("seen shape->corner[1].x y=shape->corner[2].y shape->number byte=shape->
 
 
 def shape(i):
-    """What SEEN says of the i-th."""
+    """The values of SEEN in the i-th event."""
     return {"x": i + 1, "y": -i - 2, "number": 0x01020300 + i, "byte": i & 255, "slope": i % 32 - 16,
             "flags": i % 2048, "odd": i & 1, "wide": (1 << 39) + i, "visible": 1 - (i & 1),
             "colour": (0, 7, -3)[i % 3], "grid": 10 * i + 5, "name": f"shape {i:02}", "empty": "",
@@ -33,7 +33,7 @@ def nulls(n):
 
 @needs_dwarf
 def test_members(tool, trigger):
-    """Of each kind. NULL has none: a loss, and no zero."""
+    """Members of all types. NULL has none: its event is lost, and not zero."""
     n = 36
     got, report = stream_of(Probe(tool, trigger("shapes", n), "-x", SHAPES, SEEN).work())
     assert got == [shape(i) for i in range(n)]
@@ -76,7 +76,7 @@ FORMS = (("gcc", "-gdwarf-2"), ("gcc", "-gdwarf-3"), ("gcc", "-gdwarf-4"), ("gcc
 @pytest.mark.skipif(bool(GUEST), reason="compilers are slow in an emulated machine")
 @pytest.mark.parametrize("compiler, flag", FORMS)
 def test_of_compilers(tool, ends, tmp_path, compiler, flag):
-    """Each version of DWARF has its own way to say where a bit-field is."""
+    """Each version of DWARF describes the place of a bit-field in its own way."""
     path = compile_trigger(tmp_path, SOURCE, "-D_GNU_SOURCE", "-O1", "-g", "-gstrict-dwarf", flag,
                            compiler=compiler)
     load = Trigger(path, 9)
@@ -127,8 +127,7 @@ int main()
 @needs_dwarf
 @pytest.mark.skipif(bool(GUEST), reason="compilers are slow in an emulated machine")
 def test_classes(tool, ends, tmp_path):
-    """What a reference refers to is named with . and, as a pointer's, with ->; what a class has
-    inherited is its own."""
+    """Members of a reference follow a dot or, as behind a pointer, an arrow; inherited members are the class's own."""
     path = own_source(tmp_path, "classes.cc", CLASSES, "-O1", "-fpermissive", "-w", compiler="g++")
     load = Trigger(path)
     ends.callback(load.close)

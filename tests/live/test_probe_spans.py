@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""probe on spans of functions: calls in calls, and functions that are left in every way there is."""
+"""probe on spans of functions: nested calls, and functions that are left in every possible way."""
 
 import pytest
 
@@ -20,7 +20,7 @@ def latency(tool, load, function, *args):
 
 @pytest.mark.parametrize("n, threads, depth", ((1, 1, 0), (1, 1, 60), (20, 1, 5), (40, 2, 9)))
 def test_recursion(tool, trigger, n, threads, depth):
-    """Each call once, and its time is between what it has measured itself and what its caller has."""
+    """Each call counts once, and its time is between its own measurement and its caller's."""
     report, calls, inner, outer = latency(tool, trigger("spans", "nested", n, threads, depth),
                                           "recursive", "--sum", "$elapsed")
     row, = report["rows"]
@@ -31,7 +31,7 @@ def test_recursion(tool, trigger, n, threads, depth):
 
 @needs_dwarf
 def test_outer_calls_take_as_long_as_what_they_call(tool, trigger):
-    """By depth: each one's time contains that of those below it."""
+    """By depth: the time of each call contains that of the calls below it."""
     report, *_ = latency(tool, trigger("spans", "nested", 30, 2, 6), "recursive", "--sum", "$elapsed",
                          "--min", "$elapsed", "--by", "left")
     rows = rows_by(report, "left")
@@ -65,7 +65,7 @@ def test_tail_calls(tool, trigger):
 
 
 def test_left_by_longjmp(tool, trigger):
-    """A third of the calls never returns. Those that come later do, in their own time."""
+    """A third of the calls never returns. Later calls do, with their own times."""
     n, threads = scaled(600), 2
     report, calls, inner, outer = latency(tool, trigger("spans", "jump", n, threads), "jumping",
                                           "--sum", "$elapsed", "--by",
@@ -79,7 +79,7 @@ def test_left_by_longjmp(tool, trigger):
 
 @needs_dwarf
 def test_threads_that_exit_inside(tool, trigger):
-    """What they began has no end, and nobody else's end is taken for it."""
+    """Their calls have no end, and take nobody else's."""
     n = scaled(200)
     report, calls, *_ = latency(tool, trigger("spans", "exit", n, 1), "leaving", "--count", "--by", "i")
     assert counts_by(report, "i") == {i: 1 for i in range(0, n, 2)}
@@ -104,7 +104,7 @@ def test_thread_ids_that_are_used_again(tool, trigger):
 
 @needs_dwarf
 def test_arguments_and_results_of_one_call(tool, trigger):
-    """What was passed, what came back, and the time between, on one line."""
+    """Arguments, result and latency on one line."""
     got, report = stream(tool, trigger("arguments", 10), "-x", ARGUMENTS, "many a b c ret=$retval",
                          "--latency")
     assert [{**v} for v in got] == [{"a": i, "b": -i, "c": "text", "ret": 3 - i} for i in range(10)]
@@ -115,7 +115,7 @@ def test_arguments_and_results_of_one_call(tool, trigger):
 @needs_dwarf
 @alike
 def test_an_argument_that_is_called_as_what_it_is(tool, trigger):
-    """With a type behind it: the name stands for itself then."""
+    """An argument with a type after it keeps its own name in the output."""
     got, _ = stream(tool, trigger("arguments", 3), "-x", ARGUMENTS, "many a:u8 b:x16 second=b r=$retval", "--latency")
     assert got == [{"a": i, "b": hex(-i & 0xffff), "second": -i, "r": 3 - i} for i in range(3)]
 
@@ -143,7 +143,7 @@ def test_filters_on_both_sides(tool, trigger, filter, keep):
 @needs_dwarf
 @alike
 def test_value_of_the_begin(tool, trigger):
-    """Of calls that are chosen by their results."""
+    """Sums of an argument of calls chosen by their results."""
     report = measure(tool, trigger("arguments", 10), "-x", ARGUMENTS, "many", "--latency", "--sum", "b",
                      "--min", "b", "--filter", "$retval <= 0")
     row, = report["rows"]
@@ -166,7 +166,7 @@ PAIRS = ("-x", SPANS, "--from", "opened", "--to", "closed", "--match", "id,threa
 
 @needs_dwarf
 def test_pairs_by_two_numbers(tool, trigger):
-    """Opened in one order, closed in the other: none is taken for another one."""
+    """Opened in one order and closed in the other, each end finds its own begin."""
     n, threads = scaled(400), 2
     report = measure(tool, trigger("spans", "pairs", n, threads), *PAIRS, "--count", "--by", "id,thread")
     assert counts_by(report, "id", "thread") == {(i, t): 1 for i in range(n) for t in range(threads)}
@@ -175,7 +175,7 @@ def test_pairs_by_two_numbers(tool, trigger):
 
 @needs_dwarf
 def test_many_pairs_under_way(tool, trigger):
-    """More than there is room for are a loss, which says what makes room, and that does."""
+    """Pairs beyond the room in the map are lost; the report names the option that makes room, and it does."""
     n, room = 70000, 65536
     report = measure(tool, trigger("spans", "pairs", n, 1), *PAIRS, "--count")
     assert count(report["rows"]) == room and report["lost"]["map_full"] == n - room, report
@@ -195,7 +195,7 @@ def test_pairs_filtered(tool, trigger):
 @needs_dwarf
 @alike
 def test_pairs_filtered_by_either(tool, trigger):
-    """What the first event knows and the second does not is kept for it, behind the key."""
+    """A value that only the first event has is kept for the second one, after the key."""
     report = measure(tool, trigger("spans", "pairs", 20, 2), *PAIRS, "--count", "--by", "id,comm", "--filter",
                      "(id >= 15 && thread == 1) || $elapsed > 1h || id == 3")
     assert counts_by(report, "id") == {3: 2, **{i: 1 for i in range(15, 20)}}
@@ -222,7 +222,7 @@ def test_pairs_by_arguments_of_the_machine(tool, trigger):
 @needs_dwarf
 @alike
 def test_times_of_pairs_rise(tool, trigger):
-    """The first one opened is the last one closed."""
+    """The first pair opened is the last one closed."""
     report = measure(tool, trigger("spans", "pairs", 30, 1), *PAIRS, "--max", "$elapsed", "--by", "id")
     times = {i: row["max"] for i, row in rows_by(report, "id").items()}
     assert sorted(times.values(), reverse=True) == [times[i] for i in range(30)]
@@ -230,7 +230,7 @@ def test_times_of_pairs_rise(tool, trigger):
 
 @needs_dwarf
 def test_unmatched_ends_are_known(tool, trigger):
-    """With everything in view, an end without a begin is a loss, and a begin without an end none."""
+    """With everything in view, an end without a begin is a loss, and a begin without an end is not."""
     load = trigger("spans", "pairs", 5, 1)
     tracer = tool("--json", "-x", SPANS, "--from", "opened", "--to", "closed", "--match",
                   "id+100*(id > 2)", "--count", tool="probe")
@@ -248,7 +248,7 @@ def test_unmatched_ends_are_known(tool, trigger):
 
 @pytest.mark.parametrize("cpu", (0, 1))
 def test_on_one_cpu(tool, trigger, cpu):
-    """Calls on another CPU than that of -C are filtered: they are no losses."""
+    """Calls on CPUs other than that of -C are filtered, not lost."""
     load = trigger("spans", "nested", 20, 1, 3, command=("taskset", "-c", "1"))
     tracer = tool("--json", "-x", SPANS, "recursive", "--latency", "--count", "-C", cpu, tool="probe")
     load.go()
@@ -261,7 +261,7 @@ def test_on_one_cpu(tool, trigger, cpu):
 
 @pytest.mark.exclusive
 def test_the_tools_own_calls_are_no_losses(tool):
-    """A function that nobody but the tool calls, once for each report."""
+    """Only the tool calls this function, once per report."""
     tracer = tool("--json", "-x", tally.BUILD / "tally", "writer__write", "--latency", "--count", "-I", 50,
                   tool="probe")
     tracer.await_lines(4)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Addresses of programs by name in probe's streams: the name of the code that was there then, or the address."""
+"""Addresses of programs by name in probe's streams: the name of the code that was there at the time, or the address."""
 
 import re
 import subprocess
@@ -17,12 +17,12 @@ pytestmark = pytest.mark.exact
 
 
 def addresses(path):
-    """{symbol: address} of a program, in its own numbering."""
+    """{symbol: address} of a program, before relocation."""
     listed = subprocess.run(["nm", "--defined-only", path], check=True, capture_output=True, text=True).stdout
     return {name: int(address, 16) for address, _, name in (line.split() for line in listed.splitlines())}
 
 
-# What take() is given, in that order; &number is an address of that file.
+# Arguments of take(), in the order of the calls; &number is an address in that file.
 NAMES = ["first", "second+0x1", "getppid", "(handlers)", "0x0", "0x1"]
 
 
@@ -33,8 +33,8 @@ def without_address(values):
 
 @needs_dwarf
 def test_names(tool, trigger):
-    """Arguments, members, what was saved for a return, by number; static functions, those of other files, no
-    functions."""
+    """Arguments by name and number, members, values saved until the return; static functions, functions of other files,
+    and addresses of no function."""
     n = scaled(30)
     got, report = stream(tool, trigger("handlers", n), "-x", HANDLERS,
                          "take handler:symbol operations->open:symbol close=operations->close:symbol u=arg1:usymbol")
@@ -47,7 +47,7 @@ def test_names(tool, trigger):
 
 
 def test_handlers_in_system_calls(tool, trigger):
-    """An address of the program where the event is the kernel's; and the kernel's, where it is the program's."""
+    """An address of the program in an event of the kernel, and an address of the kernel in one of the program."""
     got, _ = stream(tool, trigger("handlers", 1), "syscalls:sys_enter_rt_sigaction act->sa_handler:usymbol", "--filter",
                     "sig == 10")
     assert got == [{"sa_handler": "on_signal"}]
@@ -58,7 +58,7 @@ def test_handlers_in_system_calls(tool, trigger):
 
 @needs_dwarf
 def test_a_process_that_is_gone(run):
-    """All of it is over when its first event is read: the kernel has told what was mapped."""
+    """The process has ended when its first event is read: the kernel had reported its mappings."""
     result = run("--json", "-x", HANDLERS, "take arg1:symbol", "--filter", "$arg1 > 9", "--", "sh", "-c",
                  f"echo | {HANDLERS} 1 > /dev/null", tool="probe")
     got, report = stream_of(result)
@@ -67,7 +67,7 @@ def test_a_process_that_is_gone(run):
 
 @pytest.fixture(scope="module")
 def swapped(tmp_path_factory):
-    """Two programs at the same addresses, in which two functions have changed places."""
+    """Two programs at the same addresses, with two functions swapped."""
     folder = tmp_path_factory.mktemp("handlers")
     flags = ("-O2", "-g", "-no-pie", "-fno-pie", "-fno-toplevel-reorder", "-D_GNU_SOURCE", "-w")
     made = [compile_trigger(folder, SOURCE, *flags, *more, name=name)
@@ -79,7 +79,7 @@ def swapped(tmp_path_factory):
 
 @pytest.mark.parametrize("which", (0, 1))
 def test_a_process_that_becomes_another_program(run, swapped, which):
-    """Its addresses are those of functions of the first program, though others are there by the time they are read."""
+    """Its addresses have the names of the first program's functions, though others are there when they are read."""
     n = 20
     first, then = swapped[which], swapped[1 - which]
     result = run("--json", "-x", first, "take arg1:symbol", "--filter", "$arg1 > 9", "--", "sh", "-c",
@@ -92,7 +92,7 @@ def test_a_process_that_becomes_another_program(run, swapped, which):
 
 @pytest.mark.parametrize("which", (0, 1))
 def test_one_that_ran_before(tool, ends, swapped, which):
-    """If it has become another program before it was seen, there are the addresses."""
+    """If it has executed another program before it was first seen, addresses are shown."""
     load = tally.Trigger(swapped[which], 1, swapped[1 - which])
     ends.callback(load.close)
     tracer = tool(

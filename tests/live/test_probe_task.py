@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""probe with $task, the structure of the task that runs: on tracepoints, system calls and in programs, against
-/proc and what this process knows of itself."""
+"""probe with $task, the structure of the current task: on tracepoints, system calls and in programs, against /proc and
+the data of this process itself."""
 
 import os
 import threading
@@ -38,7 +38,7 @@ def test_who_runs(tool, trigger):
 
 
 def test_threads(ends):
-    """Their leader is that of the process, and each is a task of its own; the memory is the same of all."""
+    """The threads share a leader and the memory, but each is a task of its own."""
     def work():
         def read():
             with open("/proc/self/exe", "rb") as f:
@@ -60,7 +60,8 @@ def test_threads(ends):
 
 
 def test_a_program(tool, trigger):
-    """In a program's function pointers are the program's, and those of $task the kernel's; both in one expression."""
+    """In a program's function, its pointers lead to its own memory and those of $task to the kernel's, even in one
+    expression."""
     load = trigger("arguments", N)
     group = Path(f"/proc/{load.pid}/cgroup").read_text().splitlines()[-1].split("/")[-1]
     report = measure(
@@ -81,21 +82,21 @@ def test_a_program(tool, trigger):
 
 
 def test_a_programs_numbers_lead_to_its_own_memory(tool, trigger):
-    """What was computed is no pointer of the kernel any more."""
+    """The result of a computation is no kernel pointer."""
     load = trigger("arguments", N)
     report = measure(tool, load, "-x", binary("arguments"), "many", "--by", "+0((u64)$task + 8)")
     assert (report["events"], report["lost"].pop("read_fault")) == (0, N) and nothing_lost(report)
 
 
 def test_what_cannot_be_read_is_lost(tool, trigger):
-    """A task that waits for no vfork() has nothing to wait for."""
+    """A task that waits for no vfork() has a NULL pointer here."""
     load = trigger("reads", N, 7)
     report = measure(tool, load, ENTER, "--by", "$task->vfork_done->done")
     assert (report["events"], report["lost"].pop("read_fault")) == (0, N) and nothing_lost(report)
 
 
 def test_calls(tool, trigger):
-    """From the begin of a call to its end: it is the task that began it."""
+    """From the begin of a call to its end, $task is the task that began it."""
     load = trigger("reads", N, 7)
     report = measure(tool, load, "--from", ENTER, "--to", "syscalls:sys_exit_pread64", "--match", "tid", "--by",
                      "$task->tgid", "--filter", "$task->pid > 1 && ret > 0")
