@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Values that probe reads have the width and the sign of their declaration, and are where the calling
-convention puts them: against programs that know what they pass."""
+"""probe reads values with the width and sign of their declaration, from where the calling convention puts them: against
+programs that know the values they pass."""
 
 import re
 import subprocess
@@ -33,7 +33,7 @@ def made(tmp_path_factory):
 
 
 def functions(path, pattern):
-    """The symbols of functions of a program that a regular expression matches."""
+    """The symbols of a program's functions that match a regular expression."""
     listed = subprocess.run(["nm", "--defined-only", path], check=True, capture_output=True, text=True)
     names = [line.split()[2] for line in listed.stdout.splitlines() if " T " in line or " W " in line]
     return [name for name in names if re.match(pattern, name)]
@@ -51,7 +51,7 @@ def lines_of(result):
     return [(line["event"].split(":")[-1], line["values"]) for line in lines]
 
 
-# Names of C++ are those of their symbols: functions of C as they are, others after _Z.
+# C++ symbols begin with _Z; functions of C have their own names.
 CALLED = r"(s|r|neg)_|_ZN?[0-9]+(cc|ref|refs)_|_ZN5thing"
 
 
@@ -60,7 +60,7 @@ CALLED = r"(s|r|neg)_|_ZN?[0-9]+(cc|ref|refs)_|_ZN5thing"
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("end", ("", "%return"))
 def test_arguments_are_where_the_calling_convention_puts_them(tool, ends, made, language, level, end):
-    """Behind each kind of argument and each kind of result; at a return, as they were at the entry."""
+    """After arguments of each type, and with results of each type; at a return, with their values at the entry."""
     path = made[language, level]
     names = [name + end for name in functions(path, CALLED)]
     assert len(names) == {"c": 49, "c++": 74}[language]
@@ -121,7 +121,7 @@ def test_results_that_are_no_numbers_are_refused(run, made):
 
 
 def test_a_type_that_is_not_known_is_said(tool, ends, run, tmp_path):
-    """Without debug information: what is assumed of a result stands in the report."""
+    """Without debug information the report has the type that is assumed for a result."""
     path = compile_trigger(tmp_path, SOURCE, "-x", "c", "-O0", "-w", name="stripped")
     got, report = stream_of(Probe(tool, start(ends, path), "-x", path, "neg_long%return $retval").work())
     assert got == [{"retval": -1}] * N
@@ -135,7 +135,7 @@ def test_a_type_that_is_not_known_is_said(tool, ends, run, tmp_path):
 
 # --- system calls ---------------------------------------------------------------------------------
 
-# Of types that are narrower than the 8 bytes they have in a record, or signed: each call fails.
+# Arguments that are signed or narrower than the 8 bytes they have in a record: each call fails.
 CALLS = (
     ("lseek", 8, (-1, -5, 0), "offset", "off_t", -5),
     ("pread64", 17, (-1, 0, 0, -6), "pos", "loff_t", -6),
@@ -174,18 +174,18 @@ def test_fields_of_system_calls_have_the_types_they_are_declared_with(ends):
 # --- sums and losses ------------------------------------------------------------------------------
 
 def exact(value):
-    """As JSON has it: 53 bits of what no signed 64 bits hold."""
+    """The value as JSON has it: one that does not fit into signed 64 bits has a precision of 53 bits."""
     return value if -2 ** 63 <= value < 2 ** 63 else float(value)
 
 
 def test_sums_beyond_64_bits(tool, ends):
-    """Of the largest numbers there are; the mean is between the smallest and the largest."""
+    """Sums of the largest numbers; their mean lies between the smallest and the largest value."""
     n, largest = 20, 2 ** 63 - 1
     text = CALLER % (n, [(8, (-1, largest, 0)), (8, (-1, -largest, 0)), (8, (-1, largest - 6, 0))])
     load = Trigger(sys.executable, "-c", text)
     ends.callback(load.close)
     lseek = "syscalls:sys_enter_lseek"
-    ours = "fd == 0xffffffff"          # the interpreter seeks, too, elsewhere
+    ours = "fd == 0xffffffff"          # the interpreter seeks elsewhere, too
     runs = (("offset", "offset > 0 && " + ours, largest * n + (largest - 6) * n, largest - 6, largest),
             ("offset", "offset < 0", -largest * n, -largest, -largest),
             ("(u64)offset", "offset < 0", (2 ** 64 - largest) * n, 2 ** 64 - largest, 2 ** 64 - largest),
@@ -202,7 +202,7 @@ def test_sums_beyond_64_bits(tool, ends):
 
 
 def test_histograms_of_values_beyond_63_bits(ends):
-    """Sum and mean of histograms, too; and those with bounds of one's own, of values with a sign."""
+    """Sums and means of histograms, too, also of histograms with given bounds, and of signed values."""
     n, largest = 20, 2 ** 63 - 1
     text = CALLER % (n, [(8, (-1, largest, 0)), (8, (-1, -largest, 0)), (8, (-1, largest - 6, 0))])
     load = Trigger(sys.executable, "-c", text)

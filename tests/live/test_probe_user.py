@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""probe on functions of programs and USDT: arguments, memory and variables whose values are known."""
+"""probe on functions of programs and USDT: arguments, memory and variables with known values."""
 
 import re
 import subprocess
@@ -36,7 +36,7 @@ def many(i):
 @needs_dwarf
 @pytest.mark.parametrize("arguments", (MANY, "a b c d e f=f:x64 g h"), ids=("abi", "names"))
 def test_arguments(tool, trigger, arguments):
-    """Six of them in registers, two on the stack; by their place and by name."""
+    """Six arguments in registers and two on the stack, by number and by name."""
     got, report = stream(tool, trigger("arguments", 20), "-x", ARGUMENTS, f"many {arguments}")
     assert got == [many(i) for i in range(20)]
     assert nothing_lost(report)
@@ -75,7 +75,7 @@ def shown(text):
 @pytest.mark.parametrize("argument", few(("text", "text=$arg1:string", "text=+0($arg1):string",
                                           "text=+0(%di):ustring")))
 def test_texts(tool, trigger, argument):
-    """What cannot be read is none, not empty; what is longer is marked; nothing breaks the line."""
+    """Unreadable text is null, not empty; text that is too long is marked; no text breaks the line."""
     got, report = stream(tool, trigger("arguments", 0, *TEXTS), "-x", ARGUMENTS, f"read_text {argument}")
     assert [v["text"] for v in got] == [shown(text) for text in TEXTS]
 
@@ -95,7 +95,7 @@ def test_texts_of_text(tool, trigger):
 
 @needs_dwarf
 def test_texts_as_keys(tool, trigger):
-    """An address without memory behind it is lost, and no empty text."""
+    """Text at an unmapped address makes the event a loss, not a key without text."""
     texts = ("one", "two", "one", "", "@null", "@edge", "one", "\x07bell")
     report = measure(tool, trigger("arguments", 0, *texts), "-x", ARGUMENTS, "read_text", "--by", "text")
     assert counts_by(report, "text") == {"one": 3, "two": 1, "": 1, "\\x07bell": 1}
@@ -104,7 +104,7 @@ def test_texts_as_keys(tool, trigger):
 
 @needs_dwarf
 def test_long_texts_are_keys_of_their_own(tool, trigger):
-    """Up to 254 characters; texts that differ at their ends are two, and what is cut is marked."""
+    """Up to 254 characters; texts that differ at their ends are two keys, and truncated text is marked."""
     sizes = (100, 100, 200, 254, 280, 300)
     report = measure(tool, trigger("arguments", 0, *(f"@{n}" for n in sizes)), "-x", ARGUMENTS,
                      "read_text", "--by", "text")
@@ -179,7 +179,7 @@ def test_sums_and_bounds(ends, trigger):
 @needs_dwarf
 @alike
 def test_sums_of_events_with_a_sign_and_without(ends, trigger):
-    """Numbers of the one are signed, of the other addresses with the highest bit set, which no signed sum holds."""
+    """One event's numbers are signed, the other's are addresses with the highest bit set, which no signed sum holds."""
     n, high = 4, "arg1 | 0x8000000000000000"
     number, address, both, cast = measure_each(ends, trigger("arguments", n), [
         ("-x", ARGUMENTS, *args) for args in (("many", "--sum", high), ("of_pair", "--sum", high, "--min", high),
@@ -205,7 +205,7 @@ def test_keys_of_several_kinds(tool, trigger):
 
 @needs_dwarf
 def test_on_two_cpus_at_once(tool, trigger):
-    """Programs on functions can be interrupted and preempted: still all is counted, and once."""
+    """Programs on functions can be interrupted and preempted: still, each event counts, and once."""
     n = scaled(4000)
 
     def loads():
@@ -237,7 +237,7 @@ def test_functions_of_a_glob(tool, trigger):
 @needs_dwarf
 @alike
 def test_names_of_each_probe(tool, trigger):
-    """A name means in each probe what that probe says."""
+    """A name has its own meaning in each probe."""
     report = measure(tool, trigger("arguments", 10), "-x", ARGUMENTS, "M=many v=a", "L=with_locals v=n*2",
                      "--sum", "v")
     assert {r["event"]: (r["count"], r["sum"]) for r in report["rows"]} == \
@@ -275,7 +275,7 @@ def test_usdt_in_two_places(tool, trigger):
 
 
 def test_usdt_with_a_semaphore(tool, trigger):
-    """And its text."""
+    """With a text argument."""
     report = measure(tool, trigger("usdt", 30), "-x", USDT, "sdt_tally_test:guarded", "--by",
                      "t=arg2:string,half=arg1>>4")
     assert counts_by(report, "t", "half") == {("text", 0): 16, ("text", 1): 14}
@@ -297,7 +297,7 @@ def lines_of(function):
 
 @needs_dwarf
 def test_variables_in_the_middle(tool, trigger):
-    """squared is not there when the function begins, and is at its later lines."""
+    """squared does not exist when the function begins, but does at later lines."""
     line = lines_of("with_locals")["sink = squared;"]
     got, _ = stream(tool, trigger("arguments", 10), "-x", ARGUMENTS, f"with_locals:{line} n squared")
     assert got == [{"n": i, "squared": i * i} for i in range(10)]
@@ -320,7 +320,7 @@ def test_variables_that_are_not_live_are_refused(run):
 
 @needs_dwarf
 def test_static_variables(ends, trigger):
-    """Of a program that is loaded anywhere, by name: what the call before left there."""
+    """Static variables by name, in a position-independent program: the value is from the call before."""
     value, filtered, exported = measure_each(ends, trigger("arguments", 20), [
         ("-x", ARGUMENTS, "with_locals", "--by", "n,passed"),
         ("-x", ARGUMENTS, "with_locals", "--filter", "passed > 5"),
@@ -339,7 +339,7 @@ FORMS = (("-O0", "-g"), ("-O2", "-g"), ("-O2", "-g", "-no-pie"), ("-O1", "-g", "
 @pytest.mark.skipif(bool(GUEST), reason="compilers are slow in an emulated machine")
 @pytest.mark.parametrize("flags", FORMS, ids=" ".join)
 def test_of_compilers(ends, directory, flags):
-    """Arguments, results, a local variable and a static one, however the program was made."""
+    """Arguments, results, a local variable and a static one, with different compiler options."""
     path = compile_trigger(directory, SOURCE, "-D_GNU_SOURCE", *flags)
     load = Trigger(path, 10)
     ends.callback(load.close)
@@ -359,7 +359,7 @@ def test_of_compilers(ends, directory, flags):
 @needs_dwarf
 @pytest.mark.skipif(bool(GUEST), reason="compilers are slow in an emulated machine")
 def test_separate_debug_information(ends, directory):
-    """Stripped, with the file that .gnu_debuglink names beside it; and without."""
+    """Stripped, with and without the file that .gnu_debuglink names."""
     path = compile_trigger(directory, SOURCE, "-D_GNU_SOURCE", "-O2", "-g")
     debug = path.with_suffix(".debug")
     subprocess.run(["objcopy", "--only-keep-debug", path, debug], check=True)

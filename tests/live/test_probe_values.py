@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Structures and arrays, written by their members, and casts to types of the traced program: against a program that
-says what it puts there (tests/triggers/values.cpp)."""
+"""Structures and arrays, printed by their members, and casts to types of the traced program: against a program with
+known contents (tests/triggers/values.cpp)."""
 
 import csv
 import os
@@ -40,7 +40,7 @@ def run(tool, path, *args):
 
 
 def each(tool, path, probe):
-    """What every one of N events said, which was the same."""
+    """The fields of N events, which are all the same."""
     got, report = stream_of(run(tool, path, probe))
     assert nothing_lost(report) and len(got) == N and all(line == got[0] for line in got), got
     return got[0]
@@ -100,7 +100,7 @@ def test_types_that_are_not_known(run, made):
 
 @alike
 def test_a_name_that_two_files_have_for_different_types(run, tool, tmp_path):
-    """Each file's functions mean their own; those of others cannot say which."""
+    """In each file's functions the name means that file's type; elsewhere it is ambiguous."""
     parts = {"one": "struct own { int before; int mark; };", "two": "struct own { long mark; };", "three": ""}
     objects = []
     for name, kind in parts.items():
@@ -129,7 +129,7 @@ def test_a_name_that_two_files_have_for_different_types(run, tool, tmp_path):
 # --- names of numbers ---------------------------------------------------------------------------
 
 def test_enumerators_by_name(tool, made):
-    """Of members, arguments and what is cast; a number without a name stays one."""
+    """Enumerators of members, arguments and casts; a number without a name stays a number."""
     path = made["c"]
     assert each(tool, path, "take_value v->color c=v->color:enum s=v->sign:enum") == {
         "color": 5, "c": "GREEN", "s": "MINUS"}
@@ -143,7 +143,7 @@ def test_enumerators_by_name(tool, made):
 
 
 def test_names_that_a_tracepoint_has_for_its_numbers(tool):
-    """The kernel's own output says the same: irq_vector.h and trace/events/irq.h."""
+    """Names are those of the kernel's own output: irq_vector.h and trace/events/irq.h."""
     known = {0: "HI", 1: "TIMER", 2: "NET_TX", 3: "NET_RX", 4: "BLOCK", 5: "IRQ_POLL", 6: "TASKLET", 7: "SCHED",
              8: "HRTIMER", 9: "RCU"}
     probe = tool(
@@ -154,7 +154,7 @@ def test_names_that_a_tracepoint_has_for_its_numbers(tool):
 
 
 def test_flags_that_a_tracepoint_has_names_for(tool, trigger):
-    """As the kernel's own ring has them: of the pages that a program gets."""
+    """Flags of the pages that a program gets, compared with the kernel's own trace."""
     load = trigger("faults", 200, 1, 0)
     tracers = [tool("--json", "-p", load.pid, *args, tool="probe")
                for args in (("kmem:mm_page_alloc", "--by", "gfp_flags:enum"), ("kmem:mm_page_alloc", "--stream"))]
@@ -213,7 +213,7 @@ def test_values_as_keys(tool, made, key, wanted):
 
 
 def test_what_is_not_shown_makes_no_other_key(tool, made):
-    """Padding, the bits beside a field of bits, and what is behind the end of a text."""
+    """Padding, neighbours of a bit-field, and bytes after the end of a text make no keys of their own."""
     report = report_of(run(tool, made["c"], "take_padded", "--by", "k=*p"))
     rest = ", .bits=2, .number=-4, .wide=1}"
     assert {row["k"]: row["count"] for row in report["rows"]} == {
@@ -256,7 +256,7 @@ def test_values_where_numbers_are_wanted(run, made):
 
 
 def test_of_the_kernel(tool):
-    """Members of a structure are what they are when they are named, each for itself."""
+    """A structure shows the values that its members have when they are named one by one."""
     lines, report = stream_of(
         tool(
             "--json",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""probe --with: what counters advanced by between a begin and its end, in that thread and no other."""
+"""probe --with: by how much counters advance between a begin and its end, in that thread and no other."""
 
 from pathlib import Path
 
@@ -13,8 +13,8 @@ COSTLY = ("-x", COSTS, "costly", "--latency")
 
 
 def whole(report):
-    """A report without gaps. Some virtual machines hide switches: calls with one inside are lost, and
-    the report says so."""
+    """A report without gaps. Some virtual machines hide switches: calls with a hidden switch are lost, and the report
+    says so."""
     if report["lost"]["missed"] and pvm_guest():
         raise Blurred
     assert nothing_lost(report), report
@@ -34,7 +34,7 @@ def between(n, bounds):
 
 
 def test_faults_and_switches(tool, trigger):
-    """Of threads that sleep and move from one CPU to the other inside: exact, as getrusage() has it."""
+    """Threads sleep and move between CPUs inside the call: counts are exact, by getrusage()."""
     n, threads, moves = scaled(40), 2, 2
 
     def trial():
@@ -73,7 +73,7 @@ def test_others_on_the_same_cpu_are_not_counted(tool, trigger):
 
 
 def test_time_on_the_cpu(tool, trigger):
-    """What a call sleeps is in its latency, and not on its CPU clock."""
+    """Sleep in a call is in its latency, and not in its task-clock."""
     n = scaled(40)
 
     def trial():
@@ -82,7 +82,7 @@ def test_time_on_the_cpu(tool, trigger):
         assert row["count"] == n and row["avg"] == row["sum"] // n
         assert row["task-clock/call"] == row["task-clock"] // n
         assert row["sum"] >= slept
-        # Half of it for what passes until the sleeper has left its CPU: here it is all but a hundredth.
+        # Half of the sleep allows for the time until the sleeper leaves its CPU; on this machine a hundredth would do.
         assert 0 < row["task-clock"] <= row["sum"] - slept // 2
 
     steady(trial)
@@ -101,7 +101,7 @@ def test_by_key_and_with_other_figures(tool, trigger):
         assert {row["odd"]: row["max"] for row in rows} == {0: n - 2, 1: n - 1}
         assert between(sum(row["page-faults"] for row in rows), faults)
         assert all(row["page-faults"] >= 10 * (n // 2) for row in rows if row["odd"])
-        # What else may fault is counted for the first call: pages of the program itself.
+        # Other faults, on pages of the program itself, count for the first call.
         assert sum(row["page-faults"] for row in rows if not row["odd"]) < 20
 
     steady(trial)
@@ -138,7 +138,7 @@ def test_filtered_calls_are_left_out(tool, trigger):
 
 
 def test_system_calls_by_thread(tool, trigger):
-    """From one event to another one in the same thread: a sleep is a switch, unless it is over before that."""
+    """From one event to another in the same thread: a sleep is a switch, unless it ends before the switch."""
     n = scaled(40)
 
     def trial():
@@ -153,7 +153,7 @@ def test_system_calls_by_thread(tool, trigger):
 
 
 def test_functions_of_the_kernel(tool, trigger):
-    """Where this kernel has probes of them: the same by fentry or kprobes."""
+    """The same by fentry or kprobes, where this kernel has them."""
     if not Path("/sys/bus/event_source/devices/kprobe").exists():
         pytest.skip("this kernel has no kprobes")
     n = scaled(40)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Wrong command lines of probe: what is said of each, and where the caret points."""
+"""Wrong command lines of probe: the message for each, and where the caret points."""
 
 import functools
 import shlex
@@ -17,7 +17,7 @@ NAMES = {
 }
 
 # Each: arguments, exit code, the sentence or its beginning, (column, width) of the caret.
-# What stands in filters.
+# Filters.
 FILTERS = (
     (("@R", "--filter", "count => 100"), 2,
      "--filter: unknown operator '=>', did you mean '>='?", (6, 2)),
@@ -422,7 +422,7 @@ OPTIONS = (
 
 @functools.lru_cache
 def second_instruction():
-    """Of with_locals(), one digit: the first ones of a function are short."""
+    """The offset of the second instruction of with_locals(), which has one digit: the first instructions are short."""
     return str(sorted(instructions(binary("arguments"), "with_locals")[0])[1])
 
 
@@ -457,7 +457,7 @@ def test_many_wrong_lines_are_here():
 
 
 def test_a_scope_that_an_event_does_not_tell(run):
-    """Its record is about another task."""
+    """The event's record is about another task."""
     result = run("sched:sched_wakeup", "--hist", "pid", "-p", "1", tool="probe")
     assert (result.code, result.text) == (4, "") and "another task" in result.stderr
 
@@ -474,7 +474,7 @@ def test_a_scope_that_an_event_does_not_tell(run):
      "it does so of single events, and shows no time between two"),
 ))
 def test_stacks_are_stackcounts(run, args, said):
-    """What is to be typed instead can be: it is tried."""
+    """Suggested stackcount commands are tried, and work."""
     result = run(*map(named, args), tool="probe")
     assert result.code == 2 and "stackcount counts by stack" in result.stderr, result
     assert f"probe:   {named(said)}" == result.stderr.splitlines()[-1]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """profile: CPU time by stack, against programs whose time and call chains are known.
 
-What a sample finds is chance, how many there are is not: a busy CPU is looked at HZ times a second.
-An emulated guest loses many samples; shares and chains are the same there.
+Samples hit functions by chance, but their number is fixed: a busy CPU is sampled HZ times a second. An emulated guest
+loses many samples; shares and chains are the same there.
 """
 
 import math
@@ -41,7 +41,7 @@ def of(report, **key):
 
 
 def value(stacks, name=None):
-    """Samples in all, or with a frame of that name."""
+    """The number of samples, in all or with a frame of that name."""
     return sum(s["value"] for s in stacks if name is None or name in names(s))
 
 
@@ -56,14 +56,14 @@ def work(load):
 
 
 def work_and_wait(load):
-    """The same, and how long it has waited for its CPU."""
+    """work(), and the seconds that the trigger has waited for its CPU."""
     before = tally.books(load.pid).delay_ns
     return work(load), (tally.books(load.pid).delay_ns - before) / 1e9
 
 
 def check_samples(n, report, used, waited, hz):
-    """HZ samples for each second of CPU time. On a CPU of its own a task gets each of them; where others have a part of
-    the CPU, chance decides whom a sample finds, and whose samples are missed."""
+    """HZ samples for each second of CPU time. A task alone on a CPU gets all of its samples; on a shared CPU, which
+    task a sample hits and whose samples are missed is random."""
     due, part = hz * used, used / (used + waited)
     near = 0.03 * due + 3 + 4 * deviation(due / part, part)
     within(n - near <= due <= n + report["lost"]["missed"] + near, n, used, waited, report["lost"])
@@ -87,7 +87,7 @@ def test_shares(profile, trigger, scope):
             assert len(of(report)) == len(stacks) and n == report["events"]
         if not GUEST:
             check_samples(n, report, used, waited, HZ)
-        # Some samples are in the clock's code, which does not show whose loop it is in.
+        # Some samples are in the clock's code, which does not show whose loop called it.
         rest = n - sum(functions)
         within(rest <= (0.3 if GUEST else 0.1) * n, n, functions)
         for found, share in zip(functions, (0.7, 0.2, 0.1)):
@@ -99,10 +99,10 @@ def test_shares(profile, trigger, scope):
 @pytest.mark.skipif(bool(GUEST), reason="an emulated CPU is held up all the time")
 @pytest.mark.parametrize("hz", (99, 999))
 def test_totals(profile, trigger, hz):
-    """HZ times the CPU time that the kernel's own books say."""
+    """HZ times the CPU time of the kernel's own accounting."""
     def trial():
         load = trigger("shares", 2000 if hz == 99 else 1000, CPU)
-        tracer = profile("-F", hz, "-p", load.pid, "-C", CPU)   # what the other CPU misses is not its own
+        tracer = profile("-F", hz, "-p", load.pid, "-C", CPU)   # samples that the other CPU misses are not its own
         used, waited = work_and_wait(load)
         report = tracer.stop().report
         check_samples(report["events"], report, used, waited, hz)
@@ -114,9 +114,9 @@ def test_totals(profile, trigger, hz):
 @pytest.mark.skipif(bool(GUEST), reason="an emulated CPU is held up all the time")
 @pytest.mark.parametrize("hz", (99, 999))
 def test_totals_with_idle(profile, trigger, hz):
-    """HZ times the elapsed time on each CPU, whether it is busy or not; without --idle as many as that less
-    those of the idle tasks, but for chance. What is filtered is the tool itself, which reads no tables here: the two do
-    not begin at the same moment, and would find more or less to do."""
+    """HZ times the elapsed time on each CPU, busy or not; without --idle, that number less the samples of the idle
+    tasks, within the random error. The tool filters only its own samples and reads no tables here: the two runs do not
+    begin at the same moment, and would have different amounts to read."""
     def trial():
         load = trigger("shares", 10_000, CPU)       # longer than both runs, wherever they begin
         load.go()
@@ -161,14 +161,15 @@ def test_intervals_are_differences(profile, trigger):
         # In a guest the first report, which reads the symbols, takes longer than all the work.
         within(len(reports) >= (2 if GUEST else 5) and len(busy) >= (1 if GUEST else 3), busy)
         within(sum(busy) <= 1.05 * used * HZ + 5, used, busy)
-        # Each has its own: not what the one before had, too. (What came while the first was made is the second's.)
+        # No interval repeats the samples of the last one. (Those that came while the first report was made belong to
+        # the second.)
         within(GUEST or max(busy, default=0) <= 0.6 * sum(busy) or len(busy) < 5, busy)
 
     steady(trial)
 
 
 def test_nothing_runs(run):
-    """Idle CPUs are no samples and miss none; with --idle they are samples like others."""
+    """Idle CPUs take no samples and miss none; with --idle they take samples like others."""
     sleeper = subprocess.Popen(["sleep", "60"])
     try:
         report = run("--json", "-p", sleeper.pid, "-d", 0.3, tool="profile").report
@@ -191,7 +192,7 @@ def chains(load, tracer):
 
 
 def is_whole(stack, depth=DEPTH):
-    """From main to bottom, and what bottom calls: the clock takes a fifth of its time on some machines."""
+    """From main to bottom and its callees: the clock takes a fifth of bottom's time on some machines."""
     frames = names(stack)
     chain = ["main", "begin", *["down"] * depth, "bottom"]
     return "main" in frames and frames[frames.index("main"):][:len(chain)] == chain and frames[0] != "[incomplete]"
@@ -208,7 +209,7 @@ def test_a_deep_chain_is_exact(profile, trigger):
 
 
 def test_kernel_and_user_parts(profile, trigger):
-    """read() of /dev/zero: the whole chain; with -K and -U the same samples, and one part of them."""
+    """read() of /dev/zero: the whole chain; -K and -U have the same samples, each with one part of the chain."""
     found = {}
     for part in (), ("-K",), ("-U",):
         load = trigger("deep", 3, MS // 3, 1)
@@ -247,7 +248,7 @@ def test_deeper_than_the_kernel_walks(run):
 
 
 def test_a_process_that_has_gone_has_names(profile, trigger):
-    """The child works, ends, and is reported a while later."""
+    """The child works and exits, and is reported a while later."""
     name = tally.own("gone")
     load = trigger("deep", DEPTH, MS // 3, 2, comm=name)
     tracer = profile("-F", HZ, "--comm", name, "--by", "pid")
@@ -358,7 +359,7 @@ def test_top(profile, trigger):
 
 
 def test_no_room_for_stacks(profile, trigger):
-    """What is not counted is told, and the rest stays right."""
+    """Samples without room are counted as lost, and the rest stays right."""
     load = trigger("deep", 3, MS // 2, 1)
     tracer = profile("-F", 1999, "-p", load.pid, "--max-keys", 1)
     load.go()
@@ -370,7 +371,7 @@ def test_no_room_for_stacks(profile, trigger):
 
 
 def test_folded_stacks_say_what_is_lost(tool, trigger):
-    """The format has no place for it: it is a warning."""
+    """The format has no place for losses, so there is a warning."""
     load = trigger("deep", 3, MS // 2, 1)
     tracer = tool("--format", "folded", "-F", 1999, "-p", load.pid, "--max-keys", 1, tool="profile")
     load.go()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""profile -e: samples of other events than the clock, against the kernel's own counts of them."""
+"""profile -e: samples of events other than the clock, against the kernel's own counts."""
 
 import functools
 import os
@@ -22,15 +22,15 @@ def profile(tool):
 
 
 def work(load):
-    """Until it is at rest: it says that it is done before its last switch."""
+    """Runs the load until it rests: it says that it is done before its last switch."""
     load.go()
     load.done()
     load.settle()
 
 
 def checked(report, event):
-    """The kernel runs no program on a CPU where another one's maps are just being written: of whose events it
-    left one out is not known."""
+    """The kernel runs no program on a CPU that is writing to a map of another one: nobody knows whose events it left
+    out."""
     if report["lost"]["missed"] or report["lost"]["recursion"]:
         raise tally.Blurred
     schema.check(report)
@@ -42,7 +42,7 @@ def checked(report, event):
 # --- every one -------------------------------------------------------------------------------------
 
 def test_each_page_fault(profile, trigger):
-    """As many as the kernel has in the books of the process, and they come from touch()."""
+    """As many faults as the kernel charges to the process, and they come from touch()."""
     def trial():
         load = trigger("faults", scaled(500), 2, 0)
         tracer = profile("-e", "page-faults", "-c", 1, "-p", load.pid)
@@ -58,7 +58,7 @@ def test_each_page_fault(profile, trigger):
 
 
 def test_modifiers(profile, trigger):
-    """Nobody asks the kernel for new memory in touch(): all of its faults are the user's."""
+    """touch() makes no system call that needs new memory: all of its faults are in user mode."""
     def trial():
         load = trigger("faults", scaled(500), 1, 0)
         tracers = [profile("-e", f"page-faults{of}", "-c", 1, "-p", load.pid) for of in ("", ":u", ":k")]
@@ -78,7 +78,7 @@ def test_each_switch(profile, trigger):
         before = usage(load.pid, load.pid)
         work(load)
         report = checked(tracer.stop().report, "cs")
-        happened = since(before, load.pid, load.pid)    # with its last one, which it may make after "done"
+        happened = since(before, load.pid, load.pid)    # includes its last switch, possibly after "done"
 
         def check():
             assert report["events"] == happened.voluntary + happened.involuntary, (report["events"], happened)
@@ -93,7 +93,7 @@ def test_each_switch(profile, trigger):
 
 @pytest.mark.parametrize("n, every", ((1000, 1), (1000, 7), (5, 7), (700, 100)))
 def test_every_nth_of_a_tracepoint(profile, trigger, n, every):
-    """A call that nobody else makes, on one CPU: a sample for each N full, and it stands for N."""
+    """Only the load makes this call, on one CPU: each N calls make one sample, which counts as N."""
     def trial():
         load = trigger("syscalls", 1, f"{GETPPID}:{n}", command=("taskset", "-c", str(CPU)))
         tracer = profile("-e", "syscalls:sys_enter_getppid", "-c", every, "-p", load.pid)
@@ -105,8 +105,8 @@ def test_every_nth_of_a_tracepoint(profile, trigger, n, every):
 
 
 def test_every_nth_of_a_counter(profile, trigger):
-    """What is in the samples is a multiple of N, and with the kernel's own count differs by less than
-    one N on each CPU; no sample is missed."""
+    """The sum of the samples is a multiple of N and, on each CPU, within N of the kernel's own count; no sample is
+    missed."""
     steady(functools.partial(compare_with_stat, profile, trigger))
 
 
@@ -129,7 +129,7 @@ def compare_with_stat(profile, trigger):
 
 
 def test_a_frequency_is_weighted(profile, trigger):
-    """Samples stand for the events of their period: the sum is that of the events, not of the samples."""
+    """Samples stand for the events of their period: the sum is the number of events, not of samples."""
     def trial():
         load = trigger("faults", scaled(200_000), 1, 0)
         tracer = profile("-e", "page-faults", "-F", 999, "-p", load.pid)
@@ -143,7 +143,7 @@ def test_a_frequency_is_weighted(profile, trigger):
 
 
 def test_a_clock_is_time(profile, trigger):
-    """A period is in nanoseconds, and samples are as many as there were periods of CPU time."""
+    """The period is in nanoseconds, and there is a sample for each period of CPU time."""
     def trial():
         load = trigger("shares", 300, CPU)
         tracer = profile("-e", "task-clock", "-c", 5_000_000, "-p", load.pid)
@@ -181,7 +181,7 @@ def test_refused(run, args, said):
     ("shed:sched_switch", "did you mean sched:sched_switch?"), ("sched:nosuch*", "`list 'sched:*'` shows"),
 ), ids=str)
 def test_only_near_names_are_suggested(run, event, said):
-    """The names that a glob matches elsewhere are no answer to a system that is not there."""
+    """Names that a glob matches in other systems are no suggestion for a system that does not exist."""
     result = run("-e", event, "-d", 0.1, tool="profile")
     assert result.code == (2 if "*" in event else 1) and said in result.stderr, result
     assert result.stderr.count("did you mean") <= 1, result
@@ -189,7 +189,7 @@ def test_only_near_names_are_suggested(run, event, said):
 
 @pytest.mark.skipif(HAS_PMU, reason="there are hardware counters here")
 def test_no_hardware_counters(run):
-    """Said in a sentence; nothing else is sampled in its place."""
+    """The message is one sentence; nothing else is sampled instead."""
     result = run("-e", "LLC-load-misses", "-c", 100, "-d", 0.1, tool="profile")
     assert result.code == 4 and "no hardware counters" in result.stderr and not result.stdout, result
 

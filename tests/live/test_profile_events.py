@@ -22,14 +22,14 @@ def profile(tool):
 
 
 def work(load):
-    """Until it is at rest: it says that it is done before its last switch."""
+    """Runs the load until it rests: it says that it is done before its last switch."""
     load.go()
     load.done()
     load.settle()
 
 
 def totals(report):
-    """By event: the sum of its stacks, which is its total; no event is missed or lost."""
+    """{event: total}, which is the sum of its stacks; no event is missed or lost."""
     schema.check(report)
     sums = {each["event"]: 0 for each in report["event_totals"]}
     for stack in report["stacks"]:
@@ -43,8 +43,8 @@ def totals(report):
 
 
 def test_each_is_exact(profile, trigger):
-    """Calls of a tracepoint, faults and switches of one process in one run, against its books and what it was told to
-    do."""
+    """Calls of a tracepoint, faults and switches of one process in one run, against the kernel's accounting and the
+    load's parameters."""
     def trial():
         load = trigger("syscalls", 1, f"{GETPPID}:700", command=("taskset", "-c", str(CPU)))
         tracer = profile("-e", "page-faults", "-e", "syscalls:sys_enter_getppid", "-e", "cs", "-c", 1, "-p", load.pid)
@@ -63,7 +63,7 @@ def test_each_is_exact(profile, trigger):
 
 
 def test_a_glob_is_each_that_it_matches(profile, trigger):
-    """As if they were listed, each with its own count."""
+    """As if the events were listed, each with its own count."""
     def trial():
         load = trigger("syscalls", 1, f"{GETPPID}:700", command=("taskset", "-c", str(CPU)))
         tracer = profile("-e", "syscalls:sys_*_getppid", "-c", 1, "-p", load.pid)
@@ -115,7 +115,7 @@ def test_as_alone(profile, trigger):
 
 
 def test_the_clock_and_others(profile, trigger):
-    """-F is the clock's and -c the others': samples are as many as periods of CPU time, faults are all counted."""
+    """-F is for the clock and -c for the others: a sample for each period of CPU time, and every fault counts."""
     def trial():
         load = trigger("shares", 300, CPU)
         tracer = profile("-e", "cpu-clock", "-e", "page-faults", "-F", 199, "-c", 1, "-p", load.pid)
@@ -135,7 +135,7 @@ def test_the_clock_and_others(profile, trigger):
 
 
 def test_every_nth_of_each(profile, trigger):
-    """The remainder is of each event by itself."""
+    """Each event has its own remainder."""
     def trial():
         load = trigger("syscalls", 1, f"{GETPPID}:100", command=("taskset", "-c", str(CPU)))
         tracer = profile("-e", "syscalls:sys_enter_getppid", "-e", "syscalls:sys_exit_getppid", "-c", 7, "-p", load.pid)
@@ -147,14 +147,14 @@ def test_every_nth_of_each(profile, trigger):
 
 
 def parts(stack):
-    """Frames of the kernel, and of the user; not notes."""
+    """Numbers of kernel frames and user frames, without notes."""
     modules = [frame["module"] for frame in stack["frames"] if frame["module"]]
     return modules.count("[kernel]"), len(modules) - modules.count("[kernel]")
 
 
 def test_terms_of_its_own(profile, trigger):
-    """Each event is sampled, and its stacks are cut, as it says itself: the totals are the same, and the cut stacks
-    are the inner ends of the whole ones."""
+    """Each event's terms apply to its own samples and stacks: the totals are the same, and cut stacks are the inner
+    ends of the whole ones."""
     def trial():
         load = trigger("syscalls", 1, f"{GETPPID}:100", command=("taskset", "-c", str(CPU)))
         tracer = profile("-e", "syscalls:sys_enter_getppid/period=7/,syscalls:sys_exit_getppid,"
@@ -165,7 +165,7 @@ def test_terms_of_its_own(profile, trigger):
         found = totals(report)
         assert found["syscalls:sys_enter_getppid"] == 98 and found["syscalls:sys_exit_getppid"] == 100, found
         assert found["short"] == found["bare"] == found["cs"] > 0, found
-        # Where several new stacks follow each other with interrupts off, the kernel may have no memory for each.
+        # If several new stacks follow each other with interrupts off, the kernel may have no memory for each.
         kept = [s for s in report["stacks"] if s["frames"][0]["name"] != "[stack lost]"]
         of = {each: [s for s in kept if s["key"]["event"] == each] for each in ("short", "bare", "cs")}
         assert all(sum(parts(s)) == len(s["frames"]) == 1 for s in of["bare"]), of["bare"]
@@ -211,7 +211,7 @@ def test_intervals_and_keys(profile, trigger):
 
 @once
 def test_frames_are_chosen_for_each(run, trigger):
-    """What --frames leaves out is said by event, in its own unit."""
+    """--frames leaves out samples per event, each in the event's unit."""
     load = trigger("faults", scaled(500), 1, 0)
     tracer = tally.Tool("--json", "-e", "page-faults", "-e", "cs", "-c", "1", "-p", load.pid, "--frames", "^touch$",
                         tool="profile")
@@ -235,13 +235,13 @@ def test_text(run):
     assert re.search(r"^ +cpu-clock +cs +sched:sched_switch\n +samples +events +events\n( +[\d,]+){3}  all$", ran.text,
                      re.MULTILINE), ran
     table = run("-e", "cpu-clock,cs", "--by", "dso", "-d", 0.5, tool="profile")
-    assert "incomplete" not in table.text, table    # nothing is said of callers, which are not shown
+    assert "incomplete" not in table.text, table    # callers are not shown, so nothing is said of them
     assert table.code == 0 and re.search(r"^cpu-clock% +cs% +dso$", table.text, re.MULTILINE), table
 
 
 @once
 def test_rows_by_event(run):
-    """In files for programs each row is of one event, and shares are of its total."""
+    """In machine formats each row has one event, and shares are of that event's total."""
     ran = run("-e", "cpu-clock,cs", "--by", "comm,sym", "--json", "-d", 0.5, "-I", 250, tool="profile")
     for line in ran.text.splitlines():
         rows = json.loads(line)["rows"]
@@ -252,7 +252,7 @@ def test_rows_by_event(run):
 
 @once
 def test_folded(tool, trigger):
-    """An event is the outermost frame."""
+    """The event is the outermost frame."""
     load = trigger("faults", scaled(500), 1, 0)
     tracer = tool(
         "-e", "cpu-clock", "-e", "page-faults/period=1/", "-p", load.pid, "--format", "folded", tool="profile"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""profile --live on a terminal: what is on it, keys, and that it is given back as it was."""
+"""profile --live on a terminal: the screen, the keys, and the terminal's state afterwards."""
 
 import termios
 
@@ -24,7 +24,7 @@ def terminal(ends):
 
 
 def test_screens(terminal, trigger):
-    """Each fits, the busiest function of its interval comes first, and q ends all of it."""
+    """Each screen fits, the busiest function of its interval comes first, and q ends the run."""
     load = trigger("shares", 3000, 1)
     screen = terminal("--live", "-I", 300, "-F", 499, "-p", load.pid)
     tally.wait_until(lambda: ENTER in screen.read(), "the screen")
@@ -37,7 +37,7 @@ def test_screens(terminal, trigger):
     for lines in shown:
         at = [line.split() for line in lines].index(["percent", "samples", "comm", "dso", "sym"])
         first.append(lines[at + 1].split()[2:])
-    # Of a short interval on a busy machine, chance may say otherwise.
+    # In a short interval on a busy machine another function may come first by chance.
     assert 2 * first.count(["shares", "shares", "seventy"]) > len(first), shown
     assert (
         screen.seen.count(LEAVE) == screen.seen.count(ENTER) == 1 and "profile: CPU time" in screen.after()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""profile where the kernel holds samples back: how often, against what it tells another reader of the same clock."""
+"""profile where the kernel throttles samples: how often, against its records for another reader of the same clock."""
 
 import contextlib
 import ctypes
@@ -15,7 +15,7 @@ from tally import end_process, once, steady, within
 pytestmark = [once, pytest.mark.exclusive]
 
 LIMIT = "/proc/sys/kernel/perf_event_max_sample_rate"
-LOW = 4000                      # a second: no other test asks for more
+LOW = 4000                      # per second: no other test asks for more
 PERIOD = 100_000                # ns
 CPUS = range(2)
 PERF_EVENT_OPEN = 298
@@ -38,7 +38,7 @@ def set_limit(rate):
 
 @pytest.fixture
 def low():
-    """The whole machine's, so for a short time only."""
+    """The limit applies to the whole machine, so it is lowered for a short time only."""
     before = limit()
     set_limit(LOW)
     yield before
@@ -46,7 +46,7 @@ def low():
 
 
 class Reader:
-    """Samples the clock on a CPU like profile -e cpu-clock -c PERIOD, and counts what the kernel says of it."""
+    """Samples the clock on a CPU like profile -e cpu-clock -c PERIOD, and counts the kernel's throttle records."""
 
     def __init__(self, cpu):
         # type, size, config, sample_period; the rest (no samples are read, nothing is left out) is 0
@@ -60,7 +60,7 @@ class Reader:
         os.close(self.fd)
 
     def throttled(self):
-        """So often until now. Samples of no contents are records of 8 bytes."""
+        """The number of throttle records so far. Empty samples are records of 8 bytes."""
         head, = struct.unpack_from("Q", self.ring, 1024)
         at, found = 0, 0
         assert head < RING - mmap.PAGESIZE, "the ring is full: it does not have all"
@@ -82,7 +82,7 @@ def readers():
 
 
 def told(result):
-    """{CPU: how often profile says that it was throttled}. On a busy machine it may know but a lower bound."""
+    """{CPU: how often profile says it was throttled}. On a busy machine this may be a lower bound."""
     return {int(m[2]): int(m[1])
             for m in re.finditer(r"throttled sampling (?:at least )?(\d+) times? on CPU (\d+):", result.stderr)}
 
@@ -92,8 +92,8 @@ def is_exact(result):
 
 
 def test_throttled(tool, trigger, low):
-    """Each reader of the clock is stopped in each tick: one that began before profile and ended after it is
-    stopped no less often, one that began and ended meanwhile no more."""
+    """Each reader of the clock is stopped in each tick: one that began before profile and ended after it was stopped at
+    least as often, one that began and ended within its run at most as often."""
     loads = [trigger("spin", 1, 600, cpu) for cpu in CPUS]
     with readers() as outer:
         tracer = tool("--json", "-e", "cpu-clock", "-c", PERIOD, tool="profile")
@@ -112,13 +112,13 @@ def test_throttled(tool, trigger, low):
     assert f"perf_event_max_sample_rate is {LOW} a second" in result.stderr, result
     report = result.report
     assert report["lost"]["missed"] > report["events"] > 0, report
-    # What it was told after the report was made is in the warnings only.
+    # Throttling that profile reads after the report was made is in the warnings only.
     assert 0 < report["throttled"] <= sum(found.values()), (least, found, report)
     assert sum(least) <= report["throttled"] or not is_exact(result), (least, found, report)
 
 
 def test_each_interval_has_its_own(tool, trigger, low):
-    """In each interval how often it was since the last one: together, what is told in the end."""
+    """Each interval has the number since the last one; they add up to the number at the end."""
     def trial():
         loads = [trigger("spin", 1, 400, cpu) for cpu in CPUS]
         tracer = tool("--json", "-e", "cpu-clock", "-c", PERIOD, "-I", 100, tool="profile")
@@ -143,9 +143,10 @@ def test_text(tool, trigger, low):
 
 
 def test_each_period_is_a_sample_or_missed(tool, trigger, low):
-    """On CPUs that are never idle, by the elapsed time. Those of the tool itself are filtered."""
+    """On CPUs that are never idle the elapsed time gives the number of periods. Samples of the tool itself are
+    filtered."""
     def trial():
-        loads = [trigger("spin", 1, 600_000, cpu) for cpu in CPUS]      # they are ended when the tool has
+        loads = [trigger("spin", 1, 600_000, cpu) for cpu in CPUS]      # they are ended after the tool
         for load in loads:
             load.go()
         tracer = tool("--json", "-e", "cpu-clock", "-c", PERIOD, "-d", 0.4, tool="profile")
@@ -164,7 +165,7 @@ def test_each_period_is_a_sample_or_missed(tool, trigger, low):
     ("runqlen", (), 50), ("profile", ("-e", "sched:sched_switch"), None), ("profile", ("-e", "cs", "-c", "1"), None),
 ))
 def test_the_usual_rate_is_lowered(run, low, tool, args, rate):
-    """Nobody typed it, so it is no reason to refuse. Events that have no rate are not concerned."""
+    """A rate that nobody typed is lowered, not refused. Events without a rate are not affected."""
     set_limit(50)
     result = run("--json", *args, "-d", 0.1, tool=tool)
     said = f"taking {rate} samples a second, not 99: kernel.perf_event_max_sample_rate allows no more"

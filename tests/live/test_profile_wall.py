@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""profile --wall: the time of tasks on a CPU and off it adds up, against clocks, the kernel's books and offcputime."""
+"""profile --wall: time of tasks on and off the CPU adds up, against clocks, the kernel's accounting and offcputime."""
 
 import json
 import time
@@ -16,14 +16,14 @@ STATES = "sleep,disk,idle,stopped,traced,other,preempted"
 ROUNDS, US, MS = (20, 5000, 60) if GUEST else (60, 2000, 150)
 
 
-# The verifier of 5.10 refuses the programs where the scope is a set of processes, or a command.
+# The verifier of 5.10 refuses the programs if the scope is a set of processes, or a command.
 not_on_old = pytest.mark.skipif(
     tally.KERNEL < (5, 13), reason="--wall with a command: refused by this kernel's verifier"
 )
 
 
 def whole(*reports):
-    """As in test_offcputime.py: where the kernel hides switches, the tool tells of it, and figures tell nothing."""
+    """As in test_offcputime.py: if the kernel hid switches, the tool says so, and the figures prove nothing."""
     for report in reports:
         lost = {name: n for name, n in flaws(report).items() if n and name not in ("truncated", "incomplete")}
         if set(lost) <= {"missed", "unmatched"} and lost and (tally.pvm_guest() or GUEST):
@@ -36,7 +36,7 @@ def first(stack):
 
 
 def split(report):
-    """ns by thread and what its stacks begin with."""
+    """{tid: {first frame: ns}}"""
     times = {}
     for stack in report["stacks"]:
         place = times.setdefault(stack["key"]["tid"], {})
@@ -52,20 +52,21 @@ def cpu_of(loads):
 
 
 def of_command(run, *args):
-    """The report; what the command itself says stands before it."""
+    """The report, which follows the command's own output."""
     text = run("--wall", "--json", *args, tool="profile").text
     return json.loads(next(line for line in text.splitlines() if line.startswith("{")))
 
 
 @not_on_old
 def test_on_and_off_are_all_there_is(tool, trigger):
-    """Threads that sleep and threads that share one CPU, all from before the run until after it: each has the whole
-    run, neither more nor less, and on a CPU what the kernel's books say.
+    """Threads that sleep and threads that share one CPU, all from before the run until after it: each thread's time is
+    the whole run, exactly, and its time on the CPU is that of the kernel's accounting.
 
-    Both ends of each piece are one reading of one clock, and the run ends for all of them at another one: so the sums
-    of all threads are equal, however few samples there were. A period of the sampling clock is far more than clocks
-    of two CPUs differ by, and is what one sample too many or too few would make. The kernel's books go by the clock
-    of the run queue, which is read a moment before the switch."""
+    Both ends of each piece are one reading of one clock, and the run ends for all of them at one more reading: so the
+    sums of all threads are equal, however few samples there were. A period of the sampling clock is far longer than the
+    clocks of two CPUs differ, and is the error of one sample too many or too few. The kernel's accounting uses the
+    clock of the run queue, which is read a moment before the switch.
+    """
     def trial():
         loads = trigger("sleepers", 3, ROUNDS, US, -1), trigger("spin", 2, MS, 0)
         before, began = cpu_of(loads), time.monotonic_ns()
@@ -104,7 +105,7 @@ def test_on_and_off_are_all_there_is(tool, trigger):
             within(abs(parts.get(ON, 0) - ran) <= 0.02 * ran + PERIOD, tid, parts, ran)
         spun = [tid for tid, parts in times.items() if parts.get(ON, 0) >= MS * 900_000]
         assert len(spun) == 2, times
-        # On one CPU each has waited while the other ran.
+        # Both share one CPU: each waited while the other ran.
         assert all(times[tid][OFF + "preempted]"] >= MS * 500_000 for tid in spun), times
 
     steady(trial)
@@ -128,7 +129,7 @@ def test_off_is_what_offcputime_says(tool, trigger):
         ours = {(tid, kind): ns for tid, parts in split(wall).items() for kind, ns in parts.items() if kind != ON}
         assert theirs and set(ours) >= set(theirs), (ours, theirs)
         for key, ns in theirs.items():
-            # Each has clock readings of its own, two for each slice, and an end of its own.
+            # The two measurements read the clock separately, twice for each slice, and end separately.
             within(abs(ours[key] - ns) <= 0.02 * ns + PERIOD, key, ours[key], ns)
 
     steady(trial)
@@ -136,8 +137,8 @@ def test_off_is_what_offcputime_says(tool, trigger):
 
 @tally.once
 def test_samples_say_where(run):
-    """The functions that a command runs in, by their known shares: of some 400 samples, whose shares have a standard
-    deviation of 0.023 at most; an emulated CPU has fewer, and takes them late."""
+    """The functions that a command runs in, by their known shares: some 400 samples, so that shares have a standard
+    deviation of 0.023 at most; an emulated CPU takes fewer samples, and takes them late."""
     def trial():
         path = tally.BUILD / "triggers" / "shares"
         report = of_command(run, "-F", HZ, "--", path, 800, -1)
@@ -166,7 +167,7 @@ def test_sleepers_are_left_out_and_told(tool, trigger, run):
 
 
 def test_intervals_add_up(tool, trigger):
-    """What one interval does not have is in another."""
+    """Time missing from one interval is in another."""
     def trial():
         load = trigger("sleepers", 2, ROUNDS, US, -1)
         began = time.monotonic_ns()
@@ -195,7 +196,7 @@ def test_intervals_add_up(tool, trigger):
 
 @not_on_old
 def test_forms(run, tmp_path):
-    """A flame graph has colours of its own for what is off the CPU; a table has the state."""
+    """A flame graph has its own colours for time off the CPU; a table has the state."""
     path = tally.BUILD / "triggers" / "blocks"
     picture = tmp_path / "wall.svg"
     run("--wall", "--format", "flame", "-o", picture, "--", path, 0, 5, 3000, tool="profile")

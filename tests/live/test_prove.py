@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""doctor --prove: each tool tells the truth on this kernel, what cannot be proved is for a feature that is missing, and
-nothing is left behind, however it ends. That a lie is found is in tests/unit/test_prove.c."""
+"""doctor --prove: each tool is right on this kernel, proofs are impossible only where a feature is missing, and nothing
+is left behind, however it ends. tests/unit/test_prove.c checks that wrong figures are found."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from tally import BUILD, NOBODY, once, wait_until
 from test_bench import all_gone, family
 
 VERDICTS = ("right", "wrong", "hidden", "cannot")
-# Each has its deadline: tests run on slow machines.
+# A generous deadline for each: tests run on slow machines.
 PATIENT = ("--deadline", "600")
 FEATURES = {"no kprobe. ": ("kprobe", "fentry")}
 
@@ -31,7 +31,7 @@ def doctor(run):
 
 
 def check_row(row):
-    """What is right is within its bounds, what is not is said."""
+    """A right figure is within its bounds; any other verdict has a reason."""
     if row["verdict"] == "right":
         assert row["least"] <= row["said"] <= row["most"] and row["why"] is None, row
     else:
@@ -55,7 +55,7 @@ def test_tells_the_truth(doctor):
         if row["verdict"] == "cannot":
             needed, = (FEATURES[begin] for begin in FEATURES if row["why"].startswith(begin))
             assert not able & set(needed), row
-    # Programs that the tool ran have a cost.
+    # Tools with BPF programs have a cost.
     costs = [row["ns_per_run"] for row in rows if row["verdict"] == "right"]
     assert sum(cost is not None and cost > 0 for cost in costs) > len(costs) * 3 / 4
 
@@ -70,7 +70,7 @@ def test_without_rights(doctor):
 
 @once
 def test_a_stripped_program(tmp_path):
-    """As distributions have it: the function that is called has its symbol."""
+    """As in distributions: the function that is called still has its symbol."""
     program = tmp_path / "tally"
     shutil.copy(BUILD / "tally", program)
     subprocess.run(["strip", program], check=True)
@@ -87,7 +87,7 @@ def test_deadline_is_for_a_proof(doctor):
 # --- ends ----------------------------------------------------------------------------------------
 
 def both_of(pid):
-    """A load and the tool beside it."""
+    """A load and the tool that measures it."""
     pids = set(family(pid)) - {pid}
     return pids if len(pids) > 1 else None
 
@@ -129,7 +129,7 @@ def test_nothing_is_left(tool, how):
 
 
 def stopped(pids):
-    """Stops them; they have not ended before."""
+    """Stops these processes, unless they have ended before."""
     try:
         for pid in pids:
             os.kill(pid, signal.SIGSTOP)
@@ -141,7 +141,7 @@ def stopped(pids):
 
 @once
 def test_a_tool_that_hangs_is_ended(tool):
-    """It is killed by its pid, which is no proof of anything but itself."""
+    """It is killed by its pid, so this kill proves only its own effect."""
     each = tool("doctor", "--prove", "--deadline", "2", tool="tally", ready=False)
     pids = wait_until(lambda: stopped(both_of(each.pid) or ()), "no tool and load")
     wait_until(lambda: all_gone(pids), "what hangs is left")

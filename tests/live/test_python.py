@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Frames of Python in stacks: chains, files and lines as the interpreter itself says them, counted exactly."""
+"""Python frames in stacks: chains, files and lines as the interpreter itself reports them, counted exactly."""
 
 import glob
 import json
@@ -23,10 +23,10 @@ N = 10
 GETPPID = "syscalls:sys_enter_getppid"
 PROGRAMS = ROOT / "tests/data/python"
 
-# Those of the distribution, and others that somebody wants to be tested: TALLY_PYTHONS=/opt/python3.13/bin/python3:...
+# The distribution's interpreters, and others to be tested: TALLY_PYTHONS=/opt/python3.13/bin/python3:...
 PYTHONS = sorted(glob.glob("/usr/bin/python3.[0-9]*[0-9]")) + [
     path for path in os.environ.get("TALLY_PYTHONS", "").split(":") if path]
-# Releases of other suites of Debian, where they can be fetched (make deps-packages): guests have no network.
+# Releases in other suites of Debian, where they can be fetched (make deps-packages): guests have no network.
 RELEASES = ["3.9", "3.13", "3.14", "3.15"] if shutil.which("mmdebstrap") and not GUEST else []
 
 
@@ -43,7 +43,7 @@ def python(request):
 
 @pytest.fixture
 def program(ends, python):
-    """A program that waits for go()."""
+    """Starts a program that waits for go()."""
     def start(name, *args):
         process = subprocess.Popen([python, str(PROGRAMS / name), *map(str, args)], stdin=subprocess.PIPE,
                                    stdout=subprocess.PIPE, text=True)
@@ -55,7 +55,7 @@ def program(ends, python):
 
 
 def chain(stack):
-    """The frames of Python: (function, file, line)."""
+    """The Python frames: (function, file, line)."""
     return tuple((f["name"], f["file"], f["line"]) for f in stack["frames"] if f.get("python"))
 
 
@@ -81,8 +81,8 @@ def measure(ends, process, *args):
 def test_chains(ends, program, how):
     """
     Recursion, generators, coroutines, callbacks from C, properties, destructors, code that comes and goes, threads,
-    names of all alphabets: each frame, its file and its line, and nothing else. The walk of the machine's stack
-    has no part in that.
+    names in all alphabets: each frame with its file and line, and nothing else. How the native stack is walked makes no
+    difference.
     """
     report, said = measure(ends, program("chains.py", N), "--call-graph", how)
     found = chains_of(report)
@@ -94,8 +94,8 @@ def test_chains(ends, program, how):
 @once
 def test_between(ends, program):
     """
-    Where frames of C stand: a library that calls back is between its caller and what it calls, and of the interpreter's
-    own functions none is between frames of Python.
+    Places of C frames: a library that calls back is between its caller and its callee, and no function of the
+    interpreter is between Python frames.
     """
     report, _ = measure(ends, program("chains.py", N), "--call-graph", "dwarf")
     through = 0
@@ -111,9 +111,9 @@ def test_between(ends, program):
     assert through == 2 * (N + 4)
 
 
-# What is said of a frame, and whether something is said to be missing.
+# The Python frames shown, and whether frames are marked as missing.
 WHOLE = ((("forged", "forged.py", 7),), False)
-NO_LINE = ((("forged", "forged.py", 7),), False)        # where the function begins
+NO_LINE = ((("forged", "forged.py", 7),), False)        # the first line of the function
 NOTHING = ((), False)
 MISSING = ((), True)
 LIES = {
@@ -149,8 +149,8 @@ LIES = {
 @once
 def test_forged(ends, tmp_path):
     """
-    A program that says of itself that it is an interpreter, and lies: no name that it does not have, a bounded walk,
-    each stack counted, and what is missing is said and counted. Nothing at all is wrong with the first.
+    A program that claims to be an interpreter, and lies: no names that it does not have, a bounded walk, each stack
+    counted, and missing frames marked and counted. The first case has no fault.
     """
     path = compile_trigger(tmp_path, PROGRAMS / "forged.c", "-O1", "-Wall", "-Werror", "-rdynamic", "-no-pie",
                            name="python-forged")
@@ -180,8 +180,8 @@ def test_forged(ends, tmp_path):
 @once
 def test_shares(ends, program):
     """
-    CPU time by function against thread_time(2) of the program itself. Each sample is of a function with its share p as
-    probability: of n samples, n p are, give or take four standard deviations, sqrt(n p (1 - p)); chance goes beyond
+    CPU time by function against the program's own thread_time(2). A sample is in a function with a probability p that
+    is the function's share: of n samples, n p within four standard deviations, sqrt(n p (1 - p)); chance exceeds that
     once in 16,000.
     """
     process = program("shares.py")
@@ -208,7 +208,7 @@ def test_shares(ends, program):
 
 
 def fold(ends, process, *args):
-    """Of 0.4 s of the process's CPU time, however long that takes."""
+    """Folded stacks of 0.4 s of the process's CPU time, however long that takes."""
     tracer = Tool("--format", "folded", "-U", "-F", 999, *args, "-p", process.pid, tool="profile")
     ends.callback(tracer.close)
     tracer.ready()
@@ -220,8 +220,8 @@ def fold(ends, process, *args):
 @once
 def test_forms(ends, program):
     """
-    Folded and as a table of a flame graph: the file, and what kind of frame it is. The program goes round in 10 ms:
-    the usual rate meets the same part of that again and again, for most of a second.
+    Folded, and as the table of a flame graph: the file, and the kind of frame. The program repeats itself every 10 ms:
+    at the usual rate samples hit the same part again and again, for most of a second.
     """
     process = program("shares.py")
     process.stdin.write("go\n")
