@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""reclaim: stalls for want of memory against the kernel's own trace of the same run, in an instance of
-tracefs, and what the cgroup says of its kills."""
+"""reclaim: stalls for lack of memory against the kernel's own trace of the same run, in a tracefs instance, and against
+the cgroup's count of OOM kills."""
 
 import contextlib
 import functools
@@ -36,7 +36,7 @@ def reclaim(tool):
 
 
 class Trace(Instance):
-    """The ends of stalls as the kernel's trace has them, from its making on."""
+    """The ends of stalls in the kernel's trace, from the creation of this object on."""
 
     def __init__(self):
         super().__init__()
@@ -70,7 +70,7 @@ def trace(ends):
 
 @pytest.fixture
 def limited(cgroup):
-    """A cgroup of so many bytes, v1 or v2."""
+    """A cgroup with this memory limit, v1 or v2."""
 
     def make(name, size=LIMIT):
         found = {h.name: h for h in cgroups.hierarchies()}
@@ -92,7 +92,7 @@ def limited(cgroup):
 
 
 def rows_of(report):
-    """{(tid, kind): Stalls} of a report by tid. Nothing is lost but what exact() is for."""
+    """{(tid, kind): Stalls} of a report by tid. Only losses that exact() handles are allowed."""
     lost = {reason for reason, n in flaws(report).items() if n}
     if lost == {"recursion"}:
         raise tally.Blurred
@@ -113,8 +113,8 @@ def kills(group):
 
 @exact
 def test_oom(reclaim, limited, trigger, trace):
-    """A process that wants more than its cgroup has: as many stalls, and pages freed, as the kernel traced,
-    and one victim. The same by line, and by process."""
+    """A process needs more memory than its cgroup has: as many stalls and freed pages as in the kernel's trace, and one
+    victim. The same by line, and by process."""
     group = limited("oom")
     load = trigger("pages", 0, 0, 4 * LIMIT // PAGE, 0, 0, 0, 0, comm="fat")
     group.add(load.pid)
@@ -146,7 +146,7 @@ def test_oom(reclaim, limited, trigger, trace):
 
 @exact
 def test_scope(reclaim, limited, trigger):
-    """The cgroup's, its name's, and nobody else's."""
+    """Stalls of the process, by its pid and by its name, and nobody else's."""
     group = limited("scope")
     load = trigger("pages", 0, 0, 2 * LIMIT // PAGE, 0, 0, 0, 0, comm="fat")
     group.add(load.pid)
@@ -163,7 +163,7 @@ def test_scope(reclaim, limited, trigger):
 @tally.once
 @exact
 def test_pages(reclaim, limited, trigger, trace, tmp_path):
-    """Page cache of a cgroup makes room for more of it."""
+    """Page cache of a cgroup is reclaimed for more page cache."""
     group = limited("cache")
     load = trigger("pages", 0, 0, 0, 0, 0, 4 * LIMIT // PAGE, 0, tmp_path / "file")
     group.add(load.pid)
@@ -181,7 +181,7 @@ def test_pages(reclaim, limited, trigger, trace, tmp_path):
 
 @exact
 def test_compaction(reclaim, trace):
-    """Of all zones, by order of somebody."""
+    """Compaction of all zones, on request."""
     order = Path("/proc/sys/vm/compact_memory")
     if not order.exists():
         pytest.skip("a kernel without compaction")
@@ -195,13 +195,13 @@ def test_compaction(reclaim, trace):
 @pytest.mark.skipif(not tally.GUEST, reason="disturbs the whole machine")
 @exact
 def test_kswapd(reclaim, trace):
-    """Awake from its first look to its going to sleep; while it is, that is said."""
+    """A stall of kswapd lasts from its first look until it sleeps again; an unfinished one is reported, too."""
     setting = Path("/proc/sys/vm/min_free_kbytes")
     before = setting.read_text()
     free = int(re.search(r"MemFree:\s+(\d+)", Path("/proc/meminfo").read_text())[1])
     tracer, kernel = reclaim("--by", "tid", "-I", 200), trace()
     try:
-        # The marks are at 1, 1.25 and 1.5 times that: kswapd has work, and nobody else.
+        # The watermarks are at 1, 1.25 and 1.5 times this value: kswapd has work, and no other task has.
         setting.write_text(str(int(free / 1.15)))
         seen = b"x" * (32 << 20)
         tracer.await_lines(3)

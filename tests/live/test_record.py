@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""record, show, triage FILE: a window of a recording has what the tools counted in it, exactly; what is lost when the
-recorder dies, the disk is full or the file is damaged is the last interval and nothing else."""
+"""record, show, triage FILE: a window of a recording has exactly the counts of the tools; if the recorder is killed,
+the disk is full or the file is damaged, only the last interval is lost."""
 
 import contextlib
 import csv
@@ -25,7 +25,7 @@ pytest.importorskip("sqlite3")
 GETPPID, READ = 110, 0
 THREADS = 2
 
-# As in test_run.py: lines of which each counts a known number of calls, and what of their reports that is.
+# As in test_run.py: lines that each count a known number of calls, and that number in their reports.
 LINES = {
     "syscount -e getppid": lambda r: sum(row["calls"] for row in r["rows"]),
     "syscount --failed -e read": lambda r: sum(row["errors"] for row in r["rows"]),
@@ -50,18 +50,19 @@ def show(run, path, *args):
 
 
 def query(path, sql):
-    """What any other program reads. Nothing stays open: the last one to close it puts the journal into the file."""
+    """The result of a query by any SQLite client. Connections are closed: the last one to close moves the journal into
+    the file."""
     with contextlib.closing(sqlite3.connect(path)) as db, db:
         return db.execute(sql).fetchall()
 
 
 def intervals(path):
-    """(id, start, duration) of each, as any other program reads them."""
+    """(id, start, duration) of each interval, as any SQLite client reads them."""
     return query(path, "SELECT id, start_ns, duration_ns FROM interval ORDER BY id")
 
 
 class Recorder:
-    """tally record, with more of it than its own process."""
+    """A tally record, and the intervals that it has written."""
 
     def __init__(self, path, *args, **kwargs):
         self.tool = tally.Tool("-o", str(path), *args, tool="record", **kwargs)
@@ -81,7 +82,7 @@ class Recorder:
 
 
 def test_a_window_has_what_was_counted_in_it(run, trigger, tmp_path):
-    """Ten lines over many intervals: their sums are the calls that were made, and so are those of two windows."""
+    """Ten lines over many intervals: they add up to the number of calls, and so do those of two windows."""
     path = tmp_path / "recording"
     each = tally.scaled(6000)
     load = trigger("syscalls", THREADS, f"{GETPPID}:{each}", f"{READ}:{each // 2}")
@@ -92,7 +93,7 @@ def test_a_window_has_what_was_counted_in_it(run, trigger, tmp_path):
         recorder.await_intervals(4)
         assert recorder.tool.stop().code == 0
     found = intervals(path)
-    # One follows the other, as those of each line do.
+    # Intervals follow each other, as those of each line do.
     assert all(a[1] + a[2] == b[1] for a, b in zip(found, found[1:])), found
     middle = found[len(found) // 2][1]
     for line, count in LINES.items():
@@ -114,7 +115,7 @@ def test_a_window_has_what_was_counted_in_it(run, trigger, tmp_path):
 
 
 def test_histograms_add_up(run, trigger, tmp_path):
-    """Bucket by bucket, with sum, least and most: as of one long interval."""
+    """Buckets, sums, minima and maxima add up to those of one long interval."""
     path = tmp_path / "recording"
     load = trigger("syscalls", THREADS, f"{GETPPID}:{tally.scaled(20000)}")
     with Recorder(path, "syscount --hist --by tid -e getppid", "-p", load.pid, "0.02") as recorder:
@@ -135,7 +136,7 @@ def test_histograms_add_up(run, trigger, tmp_path):
         assert (group["min"], group["max"]) == (min(p["min"] for p in parts), max(p["max"] for p in parts))
 
 
-# So often each of what ten tools count.
+# Does each thing that ten tools count this many times.
 ACTING = """
 import os, signal, socket, subprocess, sys, time
 open("/proc/self/comm", "w").write("acting")
@@ -165,7 +166,7 @@ with (socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection
 
 
 def lines_of(found, **wanted):
-    """Of single events: those with these values."""
+    """The number of single events with these values."""
     return sum(all({**line, **line["values"]}.get(name) == value for name, value in wanted.items()) for line in found
                if "time_ns" in line)
 
@@ -175,7 +176,7 @@ def rows_of(found, figure, **wanted):
                if all(row[name] == value for name, value in wanted.items()))
 
 
-# {line: what it has of them}
+# {line: a check that it has all of them}
 TEN = {
     "opensnoop --failed": lambda found, n: lines_of(found, path="/nosuch/file") == n,
     "signals": lambda found, n: lines_of(found, signal="SIGUSR1", result="delivered") == n,
@@ -195,8 +196,7 @@ TEN = {
 
 @once
 def test_ten_tools_count_what_was_done(run, tmp_path):
-    """Known numbers of ten different things: in the whole recording, in two windows together, and in all its
-    intervals."""
+    """Known numbers of ten different things: in the whole recording, in two windows together, and in all intervals."""
     path, n = tmp_path / "recording", 60
     with subprocess.Popen([sys.executable, "-c", ACTING, str(n), str(tmp_path / "written")], stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, text=True) as load:
@@ -225,8 +225,8 @@ def test_ten_tools_count_what_was_done(run, tmp_path):
 
 
 def last_of_bucket(index):
-    """The largest value in it, by bpf/lib/hist.h: one each below 32, from there on 16 of equal width for each power
-    of two."""
+    """The largest value of a bucket in bpf/lib/hist.h: one value each below 32, then 16 buckets of equal width per
+    power of two."""
     if index < 32:
         return index
     width = 2 << (index - 32) // 16
@@ -244,7 +244,8 @@ def percentile(buckets, most, per_cent):
 
 @once
 def test_tables_have_their_percentiles(run, tmp_path):
-    """Of several intervals, from the buckets that the file has of each: as any other program reads and adds them."""
+    """Percentiles over several intervals, from the buckets that the file has for each: any SQLite client can add them
+    up."""
     path = tmp_path / "recording"
     with Recorder(path, "softirqs", "0.1") as recorder:
         recorder.await_intervals(5)
@@ -273,7 +274,7 @@ def test_tables_have_their_percentiles(run, tmp_path):
 
 
 def test_switches_are_recorded(run, trigger, tmp_path):
-    """timehist and schedmap have lines, which are there again; the list has the events of each line."""
+    """Lines of timehist and schedmap are shown again; the list has the number of events of each line."""
     path = tmp_path / "recording"
     lines = "timehist", "schedmap", "syscount -e getppid", "probe syscalls:sys_enter_getppid", "stat -e cs"
     load = trigger("syscalls", THREADS, f"{GETPPID}:{tally.scaled(1000)}")
@@ -293,7 +294,7 @@ def test_switches_are_recorded(run, trigger, tmp_path):
 
 
 def test_recordings_without_roles_are_read(run, trigger, tmp_path):
-    """As earlier versions wrote them: columns had flags."""
+    """Earlier versions wrote flags instead of roles for columns."""
     path = tmp_path / "recording"
     lines = "softirqs", "syscount --by tid -e getppid"
     load = trigger("syscalls", THREADS, f"{GETPPID}:1000")
@@ -315,7 +316,7 @@ def test_recordings_without_roles_are_read(run, trigger, tmp_path):
 
 
 def test_single_events_and_their_texts(run, tmp_path):
-    """A hostile name is in the file as it is shown, and comes back as it was."""
+    """A hostile name is escaped in the file as it is on the screen, and is unchanged when shown."""
     path = tmp_path / "recording"
     with Recorder(path, "exitsnoop", "execsnoop", "10") as recorder:
         pids = []
@@ -347,14 +348,14 @@ def test_it_is_listed(run, tmp_path):
     assert run(str(path), "syscount", "--at", "yesterday", tool="show").code == 2
     rows = run(str(path), "syscount", "--csv", tool="show")
     assert rows.code == 0 and len(rows.text.splitlines()) > 1
-    # A second one goes on with it.
+    # A second recorder continues the file.
     assert run("-o", str(path), "syscount", "0.1", "2", tool="record").code == 0
     assert [row["intervals"] for row in show(run, path)[0]["rows"]] == [3, 5]
 
 
 @once
 def test_stacks_keep_their_names(run, trigger, tmp_path):
-    """The program has gone and its names are there; formats of stacks are written from them."""
+    """The program has exited but its names are there; stack formats are written from them."""
     path = tmp_path / "recording"
     load = trigger("syscalls", 1, f"{GETPPID}:{tally.scaled(2000)}")
     with Recorder(path, "stackcount syscalls:sys_enter_getppid", "-p", load.pid, "0.05") as recorder:
@@ -392,7 +393,7 @@ def test_pictures_do_not_add_up(run, trigger, tmp_path):
 @pytest.mark.exclusive
 @once
 def test_the_incident_that_is_over(run, tmp_path):
-    """When it was, and what: by the recording alone."""
+    """The recording alone says when it was, and what."""
     path = tmp_path / "recording"
     with Recorder(path, "0.5") as recorder:
         recorder.await_intervals(2)
@@ -416,7 +417,7 @@ def test_the_incident_that_is_over(run, tmp_path):
 
 @once
 def test_two_windows_compared(run, trigger, tmp_path):
-    """Twice as many calls in the second: of one recording as of two saved runs."""
+    """The second window has twice as many calls: windows of one recording compare like two saved runs."""
     path = tmp_path / "recording"
     args = ("syscount -e getppid --by syscall", "syscount --hist -e getppid", "--comm", "compared", "0.1")
     ends = []
@@ -454,13 +455,13 @@ def test_it_is_read_while_it_is_written_by_one(run, tmp_path):
     assert oct(path.stat().st_mode & 0o777) == "0o600"
 
 
-# How often a recorder is killed; the moments are the same ones each time.
+# How many times a recorder is killed; the random moments are the same each time.
 KILLS = 100 if os.environ.get("TALLY_SOAK") or os.environ.get("TALLY_WHOLE") else 20
 
 
 @once
 def test_a_recorder_that_is_killed_loses_one_interval(run, tmp_path):
-    """At any moment of its intervals. What had been written by then is there, and each interval is whole."""
+    """Whenever it is killed, intervals written before are there, and each is whole."""
     path = tmp_path / "recording"
     moments = random.Random(4711)
     seen = 0
@@ -484,8 +485,7 @@ def test_a_recorder_that_is_killed_loses_one_interval(run, tmp_path):
 
 @once
 def test_an_interval_longer_than_what_is_kept(run, ends, tmp_path):
-    """The newest stays, whatever --keep says: it is not dropped before it could be seen, nor are its rows without
-    it."""
+    """The newest interval stays, whatever --keep is: neither it nor its rows are dropped before they could be seen."""
     path = tmp_path / "recording"
     ends.callback(
         tally.end_process, subprocess.Popen(["dd", "if=/dev/zero", "of=/dev/null", "bs=1"], stderr=subprocess.DEVNULL)
@@ -498,8 +498,7 @@ def test_an_interval_longer_than_what_is_kept(run, ends, tmp_path):
 
 @once
 def test_a_recorder_that_is_stopped_and_goes_on(run, trigger, tmp_path):
-    """As in a suspended machine, no interval ends meanwhile. The calls made then are those of the interval that
-    does."""
+    """As in a suspended machine, no interval ends meanwhile. Calls made then belong to the next interval that ends."""
     path = tmp_path / "recording"
     load = trigger("syscalls", 1, f"{GETPPID}:1234")
     with Recorder(path, "syscount -e getppid", "-p", load.pid, "0.05") as recorder:
@@ -520,7 +519,7 @@ def test_a_recorder_that_is_stopped_and_goes_on(run, trigger, tmp_path):
     assert show(run, path, "syscount")[0]["rows"][0]["calls"] == 1234
 
 
-# The clock of a process, which goes by this many seconds ahead of the machine's.
+# A clock for one process that is ahead of the machine's by this many seconds.
 CLOCK = """
 #include <fcntl.h>
 #include <stdlib.h>
@@ -546,7 +545,7 @@ int clock_gettime(clockid_t clock, struct timespec *t)
 @once
 @pytest.mark.skipif(tally.SANITIZED, reason="the sanitizer's library has to be the first one")
 def test_the_clock_is_set(run, trigger, tmp_path):
-    """An hour ahead, and two back: intervals have the time of day that was said, and the length that they had."""
+    """Set an hour ahead, then two back: intervals have the time of day at their start, and their true length."""
     (tmp_path / "clock.c").write_text(CLOCK)
     subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "clock.so", tmp_path / "clock.c"], check=True)
     path, ahead = tmp_path / "recording", tmp_path / "ahead"
@@ -575,7 +574,7 @@ def test_the_clock_is_set(run, trigger, tmp_path):
 
 @once
 def test_a_full_disk(run, tmp_path):
-    """What has no room is left out and counted, and what is there stays."""
+    """Intervals that find no room are left out and counted, and those on the disk stay."""
     disk = tmp_path / "disk"
     disk.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)], check=True)
@@ -600,7 +599,7 @@ def test_a_full_disk(run, tmp_path):
 
 @once
 def test_files_that_are_no_recordings(run, tmp_path):
-    """Nothing of others is written to, and each is said to be what it is."""
+    """Foreign files are not written to, and the message says what each is."""
     other = tmp_path / "other.db"
     query(other, "CREATE TABLE mine (a)")
     text = tmp_path / "text"
@@ -657,7 +656,7 @@ def test_damaged_pages(run, tmp_path):
 
 @once
 def test_the_oldest_goes(run, tmp_path):
-    """--keep is of measured time; --size of the file."""
+    """--keep limits measured time; --size limits the file."""
     path = tmp_path / "recording"
     began = time.monotonic_ns()
     assert run("-o", str(path), "syscount", "0.05", "40", "--keep", "0.5", tool="record").code == 0
@@ -666,7 +665,7 @@ def test_the_oldest_goes(run, tmp_path):
     assert [number for number, _, _ in kept] == list(range(kept[0][0], 41)), kept
     total = sum(duration for _, _, duration in kept)
     assert total <= 0.5e9 or len(kept) == 1, kept
-    # Those that went were 50 ms each, but those in which the machine stood still, which is what the run took more.
+    # Each interval dropped lasted 50 ms, unless the machine stood still, which made the run longer by as much.
     assert total >= 0.5e9 - 0.05e9 - max(0, ran - 40 * 0.05e9), (kept, ran)
     assert query(path, "SELECT min(interval) FROM report") == [(kept[0][0],)]
     (first,), = query(path, "SELECT min(id) FROM report")
@@ -690,10 +689,10 @@ def test_the_oldest_goes(run, tmp_path):
 
 @once
 def test_ever_new_stacks(run, tmp_path):
-    """Stacks and frames make room after the last interval that has them."""
+    """Stacks and frames are dropped after the last interval that has them."""
     path = tmp_path / "recording"
     trigger = tally.BUILD / "triggers/mazes"
-    # Half of the stacks fill the file. An interval of a machine that stands still for a second has room in it.
+    # Half of the stacks fill the file. If the machine stands still for a second, that interval still has room in it.
     ran = run("-o", str(path), "--size", "2M", "stackcount syscalls:sys_enter_getppid", "0.1", "200", "--", trigger,
               "14000", "1", "100", tool="record")
     assert ran.code == 0 and path.stat().st_size < (2 << 20) + (256 << 10), ran
@@ -701,14 +700,14 @@ def test_ever_new_stacks(run, tmp_path):
     assert kept[0][0] > 1, kept
     (report,) = show(run, path, "stackcount")
     assert sum(stack["value"] for stack in report["stacks"]) == report["events"] == len(report["stacks"])
-    # room.c drops unused stacks where the room is needed, and every so many intervals: some may be left.
+    # room.c drops unused stacks when it needs the room, and every so many intervals: some may be left.
     (stacks,), = query(path, "SELECT count(*) FROM stack")
     assert report["events"] <= stacks < 14000
 
 
 @once
 def test_a_reader_that_stays(run, tmp_path):
-    """The log cannot be emptied: it stops growing at --size, and what is left out is said."""
+    """A reader keeps the log from being emptied: it stops growing at --size, and intervals left out are reported."""
     path = tmp_path / "recording"
     with Recorder(path, "syscount --by comm,tid,syscall", "0.005", "--size", "1M") as recorder:
         recorder.await_intervals(1)
@@ -723,7 +722,7 @@ def test_a_reader_that_stays(run, tmp_path):
 
 
 def has_intervals(path, n):
-    """The file has no tables when it has just been made."""
+    """A file just created has no tables yet."""
     with contextlib.suppress(sqlite3.OperationalError):
         return path.exists() and len(intervals(path)) >= n
 
@@ -741,7 +740,7 @@ def vitals_in(path):
 @once
 @services.needs_setpriv
 def test_the_rights_of_the_service_are_enough(ends, tmp_path):
-    """The unit's command records the same lines with its capabilities alone as with all rights."""
+    """The unit's command records the same lines with its own capabilities as with all rights."""
     found = []
     for name, limited in (("all", []), ("unit", services.limited("record"))):
         path = tmp_path / name
@@ -758,7 +757,7 @@ def test_the_rights_of_the_service_are_enough(ends, tmp_path):
 
 @once
 def test_the_service_sees_messages_of_the_kernel():
-    """In a unit with private devices there is no /dev/kmsg; its rights are enough to read it (above)."""
+    """A unit with private devices has no /dev/kmsg; its rights are enough to read it (above)."""
     text = services.unit("record").read_text()
     assert "PrivateDevices=yes" not in text
     assert (services.setting("record", "DevicePolicy"), services.setting("record", "DeviceAllow")) == (
@@ -786,7 +785,7 @@ LOOP = (sys.executable, "-c", "import os, sys\nfor _ in range(int(sys.argv[1])):
 
 
 def headings(text):
-    """The heading of a strict CSV, and how many rows are below it."""
+    """The heading of a strict CSV, and the number of rows below it."""
     heading, *rows = csv.reader(io.StringIO(text), strict=True)
     assert heading and len(set(heading)) == len(heading) and {len(row) for row in rows} <= {len(heading)}, text
     return heading, len(rows)
@@ -795,7 +794,7 @@ def headings(text):
 @once
 @pytest.mark.parametrize("each", ((), ("--each",)), ids=("whole", "each"))
 def test_headings_in_csv(run, tmp_path, each):
-    """The heading is the same without rows, with one and with many."""
+    """The heading is the same with no row, one row and many rows."""
     lines = ["probe syscalls:sys_enter_getppid --by tid", "timehist", "runqlat --by tid",
              "probe 'syscalls:sys_enter_getppid h=comm'", "stackcount -U syscalls:sys_enter_getppid"]
     seen, counts = {}, set()

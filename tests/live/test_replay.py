@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""replay: a recording as a load: as many threads, wakeups and as much run time as were recorded, and
-an end to it whatever the file says."""
+"""replay: a recording as a load, with as many threads and wakeups and as much run time as recorded, and with an end
+whatever the file contains."""
 
 import random
 import struct
@@ -29,7 +29,7 @@ def replay(run):
 
 @pytest.fixture
 def record(tool, trigger, directory):
-    """Records a trigger. Returns the file, the load's Work and what was lost."""
+    """Records a trigger. Returns the file, the load's Work, and whether nothing was lost."""
 
     def recorded(name, *args, **kwargs):
         path = directory / "recording"
@@ -48,12 +48,12 @@ def rows_by_tid(report):
 
 def check_counts(rows):
     assert all(row["wakeups"] == row["replayed_wakeups"] for row in rows)
-    # Each step may be late by what a thread does beside it, never early.
+    # Other work of the thread may make a step late, but never early.
     assert all(row["replayed_run"] >= row["run"] for row in rows)
 
 
 def test_run_times(record, replay):
-    """Run time: as in the books, then again; and it takes at least as long as its sleeps."""
+    """Run time is that of the kernel's accounting, and of the replay again; it takes at least as long as its sleeps."""
 
     def trial():
         path, w, whole = record("phases", 0, 4, scaled(80))
@@ -64,7 +64,7 @@ def test_run_times(record, replay):
         if not whole or (w.holes and row["run"] != grown.run_ns):
             raise tally.Blurred
         assert row["run"] == grown.run_ns and row["switches"] >= 4
-        # The clock is looked at each 20 us while it computes.
+        # The thread reads the clock every 20 us while it computes.
         within(row["replayed_run"] <= row["run"] * 1.02 + 2000000, row)
         slept = 4 * scaled(80) * 1000000
         assert row["replayed_end"] >= row["run"] + slept * 9 // 10
@@ -73,7 +73,7 @@ def test_run_times(record, replay):
 
 
 def test_tasks_and_wakeups(record, replay):
-    """A thread for each task; each of them wakes others as often as was recorded."""
+    """One thread per task; each wakes others as often as was recorded."""
     path, w, _ = record("pingpong", scaled(400), -1, comm="ping")
     for report in replay("-r", 3, path):
         rows = rows_by_tid(report)
@@ -83,9 +83,10 @@ def test_tasks_and_wakeups(record, replay):
 
 
 def test_seen_by_others(record, run):
-    """A replay, measured by schedlat: the same run times under the same names; and what it says of itself is so.
+    """schedlat measures a replay: the same run times under the same names; and the replay's own report is right.
 
-    An emulated CPU that is held up while a thread computes makes that run longer, by any clock: there only the second.
+    A thread on an emulated CPU that is held up while it computes runs longer by any clock: there, only the second part
+    is checked.
     """
 
     def trial():
@@ -100,7 +101,7 @@ def test_seen_by_others(record, run):
             raise tally.Blurred
         recorded = sum(grown.run_ns for grown in w.grown.values())
         assert len(rows) == len([grown for grown in w.grown.values() if grown.run_ns])
-        # Threads are there before they begin, and wait at a gate.
+        # Threads exist before they begin, and wait at a gate.
         runtime, replayed = sum(row["runtime"] for row in rows), sum(row["replayed_run"] for row in said)
         within(replayed <= runtime * 1.001 <= replayed * 1.05 + 10e6, replayed, rows)
         if not tally.GUEST:
@@ -114,7 +115,7 @@ def test_choice(record, replay, run):
     first, second = sorted(w.grown)
     (report,) = replay("-p", first, path)
     assert [row["tid"] for row in report["rows"]] == [first]
-    # Whoever would wake it is not there: it sleeps as long instead.
+    # The task that would wake it is not replayed: it sleeps for as long instead.
     assert report["rows"][0]["wakeups"] == 0
     (report,) = replay("--comm", "po*", path)
     assert [row["tid"] for row in report["rows"]] == [second]
@@ -124,10 +125,10 @@ def test_choice(record, replay, run):
 
 @tally.once
 def test_losses_are_said(record, replay):
-    """What the recording lost stands under each replay."""
+    """Each replay's report has the losses of the recording."""
     path, _, _ = record("spin", 1, 5, 0)
     (report,) = replay(path)
-    # The counters are the file's last, one for each reason.
+    # The loss counters are at the end of the file, one for each reason.
     end = -8 * (len(report["lost"]) + len(report["inexact"]))
     data = bytearray(path.read_bytes())
     data[end:end + 8] = struct.pack("Q", 7)
@@ -147,7 +148,7 @@ def record_of(kind, at_ns, cpu, task, other, off, wait, ran):
 @tally.once
 @pytest.mark.parametrize("seed", range(4))
 def test_ends_always(record, run, seed):
-    """Records in any order, tasks that wake each other in circles, times without sense."""
+    """Records in random order, tasks that wake each other in circles, and impossible times."""
     rng = random.Random(seed)
     path, _, _ = record("spin", 1, 1, 0)
     head, records, now = path.read_bytes()[:HEAD], [], 1000000

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Several measurements in one run: they agree with each other, with the tools run alone and with what a
-trigger program did; one that cannot be had is named and the others go on."""
+"""Several measurements in one run: they agree with each other, with the tools run alone and with the trigger's calls;
+one that is impossible is named, and the others go on."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from tally import once
 GETPPID, READ = 110, 0
 THREADS = 2
 
-# What each line says of a load of syscalls: the JSON report to a number, and that number.
+# {line: the number of calls of the load in its JSON report}
 LINES = {
     "syscount -e getppid": lambda r: sum(row["calls"] for row in r["rows"]),
     "syscount --failed -e read": lambda r: sum(row["errors"] for row in r["rows"]),
@@ -32,7 +32,7 @@ LINES = {
 
 
 def measure(trigger, tool, lines, each):
-    """What a run says of one load."""
+    """The result of a run of these lines on one load."""
     load = trigger("syscalls", THREADS, f"{GETPPID}:{each}", f"{READ}:{each // 2}")
     if len(lines) == 1:
         name, *args = shlex.split(lines[0])
@@ -47,7 +47,7 @@ def measure(trigger, tool, lines, each):
 
 @exact
 def test_eight_at_once_agree_with_each_alone(tool, trigger):
-    """The calls are counted exactly, in the run of eight and in eight runs of one."""
+    """Calls are counted exactly in one run of eight lines, and in eight runs of one."""
     each = tally.scaled(4000)
     wanted = {"getppid": THREADS * each, "read": THREADS * (each // 2)}
     together = measure(trigger, tool, list(LINES), each)
@@ -68,7 +68,7 @@ def test_eight_at_once_agree_with_each_alone(tool, trigger):
 
 @exact
 def test_the_same_tool_twice(tool, trigger):
-    """Nothing of a measurement is shared with another one of its kind."""
+    """Measurements of the same tool share nothing."""
     load = trigger("syscalls", 2, f"{GETPPID}:500", f"{READ}:300")
     measuring = tool("--json", "-p", load.pid, "syscount -e getppid", "syscount -e read --by tid",
                      "syscount -e getppid --by tid", tool="run")
@@ -83,7 +83,7 @@ def test_the_same_tool_twice(tool, trigger):
 
 
 def test_a_command(run):
-    """It is everybody's subject, and its end the end of the run."""
+    """The command is the subject of all measurements, and its end is the end of the run."""
     result = run("--json", "execsnoop", "syscount -e getppid", "exitsnoop", "--",
                  tally.BUILD / "triggers" / "syscalls", "1", f"{GETPPID}:70", tool="run")
     assert result.code == 0, result
@@ -93,11 +93,11 @@ def test_a_command(run):
     executed, = (o for o in objects if o["tool"] == "execsnoop" and "time_ns" in o)
     assert executed["comm"] == "syscalls"
     assert reports["syscount"]["rows"] == [{"syscall": "getppid", "calls": 70, "errors": 0}]
-    assert reports["exitsnoop"]["events"] in (0, 1)     # the run may end before it is told
+    assert reports["exitsnoop"]["events"] in (0, 1)     # the run may end before the event is seen
 
 
 def test_single_events_say_whose_they_are(run):
-    """In text, too; a run of one needs no such column."""
+    """Text has a column for the tool, too, but a run of one tool needs none."""
     program = tally.BUILD / "triggers" / "syscalls"
     both = run("execsnoop", "exitsnoop", "syscount", "--", program, "1", f"{GETPPID}:1", tool="run")
     assert re.search(r"^\d\d:\d\d:\d\d\.\d{6} execsnoop   syscalls ", both.text, re.MULTILINE), both
@@ -106,7 +106,7 @@ def test_single_events_say_whose_they_are(run):
 
 
 def test_intervals(tool):
-    """What the reports of a measurement say adds up; each has intervals of its own that follow one another."""
+    """Each measurement has its own intervals, without gaps between them."""
     measuring = tool("--json", "-I", "100", "stat -e context-switches", "syscount", "runqlat", tool="run")
     measuring.await_lines(9)
     reports = measuring.stop().reports
@@ -119,7 +119,7 @@ def test_intervals(tool):
 
 @pytest.mark.parametrize("line", ("offcputime", "offwaketime"))
 def test_what_goes_on_is_in_the_last_report(run, trigger, line):
-    """And in no other one, though the programs of this line were there long before those of the others."""
+    """And in no earlier one, though this line's programs were loaded long before those of the others."""
     load = trigger("sleepers", 1, 1, 100, -1)
     others = ["execsnoop", "syscount", "stackcount sched:sched_switch"]
     result = run("--json", "-p", load.pid, "-I", "50", "-d", "0.5", line, *others, tool="run")
@@ -130,7 +130,7 @@ def test_what_goes_on_is_in_the_last_report(run, trigger, line):
 
 
 def test_scope_of_run_and_line(tool, trigger):
-    """A line narrows what the run says; the other lines are not touched by it."""
+    """A line narrows the scope of the run for itself only."""
     load = trigger("syscalls", 2, f"{GETPPID}:200")
     measuring = tool("--json", "-p", load.pid, "syscount -e getppid", "syscount -e getppid --comm nobody*",
                      tool="run")
@@ -183,7 +183,7 @@ def test_more_than_a_run_holds(run, directory, tool):
 
 
 def test_one_that_cannot_be_had_is_named(run):
-    """The others go on; without others the exit status is that of the one alone."""
+    """The others go on; without others, the exit status is that of the tool alone."""
     result = run("--json", "-d", "0.1", "probe nosuch:event", "runqlat", tool="run")
     assert result.code == 0, result
     assert "probe: no tracepoints" in result.stderr
@@ -194,7 +194,7 @@ def test_one_that_cannot_be_had_is_named(run):
 
 
 def test_nobody_reads_what_would_be_done():
-    """The first line that cannot be written ends it: none of the others is said to be impossible here."""
+    """The run ends at the first line that cannot be written: no other measurement is called impossible."""
     reader, writer = os.pipe()
     os.close(reader)
     ran = subprocess.run([tally.BUILD / "run", "-n", "runqlat", "syscount", "cpudist"], stdout=writer,

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""runqlen: N tasks that never sleep, pinned to one CPU, are N - 1 waiting ones at each look.
+"""runqlen: of N tasks that never sleep, pinned to one CPU, each sample finds N - 1 waiting.
 
-Never fewer, while the N spin. More at times: other tasks come to that CPU, wait there or make the N
-wait. So the least number is the one that must be right, and on a quiet machine it is the usual one.
-Samples are chance, as is how many of them come: shares are for steady().
+Never fewer, while they spin. Sometimes more: other tasks come to that CPU, wait there or make the N wait. So the
+minimum must be right, and on a quiet machine it is the usual number. Which samples come is random, and so is how many:
+shares need steady().
 """
 
 import os
@@ -45,12 +45,12 @@ def spin(trigger, ends):
 
 
 def running_tasks():
-    """Tasks that run or wait, on all CPUs."""
+    """Running and runnable tasks, on all CPUs."""
     return int(re.search(r"^procs_running (\d+)", Path("/proc/stat").read_text(), re.M)[1])
 
 
 def look(run, *args):
-    """What the tool sees on the CPU, and whether it was quiet: no more than a few other tasks."""
+    """The report for the CPU, with the number of other tasks as others: a quiet machine has a few."""
     before = running_tasks()
     result = run("--json", "-C", CPU, "-F", HZ, "-d", SECONDS, *args, tool="runqlen")
     assert result.code == 0, result
@@ -61,7 +61,7 @@ def look(run, *args):
 
 
 def share(groups, least, most=float("inf")):
-    """Of the samples, those with so many tasks waiting."""
+    """The share of samples with so many tasks waiting."""
     within(count(groups) > 0, "no samples")
     wanted = (n for (first, last), n in tally.buckets(groups).items()
               if least <= first and last <= most)
@@ -87,9 +87,8 @@ def test_spinners(run, spin, n):
 
 
 def test_classes(run, spin):
-    """One spinner of a real-time class runs, three of the fair class wait: the queue of the fair
-    class holds no running one. (For 5 % of the time real-time tasks are held back, and one of the
-    three runs.)"""
+    """One spinner of a real-time class runs while three of the fair class wait: none in the fair class's queue is
+    running. (Real-time tasks are throttled for 5 % of the time, when one of the three runs.)"""
     spin(3)
     spin(1, "chrt", "-f", "1")
 
@@ -105,7 +104,7 @@ def test_classes(run, spin):
 
 
 def test_tasks_of_cgroups(run, spin, cgroup):
-    """A CPU has one queue: cgroups have their own, and all of them count."""
+    """cgroups have queues of their own on a CPU, and tasks in all of them count."""
     hierarchy = cgroups.default_hierarchy()
     if hierarchy.name == "v2":
         (hierarchy.mount / "cgroup.subtree_control").write_text("+cpu")
@@ -124,7 +123,7 @@ def due(report, hz, cpus):
 
 
 def test_every_sample_is_there_or_missed(run):
-    """Idle CPUs too: what did not come is said, so that shares can be judged."""
+    """Idle CPUs, too: missing samples are counted, so that shares can be judged."""
 
     def trial():
         report = run("--json", "-F", HZ, "-I", 250, "-d", 1, tool="runqlen").reports
@@ -139,7 +138,7 @@ def test_every_sample_is_there_or_missed(run):
 
 
 def idle_seconds(cpu):
-    """The kernel's account of the time in which nothing ran there."""
+    """The CPU's idle time in the kernel's accounting."""
     fields = re.search(rf"^cpu{cpu} (.*)$", Path("/proc/stat").read_text(), re.M)[1].split()
     return (int(fields[3]) + int(fields[4])) / os.sysconf("SC_CLK_TCK")
 
@@ -147,7 +146,7 @@ def idle_seconds(cpu):
 @pytest.mark.parametrize("intervals", ((), ("-I", 200)))
 @pytest.mark.skipif(os.cpu_count() < 2, reason="one CPU is busy, the other idle")
 def test_idle_cpus_are_zeros(run, spin, intervals):
-    """The timer need not wake an idle CPU: its samples are zeros all the same, not missed ones."""
+    """The timer need not wake an idle CPU: its samples are zeros, and not missed."""
     spin(3)
 
     def trial():
@@ -188,7 +187,7 @@ def test_by_cpu(run, spin, option):
 
 
 def test_small_numbers_stand_by_themselves(run, spin):
-    """A row for each number, the average with decimals, the share of samples above 0."""
+    """A row for each number, an average with decimals, and the share of samples above 0."""
     spin(3)
 
     def trial():
@@ -235,7 +234,7 @@ def test_a_command_sets_the_time(run):
 
 
 def test_a_stopped_tool_misses_nothing(tool):
-    """The kernel samples on while the tool stands still."""
+    """The kernel goes on sampling while the tool is stopped."""
 
     def trial():
         tracer = tool("--json", "-F", HZ, tool="runqlen")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The tools of the scheduler where there is much: thousands of threads, a CPU that goes away and comes
-back, and perf looking at the same time. And all of them about the same delays."""
+"""The scheduler's tools under extremes: thousands of threads, a CPU that goes offline and comes back, and perf at the
+same time. All of them report the same delays."""
 
 import os
 import re
@@ -38,7 +38,7 @@ def stop_all(tracers):
 
 
 def runtimes(reports):
-    """What all tasks ran, as each tool that knows says."""
+    """The run time of all tasks, from each tool that has it."""
     return {
         "schedlat": sum(row["runtime"] for row in reports["schedlat"]["rows"]),
         "cpudist": sum(group["sum"] for group in reports["cpudist"]["groups"]),
@@ -47,8 +47,8 @@ def runtimes(reports):
 
 
 def check_all(reports, w):
-    """Run times are the books', waits as many as the books say, in all of them; timechart's time is
-    whole."""
+    """Run times and numbers of waits are those of the kernel's accounting in all tools; timechart accounts for all of
+    the time."""
     grown = tally.total(w.grown)
     for name, run_ns in runtimes(reports).items():
         assert run_ns == grown.run_ns, name
@@ -72,7 +72,7 @@ def check_all(reports, w):
 
 @pytest.mark.skipif(not tally.GUEST, reason="CPUs are taken away in guests only")
 def test_a_cpu_goes_and_comes_back(tool, trigger):
-    """Tasks are moved off it in the middle of their work: nothing is lost, nothing counted twice."""
+    """Tasks are moved off it in the middle of their work: nothing is lost or counted twice."""
 
     def trial():
         load = trigger("spin", 4, 300, -1)
@@ -99,7 +99,7 @@ def test_a_cpu_goes_and_comes_back(tool, trigger):
 
 @pytest.mark.skipif(not tally.GUEST, reason="CPUs are taken away in guests only")
 def test_those_that_look_at_cpus_when_one_goes(tool, trigger):
-    """A sampler ends with its CPU, says so and misses nothing; moves are no more than the kernel counts."""
+    """A sampler ends with its CPU, says so and misses nothing; moves are at most those that the kernel counts."""
 
     def moves(pid):
         text = {tid: Path(f"/proc/{pid}/task/{tid}/sched").read_text() for tid in tally.threads(pid)}
@@ -129,14 +129,14 @@ def test_those_that_look_at_cpus_when_one_goes(tool, trigger):
         groups = report["groups"] if "groups" in report else report["stacks"]
         seen = {cpu: sum(each.get("count", each.get("value")) for each in groups if each["key"]["cpu"] == cpu)
                 for cpu in (0, 1)}
-        # On the other CPU all are due; profile does not show those at which a CPU was idle: either may have more.
+        # The other CPU gets all samples; profile leaves out those of an idle CPU, so that either CPU may have more.
         assert 0 < seen[1] and (seen[1] < seen[0] or name == "profile" and seen[0]), (name, seen)
         due = report["duration_ns"] * 99 // 10**9 - 3
         assert name == "profile" or seen[0] + report["lost"]["missed"] >= due, report
     report = mover.stop().report
     lost = {reason: n for reason, n in flaws(report).items() if n}
-    # No tracepoint is passed on a CPU that is offline already (include/linux/tracepoint.h): moves away from one
-    # were not seen on 5.10 and 6.12. They are told, to the last one.
+    # The kernel skips tracepoints on a CPU that is already offline (include/linux/tracepoint.h): moves away from one
+    # were missed on 5.10 and 6.12. The report counts each of them.
     assert set(lost) <= {"missed"}, lost
     if has_books:
         seen = {}
@@ -155,7 +155,7 @@ def on_cpu(report, cpu):
 
 
 def warnings(tracer):
-    """How many there are so far. Not by reading: the file's position is the tool's."""
+    """The number of warnings so far. pread() leaves the file position to the tool."""
     fd = tracer.err.fileno()
     return os.pread(fd, os.fstat(fd).st_size, 0).count(b"warning: CPU 1 ")
 
@@ -172,8 +172,8 @@ SAMPLERS = {
 @pytest.mark.parametrize("how", ("once", "intervals", "chosen", "other"))
 @pytest.mark.parametrize("name", SAMPLERS)
 def test_samplers_when_a_cpu_comes(tool, name, how):
-    """It goes, comes, goes and comes: it is looked at while it is there, and the report says for how long it was not.
-    Nothing is said of a CPU that is not asked for."""
+    """A CPU goes, comes, goes and comes: it is sampled while it is online, and the report says for how long it was not.
+    No message is about a CPU outside of -C."""
     more = {"once": (), "intervals": ("-I", "200"), "chosen": ("-C", "0,1"), "other": ("-C", "0")}[how]
     options = [word for word in SAMPLERS[name] if word != "-a" or how in ("once", "intervals")]
     try:
@@ -201,13 +201,13 @@ def test_samplers_when_a_cpu_comes(tool, name, how):
     seen = sum(on_cpu(report, 1) for report in result.reports)
     assert seen, result
     due = {"runqlen": 0.099, "profile": 0.099, "stat": 1e6}
-    # No more than was due while it was there, to the period at which each of two timers began.
+    # At most the samples due while it was online, within the period at which each of two timers began.
     assert name == "event" or seen <= (run_ms - absent_ms + 50) * due[name] + 2, (name, seen, run_ms, absent_ms)
 
 
 @pytest.mark.skipif(not tally.GUEST, reason="CPUs are taken away in guests only")
 def test_a_recording_and_a_scrape_when_a_cpu_comes(tool, run, tmp_path):
-    """Both have the samples of the CPU, and the recording which CPU was not sampled."""
+    """Both have the samples of the CPU, and the recording says which CPU was not sampled."""
     path, port = tmp_path / "recording", free_port()
     try:
         CPU1.write_text("0")
@@ -230,7 +230,7 @@ def test_a_recording_and_a_scrape_when_a_cpu_comes(tool, run, tmp_path):
 
 @tally.once
 def test_five_thousand_threads(tool, trigger):
-    """Each has its line; no map is full."""
+    """Each thread has its line; no map is full."""
     load = trigger("sleepers", 5000, 2, 1000, -1)
     tracers = start_all(tool, load)
     w = work(load)
@@ -248,8 +248,8 @@ def test_five_thousand_threads(tool, trigger):
 
 @tally.once
 def test_twenty_thousand_forks(tool, trigger):
-    """Short lives leave nothing behind that could fill up: all are counted, by name in one line or each in
-    its own, and have run for the same time whoever is asked."""
+    """Short-lived tasks leave nothing behind that could fill up: all are counted, by name in one line or in a line
+    each, and all tools have the same run time."""
     def trial():
         load = trigger("storm", 20000, 4, -1, comm=TEMPEST)
         by_comm = "--json", "--comm", TEMPEST, "--by", "comm"
@@ -260,11 +260,11 @@ def test_twenty_thousand_forks(tool, trigger):
         reports = stop_all(tracers)
         for name, report in reports.items():
             lost = {reason for reason, n in flaws(report).items() if n}
-            # A tool that gets no CPU for a while does not empty its buffer; nor does the kernel then refill what keys
-            # are taken from.
+            # A tool that gets no CPU for a while does not empty its buffer; nor does the kernel then refill the memory
+            # that keys come from.
             within(not lost & {"ring_full", "no_memory", "no_storage"}, name, report["lost"])
             assert lost <= {"missed", "unmatched", "no_state"}, (name, report["lost"])
-        # The busier the machine is, the more switches are hidden: tally.holes(). Most of them are told of.
+        # The busier the machine, the more switches are hidden: tally.holes(). The report counts most of them.
         hidden = 0 if not tally.pvm_guest() else 200 + max(sum(flaws(report).values()) for report in reports.values())
         (row,) = reports["schedlat"]["rows"]
         slices = sum(each["slices"] for each in reports["timehist"]["rows"])
@@ -272,7 +272,7 @@ def test_twenty_thousand_forks(tool, trigger):
         for n in (count(reports["runqlat"]["groups"]), slices, count(reports["cpudist"]["groups"])):
             within(abs(n - row["switches"]) <= hidden, n, row["switches"])
         ran = runtimes(reports)
-        # The last slice of a task whose last switch was hidden is not known.
+        # If a task's last switch was hidden, its last slice is not known.
         near = 0 if all(map(nothing_lost, reports.values())) else max(ran.values()) // 100
         assert max(ran.values()) - min(ran.values()) <= near, ran
         assert {stack["key"]["comm"] for stack in reports["offcputime"]["stacks"]} == {TEMPEST}
@@ -281,8 +281,8 @@ def test_twenty_thousand_forks(tool, trigger):
 
 
 def test_the_same_delays_everywhere(tool, trigger):
-    """Each wait of three tasks that share a CPU, in four tools at once: as many, the same sum, the same
-    longest; one by one where they are shown one by one."""
+    """Waits of three tasks that share a CPU, in four tools at once: the same number, sum and maximum, and the same
+    waits one by one where they are listed."""
 
     def trial():
         load = trigger("spin", 3, 60, 0)
@@ -311,7 +311,7 @@ def test_the_same_delays_everywhere(tool, trigger):
 
 
 def test_on_and_off_make_a_life(tool, trigger):
-    """What a thread was on and off its CPU adds up to the time between its first and its last switch."""
+    """A thread's time on and off its CPU adds up to the time between its first and its last switch."""
 
     def trial():
         load = trigger("sleepers", 3, scaled(80), 500, -1)
@@ -328,10 +328,10 @@ def test_on_and_off_make_a_life(tool, trigger):
         for tid in w.grown:
             mine = [line for line in lines if line["tid"] == tid]
             life = mine[-1]["time_ns"] - mine[0]["time_ns"]
-            # From its first switch on: the slice before that is not of this time.
+            # The slice before its first switch is not part of this time.
             both = ran[tid]["sum"] - mine[0]["values"]["run"] + away[tid]["sum"] - \
                 (mine[0]["values"]["wait"] or 0)
-            # Clocks are read some us apart; what interrupts take of a slice may not be the task's.
+            # Clocks are read some us apart; a slice's time in interrupts may not be charged to the task.
             tally.within(abs(both - life) <= life // 50 + 100_000, tid, both, life)
         return w
 
@@ -339,7 +339,7 @@ def test_on_and_off_make_a_life(tool, trigger):
 
 
 def test_one_that_never_runs_is_nowhere(tool, trigger):
-    """A task that rests from end to end has no line, no row and no group (timechart has its sleep)."""
+    """A task that sleeps throughout has no line, no row and no group (timechart has its sleep)."""
     load = trigger("sleepers", 1, 1, 1, 0)
     tracers = start_all(tool, load)
     time.sleep(0.2)
@@ -350,7 +350,7 @@ def test_one_that_never_runs_is_nowhere(tool, trigger):
 
 
 def perf_latency(path):
-    """{tid: (run time in ms, switches)} as perf sums up a recording."""
+    """{tid: (run time in ms, switches)}, from perf's summary of a recording."""
     text = subprocess.run((*tally.PERF, "sched", "latency", "-p", "-i", str(path)), capture_output=True,
                           check=True, timeout=tally.PATIENCE).stdout.decode()
     found = re.findall(r"(?m)^\s*\S.*:(\d+)\s*\|\s*([\d.]+) ms \|\s*(\d+) \|", text)
@@ -359,7 +359,7 @@ def perf_latency(path):
 
 @pytest.mark.skipif(not shutil.which("perf"), reason="perf is not installed")
 def test_perf_latency_sees_the_same(tool, trigger, directory):
-    """The run time of each thread from its first instruction on: perf's, ours, and the books'."""
+    """The run time of each thread from its first instruction on: perf's, ours, and the kernel's."""
 
     def trial():
         path = directory / "perf.data"
@@ -376,7 +376,7 @@ def test_perf_latency_sees_the_same(tool, trigger, directory):
         spun = [row for row in report["rows"] if row["comm"] == "spin"]
         assert len(spun) == 3
         for row in spun:
-            # perf may have lost all it had of a thread: its buffers overflow.
+            # perf may have lost all records of a thread: its buffers overflow.
             tally.within(row["tid"] in theirs, row, theirs)
             ms, switches = theirs[row["tid"]]
             # The first thread was the tool's child before; perf rounds to us.

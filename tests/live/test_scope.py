@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Whose waits are measured: each option lets exactly the right tasks in.
+"""Scope of the waits measured: each option selects exactly the right tasks.
 
-Every test has loads inside and outside of the scope. Those inside must be as in the kernel's
-books, to the last event; of those outside there must be nothing.
+Every test has loads inside and outside of the scope. Figures of loads inside must be those of the kernel's accounting,
+to the last event; loads outside must have none.
 """
 
 import json
@@ -17,23 +17,23 @@ from tally import BUILD, GUEST, NOBODY, PATIENCE, by_key, once, own, scaled
 
 pytestmark = pytest.mark.exact
 
-# A second's work, for a shell.
+# A second of work for a shell.
 BUSY = "for ((i = 0; i < 400000; i++)); do :; done"
 
 SLEEPERS = ("sleepers", 2, scaled(60), 100, -1)
 
 
 def check_scope(report, w, inside):
-    """Exactly these threads are in a report by tid, as in the books. Others of the machine may
-    be too, but none of those that worked outside the scope."""
+    """A report by tid has exactly these threads, with the kernel's figures. Other tasks of the machine may be in it
+    too, but no load outside of the scope."""
     check_threads(report, w, inside)
     assert not set(by_key(report, "tid")) & (set(w.grown) - set(inside))
 
 
 @pytest.fixture
 def scoped(tool, trigger):
-    """Measures inside and outside loads, made anew by their functions for each trial, under one
-    tool, whose options come from a function of the inside loads."""
+    """Measures loads inside and outside of the scope, which their functions create for each trial, under one tool,
+    whose options are a function of the inside loads."""
 
     def run(inside, outside, options):
         def trial():
@@ -91,7 +91,7 @@ def test_cpus(scoped, trigger, cpus, inside):
            lambda *loads: ("-C", cpus, "--max-keys", 50000))
 
 
-# The same program matches them on each kernel.
+# Each kernel matches them with the same program.
 GLOBS = ("spin*", "?pin[a-z]*", "*p*i*n*n*e*r*", r"s\pinner", *(() if GUEST else (
     "spinner", "*", "*ner", "s*n*r", "spinne?", "[!t]*ner", "[^t]pinner", "spi[m-o]ner",
     "[]s]pinner")))
@@ -142,7 +142,7 @@ def test_own_pid_namespace(scoped, trigger):
 @pytest.mark.parametrize("which", ("parent", "child", "sibling"))
 @pytest.mark.parametrize("hierarchy", cgroups.hierarchies(), ids=lambda h: h.name)
 def test_cgroup(tool, trigger, cgroup, hierarchy, which):
-    """A group and everything below it, in every hierarchy there is."""
+    """A group and everything below it, in every hierarchy."""
     groups = {name: cgroup(hierarchy, path) for name, path in
               (("sibling", "b"), ("parent", "a"), ("child", "a/deeper/still"))}
     inside = {"parent": ("parent", "child"), "child": ("child",), "sibling": ("sibling",)}[which]
@@ -181,7 +181,8 @@ def test_cgroup_by_name(tool, trigger, cgroup, form):
 @once
 @pytest.mark.parametrize("hierarchy", cgroups.hierarchies(), ids=lambda h: h.name)
 def test_cgroup_by_name_in_each_hierarchy(tool, trigger, cgroup, hierarchy):
-    """systemd's hybrid layout has services in v2 beside the v1 controllers. A warning names what is not the default."""
+    """systemd's hybrid layout has services in v2 beside the v1 controllers. A warning names a hierarchy other than the
+    default."""
     usual, name = cgroups.default_hierarchy(), f"only-{hierarchy.name}"
     group = cgroup(hierarchy, name)
     loads = trigger(*SLEEPERS), trigger(*SLEEPERS)
@@ -222,7 +223,7 @@ def test_a_task_that_moves_out_of_its_cgroup_moves_out_of_scope(tool, trigger, c
 
 @pytest.mark.parametrize("who", (0, 1), ids=("parent", "child"))
 def test_a_cgroup_is_that_of_who_waits_not_of_who_wakes(tool, trigger, cgroup, who):
-    """Two processes that wake each other all the time, one inside, one outside."""
+    """Two processes wake each other all the time, one inside, one outside."""
     group = cgroup(cgroups.default_hierarchy(), "")
 
     def trial():
@@ -254,7 +255,7 @@ def test_a_name_is_that_of_who_waits_not_of_who_wakes(tool, trigger):
     ("-G{group}", "-u0"), ("-G{group}", "-p{pid}", "-C0", "--comm", "s*", "-u", "0", "--pidns"),
 ), ids=" ".join)
 def test_together(tool, trigger, cgroup, options):
-    """All conditions must hold. One load meets them all, the others all but one."""
+    """All conditions must hold. One load meets them all; each other load fails one."""
     group = cgroup(cgroups.default_hierarchy(), "")
 
     def trial():
@@ -276,7 +277,7 @@ def test_together(tool, trigger, cgroup, options):
         text = " ".join(options)
         tracer = tool("--json", "--by", "tid", *(
             o.format(pid=inside.pid, tid=tids[0], group=group.path) for o in options))
-        # Of the others, those that fail one of the conditions asked for.
+        # Other loads that fail one of the given conditions.
         excluded = [load for which, load in others.items() if which in text]
         w = work(inside, *excluded)
         check_scope(tracer.stop().report, w, tids)
@@ -286,7 +287,7 @@ def test_together(tool, trigger, cgroup, options):
 
 
 def test_conditions_that_nothing_meets(tool, trigger):
-    """A thread of one process, the number of another: no events, all filtered, and it is said."""
+    """A thread of one process with the number of another: no events, all filtered, and the report says so."""
     one, other = trigger(*SLEEPERS), trigger(*SLEEPERS)
     tracers = [tool("--format", form, "-p", one.pid, "-t", other.pid) for form in ("json", "text")]
     work(one, other)
@@ -317,7 +318,7 @@ def test_children_are_not_in_the_process_of_their_parent(tool, trigger):
 
 
 def test_a_tool_can_watch_another_tool(tool):
-    """Only its own process is left out, so another one can be asked for."""
+    """A tool leaves out only its own process, so another tool can be watched."""
     watched = tool("--json", "-a", "-I", 5)
     watcher = tool("--json", "-p", watched.pid, "--by", "pid")
     watched.await_lines(20)
@@ -326,14 +327,14 @@ def test_a_tool_can_watch_another_tool(tool):
 
 
 def names_of_everything(tmp_path, *options, begin="", within=()):
-    """The names of profile's report of everything, and the tool's own, which no other has. A shell begins with begin,
-    and becomes the tool."""
+    """Names in profile's report of the whole machine, and the unique name of the tool itself. A shell runs begin, and
+    then executes the tool."""
     link = tmp_path / own("mine")
     link.symlink_to((BUILD / "tally").resolve())
     ran = subprocess.run([*within, "bash", "-c", f'{begin} exec -a profile "$0" "$@"', link, "-a", "--json",
                           "--by", "comm", "-F", "999", *options], stdout=subprocess.PIPE, timeout=PATIENCE, check=True)
     stacks = json.loads(ran.stdout)["stacks"]
-    # Files have been read.
+    # The tool has read files.
     assert any(f["name"] and f["module"] and f["module"][0] != "[" for stack in stacks for f in stack["frames"])
     return {stack["key"]["comm"] for stack in stacks}, link.name
 
@@ -346,9 +347,9 @@ NAMESPACES = pytest.mark.parametrize("within", (
 @once
 @NAMESPACES
 def test_children_of_the_tool_are_left_out(tmp_path, trigger, within):
-    """They read the files of whoever runs, which takes a part of the time of a short run."""
+    """They read the files of running programs, which takes part of the time of a short run."""
     trigger("spin", 2, 1000, -1).go()
-    # Files are found by /proc/PID: one that runs is to be in the namespace, too.
+    # Files are found by /proc/PID, so a running program must be in the namespace, too.
     names, own_name = names_of_everything(tmp_path, "-d", "1", begin=f"bash -c '{BUSY}' &", within=within)
     assert "spin" in names and own_name not in names
 
@@ -364,7 +365,7 @@ def test_the_command_is_a_child_that_is_not_left_out(tmp_path, within):
 
 @once
 def test_children_from_before_the_tool_are_not_left_out(tmp_path):
-    """A shell that starts a load, and becomes the tool."""
+    """A shell starts a load, and then executes the tool."""
     shell = tmp_path / own("load")
     shutil.copy("/bin/bash", shell)
     names, own_name = names_of_everything(tmp_path, "-d", "1", begin=f"{shell} -c '{BUSY}' &")

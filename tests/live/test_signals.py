@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""signals: each one that is sent, against a program that knows how many it has sent and caught."""
+"""signals: each signal sent, against a program that counts those that it sends and catches."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ def signals(tool):
 
 @exact
 def test_each_is_there(signals, trigger):
-    """By signal, code, result, and whom it is for."""
+    """By signal, code, result, and target."""
     load = trigger("signalling", N)
     tracer = signals("-p", load.pid)
     load.go()
@@ -52,7 +52,7 @@ def test_each_is_there(signals, trigger):
 
 @exact
 def test_whose(signals, trigger):
-    """The scope is about whom a signal is for; with --sender, about who sends it."""
+    """The scope selects targets; with --sender, senders."""
     load = trigger("sleepers", 1, 1, 1, -1)
     ours = "-p", os.getpid(), "--sender", "--signal", "CONT,SIGURG"
     tracers = [signals(*args) for args in (("-p", load.pid), ("-p", load.pid, "--sender"), ours,
@@ -69,7 +69,7 @@ def test_whose(signals, trigger):
 
 @exact
 def test_children_and_faults(run):
-    """What the kernel sends has no sender, whoever was on the CPU."""
+    """A signal from the kernel has no sender, whoever was on the CPU."""
     result = run("--json", "--", "sh", "-c", "sh -c 'kill -9 $$'; sh -c 'kill -SEGV $$'; true",
                  tool="signals")
     lines, _ = events_of(result)
@@ -146,7 +146,7 @@ int main(void)
 @tally.once
 @pytest.mark.parametrize("parts", ((), ("-K",)), ids=("user", "both"))
 def test_who_sends(run, directory, parts):
-    """The functions of the program, of signals that it sends itself, and of a fault."""
+    """The functions of a program that send it signals, and the function of a fault."""
     program = compiled(directory, "poking", POKING)
     lines, report = lines_with_stacks(run, "signals", directory, parts, program)
     frames = {line["values"]["signal"]: line["frames"] for line in lines}
@@ -159,7 +159,7 @@ def test_who_sends(run, directory, parts):
 
 @tally.once
 def test_who_has_nothing_to_do_with_it(tool):
-    """A timer interrupts whoever runs while its process sleeps: nobody's stack is shown."""
+    """A timer interrupts any running task while its process sleeps: no stack is shown."""
     tracer = tool("--json", "-g", "-K", "--signal", "ALRM", tool="signals")
     with subprocess.Popen(("timeout", "1", "sleep", "1000")) as waits:
         pass

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""snap against /proc, which says the same of one thread after the other."""
+"""snap against /proc, which has the same data for one thread at a time."""
 
 import functools
 import os
@@ -13,7 +13,7 @@ import pytest
 import cgroups
 import tally
 
-# The trigger prints these in this order. Numbers of calls on x86 and arm64.
+# The trigger prints these in this order. System call numbers on x86 and arm64.
 CALLS = {
     "read": (0, 63),
     "futex": (202, 98),
@@ -37,7 +37,7 @@ def now():
 
 @functools.cache
 def addresses():
-    """{name: where functions of that name are}: code that two of them share has the name of either."""
+    """{name: addresses of the functions with this name}: code shared by two functions has either name."""
     found = {}
     for line in Path("/proc/kallsyms").read_text().splitlines():
         address, _, name = line.split()[:3]
@@ -87,7 +87,7 @@ def link(pid, fd):
 
 
 def arguments(place, pid, a):
-    """As trace shows them, of the numbers of /proc/PID/syscall."""
+    """Arguments in trace's format, from the numbers of /proc/PID/syscall."""
     null = {n: f"{n:#x}" if n else "NULL" for n in a}
     with_file = f"{a[0]}<{link(pid, a[0])}>" if place in ("read", "epoll_pwait") else None
     return {
@@ -128,8 +128,7 @@ def check_32_bit_call(standing, row):
 
 
 def check_channel(standing, place, row):
-    """The innermost frame outside of the scheduler. Old kernels know no channel where their code has no frame
-    pointers."""
+    """The innermost frame outside of the scheduler. Old kernels have no wchan if their code has no frame pointers."""
     stack = (standing.proc(place) / "stack").read_text().splitlines()
     assert is_same(row["wchan"], re.match(r"\[<0>\] ([^+]+)\+", stack[0])[1]), (row, stack)
     channel = (standing.proc(place) / "wchan").read_text()
@@ -137,7 +136,8 @@ def check_channel(standing, place, row):
 
 
 def check_time(standing, place, row, began, ended):
-    """The tool's time may be too long by what it says, and lies between the trigger's clock before and ours after."""
+    """The true time lies between the trigger's clock before and ours after; the tool's may be too long by at most its
+    doubt."""
     least, most = began - standing.seen, ended - standing.before[place]
     assert least <= row["time"] and row["time"] - row["doubt"] <= most, (place, row, least, most)
     assert row["doubt"] <= row["time"], row
@@ -167,8 +167,8 @@ def test_each_thread(standing, snap):
 
 
 def test_the_odd_ones_come_first(standing, snap):
-    """Each group once, with all of its threads; what is stopped and what has ended above what waits. The one that
-    computes may stand above them, if others keep it from its CPU."""
+    """Each group occurs once, with all of its threads; stopped and ended threads come before waiting ones. The
+    computing thread may come first, if others keep it from its CPU."""
     report = snap(*standing.scope)
     rows = report["rows"]
     assert [row["state"] for row in rows if row["state"] != "R"][:2] == ["T", "Z"], rows
@@ -178,7 +178,7 @@ def test_the_odd_ones_come_first(standing, snap):
 
 
 def test_idle_threads_of_the_kernel_come_last(standing, snap):
-    """A small machine has more of them than anything else, and nobody asks for them."""
+    """A small machine has more idle kernel threads than anything else, and nobody looks for them."""
     rows = [row for row in snap()["rows"] if row["state"] in "SI"]
     idle = [row["call"] == "[kernel]" for row in rows]
     assert any(idle) and not all(idle), rows
@@ -219,7 +219,7 @@ def test_scope_of_a_cgroup(trigger, cgroup, snap):
 
 
 def test_two_thousand_threads(trigger, snap):
-    """More than the kernel hands over at once."""
+    """More than the kernel returns at once."""
     load = trigger("sleepers", 2000, 1, 1000, -1)
     report = snap("-p", load.pid, "--each")
     assert sorted(row["tid"] for row in report["rows"]) == load.tids()
@@ -236,7 +236,7 @@ def test_hostile_names(trigger, run, snap):
 
 
 def test_threads_come_and_go(standing, trigger, snap):
-    """Those that stay are in each picture."""
+    """Threads that stay are in each picture."""
     stay = {standing.tid[place] for place in PLACES}
     load = trigger("mayflies", 1000, 0, 0)
     load.go()
@@ -268,7 +268,7 @@ def test_order(standing, snap, order):
 
 @pytest.mark.everywhere
 def test_stacks(standing, snap):
-    """Frame by frame those of /proc, of every thread that is not on a CPU and has not ended."""
+    """The frames of /proc, for every thread that is not on a CPU and has not ended."""
     report = snap("-g", "-K", "--by", "tid", *standing.scope)
     stacks = {stack["key"]["tid"]: stack for stack in report["stacks"]}
     for place in (*SLEEPERS, "stopped"):
@@ -282,7 +282,7 @@ def test_stacks(standing, snap):
 
 
 def test_stacks_of_groups(standing, snap, run):
-    """The threads of a state share what they share; the note says how many have no stack."""
+    """Threads of a state share equal stacks; the note says how many have no stack."""
     report = snap("-g", "--by", "state", *standing.scope)
     of = {}
     for stack in report["stacks"]:
@@ -295,7 +295,7 @@ def test_stacks_of_groups(standing, snap, run):
 
 
 def test_the_heading_says_how_many_were_read(run, standing, directory):
-    """The time is that of the pass, which counts as a part of the run."""
+    """The time in the heading is that of the pass, which is part of the run."""
     began = time.monotonic()
     text = run(*standing.scope, tool="snap").text
     took = time.monotonic() - began

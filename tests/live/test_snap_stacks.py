@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""User stacks of snap: against chains of functions that are known, and against gdb's walk of real programs."""
+"""User stacks of snap, against known chains of functions, and against gdb's backtraces of real programs."""
 
 import os
 import platform
@@ -55,7 +55,7 @@ def of_module(frames, module):
 
 
 def history(pid):
-    """What changes if a thread is stopped or runs."""
+    """{tid: (context switches, state, CPU times)}, which change if a thread is stopped or runs."""
     lines = {}
     for tid in tally.threads(pid):
         status = Path(f"/proc/{pid}/task/{tid}/status").read_text()
@@ -66,7 +66,7 @@ def history(pid):
 
 @pytest.mark.everywhere
 def test_known_chains(trigger, look):
-    """With and without frame pointers, out of a signal's handler, through the C library; and nobody runs for it."""
+    """With and without frame pointers, from a signal handler, through the C library; and no thread runs for it."""
     load = trigger("resting")
     tids = dict(zip(PLACES, load.numbers))
     before = history(load.pid)
@@ -88,7 +88,7 @@ def test_known_chains(trigger, look):
 
 
 def test_all_of_it(trigger, look):
-    """Nothing is missing if nothing is deep: --strict says so."""
+    """If no stack is deep, nothing is missing, even by --strict."""
     load = trigger("standing")
     user, report = look(load.pid, "-U")
     assert "note" not in report and len(user) == 10, report
@@ -96,7 +96,7 @@ def test_all_of_it(trigger, look):
 
 
 def test_parts(trigger, look):
-    """-K and -U are the parts of what is shown without them; --max-depth is of each part."""
+    """-K and -U are parts of the stacks shown without them; --max-depth applies to each part."""
     load = trigger("standing")
     both, kernel, user = (look(load.pid, *args)[0] for args in ((), ("-K",), ("-U",)))
     assert set(both) == set(kernel) == set(user)
@@ -118,7 +118,7 @@ def test_frame_pointers(trigger, look):
 
 
 def test_pictures(trigger, run):
-    """What has not run since has the stack of the picture before."""
+    """A thread that has not run since has the stack of the last picture."""
     load = trigger("resting")
     result = run("--json", "-g", "-I", "50", "--reports", "4", "-p", load.pid, tool="snap")
     first, *others = [[(names(stack["frames"]), stack["value"]) for stack in report["stacks"]]
@@ -127,7 +127,7 @@ def test_pictures(trigger, run):
 
 
 def test_in_a_pid_namespace():
-    """Its numbers are those below /proc there; the process that reads for snap is not shown."""
+    """Process ids are those in /proc there; the process that reads for snap is not shown."""
     script = "sleep 1000 & exec \"$0\" snap -g -U --by comm --format folded"
     command = ["unshare", "-pf", "--kill-child", "--mount-proc", "sh", "-c", script, tally.BUILD / "tally"]
     result = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -149,7 +149,7 @@ def test_formats(trigger, run):
 
 
 def test_a_new_process_each_time(run, trigger):
-    """Processes that come between the looks have names, too, or are told not to."""
+    """Processes that appear during a snap have names, too, or the report says that they have none."""
     load = trigger("mayflies", 2000, 0, 0)
     load.go()
     for _ in range(5):
@@ -159,7 +159,7 @@ def test_a_new_process_each_time(run, trigger):
 
 
 def test_threads_that_run(trigger, look):
-    """A stack is that of one moment: whole, or known to be missing."""
+    """A stack is of one moment: whole, or marked as missing."""
     load = trigger("sleepers", 8, 15000, 100, -1)
     load.go()
     whole = {"nap", "crew__member", "start_thread"}
@@ -194,12 +194,12 @@ def test_stacks_that_nobody_finds(trigger, look):
             assert set(frames) <= {"[deeper]", "[incomplete]", "sleep_at", "[unknown]", None}, (place, frames)
         if ON_X86:
             assert re.search(r"\b[23] have user stacks that could not be read\b", report["note"]), report
-        # Its first thread rests as any other.
+        # Its first thread rests like any other.
         assert graph == "fp" or "main" in names(found[load.pid])
 
 
 def copy_with(directory, section):
-    """A trigger whose section has other contents."""
+    """A trigger with new contents in a section."""
     path, contents = directory / "resting", directory / "section"
     subprocess.run(["objcopy", f"--dump-section={section}={contents}", RESTING, directory / "same"], check=True)
     contents.write_bytes(bytes((i * 151 + i // 7) & 0xff for i in range(contents.stat().st_size)))
@@ -208,7 +208,7 @@ def copy_with(directory, section):
 
 
 def test_a_damaged_file(trigger, look, tmp_path):
-    """It ends, within its bounds, and the C library's part is as it was."""
+    """It ends, within its limits, and the C library's part is unchanged."""
     load = trigger(str(copy_with(tmp_path, ".eh_frame")))
     found, _ = look(load.pid, "-U", strict=False)
     frames = names(found[load.numbers[0]])
@@ -219,7 +219,7 @@ def test_a_damaged_file(trigger, look, tmp_path):
 
 @pytest.mark.skipif(not GUEST, reason="what waits for such a server cannot be ended: in guests only")
 def test_memory_that_does_not_answer(trigger, look, ends, tmp_path):
-    """The others of the machine have their stacks."""
+    """Other processes have their stacks."""
     (tmp_path / "pages").write_bytes(bytes(65536))
     mount = fuse.Mount(tmp_path / "pages", "pages")
     ends.callback(mount.close)
@@ -238,8 +238,8 @@ def test_memory_that_does_not_answer(trigger, look, ends, tmp_path):
 
 # --- against gdb ---------------------------------------------------------------------------------
 
-# Frames that are on the stack, innermost first: neither inlined functions nor those that have jumped to another one.
-# The place that a signal has interrupted is shown like a return address, which is behind the call.
+# Frames that are on the stack, innermost first: neither inlined functions nor functions that have jumped to another
+# one. An interrupted instruction is shown like a return address, which is behind the call.
 WALK = """
 import gdb
 for thread in gdb.selected_inferior().threads():
@@ -288,7 +288,7 @@ def address(frame):
 
 
 def check_as_gdb(look, pid):
-    """Every thread, frame by frame; gdb stops them, which is why it comes second."""
+    """Every thread, frame by frame; gdb comes second because it stops them."""
     rest(pid)
     found, _ = look(pid, "-U", strict=False)
     stacks = by_gdb(pid)
@@ -315,7 +315,7 @@ def test_as_gdb(look, ends, program, directory):
 @has_gdb
 @pytest.mark.skipif(not shutil.which("postgres"), reason="no postgres")
 def test_postgres_as_gdb(look, ends, directory):
-    """All of its processes."""
+    """All processes of postgres."""
     programs = Path(shutil.which("postgres")).resolve().parent
     shutil.chown(directory, "nobody")
     subprocess.run([programs / "initdb", "-D", "data", "--no-sync", "-A", "trust", "-U", "tally", "--locale", "C"],
@@ -323,7 +323,7 @@ def test_postgres_as_gdb(look, ends, directory):
     options = ["-k", directory, "-c", "listen_addresses=", "-c", "shared_buffers=16MB"]
     load = subprocess.Popen([programs / "postgres", "-D", "data", *options], user="nobody", cwd=directory,
                             stderr=subprocess.DEVNULL)
-    # Its processes end at once, and its shared memory goes.
+    # Its processes end at once, and its shared memory is removed.
     ends.callback(tally.end_process, load, signal.SIGQUIT)
     state = directory / "data" / "postmaster.pid"
     tally.wait_until(lambda: state.exists() and "ready" in state.read_text(), "postgres is ready")
@@ -334,7 +334,7 @@ def test_postgres_as_gdb(look, ends, directory):
 
 
 def rest(pid):
-    """Waits until all threads sleep, twice."""
+    """Waits until two looks in a row find all threads asleep."""
     def rests():
         states = [state for _, state, _ in history(pid).values()]
         time.sleep(0.3)

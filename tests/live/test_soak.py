@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Long runs, with TALLY_SOAK=1 only: TALLY_SOAK_SECONDS of each, half an hour and 200,000 processes
-(TALLY_SOAK_PROCESSES) if not set. A short one is always made."""
+"""Long runs, with TALLY_SOAK=1 only: TALLY_SOAK_SECONDS each, half an hour and 200,000 processes (TALLY_SOAK_PROCESSES)
+by default. A short one always runs."""
 
 import os
 import re
@@ -29,8 +29,8 @@ def resident_kib(pid):
 @pytest.mark.soak
 @long_run
 def test_forks_for_a_long_time(tool, trigger):
-    """Nothing fills up, nothing grows, nothing is lost: millions of processes, a report a second,
-    and at the end each wait has been counted."""
+    """Nothing fills up, grows or is lost: millions of processes, a report a second, and at the end each wait has been
+    counted."""
     tracer = tool("--json", "--comm", TEMPEST, 1)
     end = time.monotonic() + SECONDS
     waits, holes, memory = [], 0, []
@@ -48,7 +48,7 @@ def test_forks_for_a_long_time(tool, trigger):
         "unaccounted": sum(r["unaccounted"] for r in reports),
         "lost": {why: sum(r["lost"][why] for r in reports) for why in reports[0]["lost"]},
     }
-    # Between two books the trigger is made and ends: its own waits then, some each time.
+    # Between two readings of the accounting the trigger starts and ends, with some waits of its own each time.
     grown = total(waits)
     extra = tally.count(whole["groups"]) - grown.count
     assert -holes <= extra <= 20 * len(memory) + whole["unaccounted"]
@@ -62,14 +62,14 @@ def test_forks_for_a_long_time(tool, trigger):
 
 CALLS = 5
 COMM = "mayflies"
-# So few keys that all there is to fill has been filled, and given back, many times in a third of the short run.
+# So few keys that all maps fill up, and are emptied, many times in a third of the short run.
 FEW = ("--max-keys", 1000)
 MORE = ("--max-keys", 8000)
 
 
 def tools(whole):
-    """Of the load alone, or where stacks are, of the whole machine: with room for all that a busy one may have
-    there."""
+    """{tool: its options}. The scope is the load or, for tools that take stacks, the whole machine, with room for all
+    of a busy one."""
     scope = ("-a",) if whole else ("--comm", COMM, *MORE)
     return {
         "runqlat": ("--json", "--by", "pid", "--comm", COMM, *FEW, "-I", 500),
@@ -80,7 +80,7 @@ def tools(whole):
     }
 
 
-# More than have calls between two scrapes: none is hidden.
+# More than the number of series between two scrapes: none is hidden.
 SERIES = 2000
 
 
@@ -89,7 +89,7 @@ def descriptors(pid):
 
 
 class Watch:
-    """What tools take, in three parts of equal length: the first is for what has to fill once."""
+    """Memory and descriptors of the tools, in three parts of equal length: the first part lets caches fill."""
 
     def __init__(self, tracers):
         self.tracers, self.taken = tracers, {name: [] for name in tracers}
@@ -103,15 +103,15 @@ class Watch:
         return max(sample[which] for sample in taken[part * len(taken) // 3:(part + 1) * len(taken) // 3])
 
     def told(self):
-        """A line for each tool: ten looks, in MB and descriptors."""
+        """A line for each tool: ten samples, in MB and descriptors."""
         for name, taken in self.taken.items():
             looks = taken[::max(1, len(taken) // 10)]
             yield f"{name}: " + " ".join(f"{kib // 1024}/{fds}" for kib, fds in looks)
 
     def check(self):
-        """Where memory is given back and taken again, an allocator that many sizes are asked of has a tenth more or
-        less of it, and a file that is mapped for the first time (a library that somebody runs just then) has its names
-        read: 4 MB. Descriptors: of such files, before they are read, 256 at most beside what the tool itself needs."""
+        """Where memory is freed and allocated again, an allocator with many sizes varies by a tenth, and a file mapped
+        for the first time (a library that somebody runs just then) has its names read: 4 MB. Descriptors: at most 256
+        of such files that are yet to be read, beside the tool's own."""
         for name in self.taken:
             assert self.most(name, 2, 0) <= self.most(name, 1, 0) * 1.1 + 4096, (name, "KiB", list(self.told()))
             assert self.most(name, 2, 1) <= max(self.most(name, 1, 1) + 16, 256 + 64), (
@@ -122,7 +122,7 @@ class Watch:
 
 
 class Scraper:
-    """The last value of each series that was ever there."""
+    """The last value of each series ever seen."""
 
     def __init__(self, port):
         self.port, self.calls, self.samples = port, {}, []
@@ -139,7 +139,7 @@ class Scraper:
 
 
 def batch(trigger, n):
-    """{pid} of so many processes, as far as they are known."""
+    """The pids of so many processes, if they are known."""
     load = trigger(COMM, n, CALLS, 0)
     load.go()
     first, last = load.done()
@@ -167,7 +167,7 @@ def short_processes(tool, trigger, whole, seconds, processes=0):
         n += at_once
         scraper.look()
         watch.look()
-    time.sleep(0.6)         # the interval that the last ones are in; and what is served is half a second old at most
+    time.sleep(0.6)         # the interval with the last ones; and the scraped report is half a second old at most
     scraper.look()
     results = {name: tracer.stop() for name, tracer in tracers.items()}
     print(f"{n} processes;", *watch.told(), sep="\n")
@@ -176,17 +176,17 @@ def short_processes(tool, trigger, whole, seconds, processes=0):
 
 
 def check_all(results, scraper, n, at_once, last, since_ns):
-    # Then series of one number are of several processes.
+    # Pids are reused then: a series may be of several processes.
     again = n >= int(Path("/proc/sys/kernel/pid_max").read_text()) // 2
     reports = {name: result.reports for name, result in results.items() if name != "syscount"}
     for name in reports:
         assert not losses(reports[name]) & {"map_full", "stacks_full", "no_memory"}, (name, losses(reports[name]))
-    # Each call, of each process, once.
+    # Each call of each process, once.
     assert not scraper.lost() and scraper.of("tally_events_total") == n * CALLS
     if not again:
         assert sum(scraper.calls.values()) == n * CALLS and max(scraper.calls.values()) == CALLS
     assert sum(r["events"] for r in reports["stackcount"]) == n * CALLS
-    # The last ones are there like the first ones: a process has its first wait before its first instruction.
+    # The last processes are there like the first: a process waits before its first instruction.
     waited = [g["key"]["pid"] for r in reports["runqlat"] for g in r["groups"]]
     assert len(waited) >= n * 0.9 and (again or len(set(waited)) <= n + n // at_once), (len(waited), n)
     assert not last or len(set(waited) & set(last)) >= at_once * 0.9
