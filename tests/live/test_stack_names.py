@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Names of frames belong to the time of the event: code that is replaced, programs that execute others, processes
-that live for a millisecond, other pid namespaces."""
+"""Frames have the names of the time of the event: code that is replaced, programs that execute others, processes that
+live for a millisecond, other pid namespaces."""
 
 import json
 import os
@@ -85,7 +85,7 @@ def libraries(directory):
 
 
 def callers(report):
-    """{the function of ours that called: how often}; None: no frame has such a name"""
+    """{calling function of the trigger: calls}; None if no frame has such a name"""
     found = {}
     for stack in report["stacks"]:
         ours = [f["name"] for f in stack["frames"] if re.match("(call_|child_calls)", f["name"] or "")]
@@ -95,7 +95,7 @@ def callers(report):
 
 
 def stacks_of(ends, load, *args):
-    """What stackcount says of a trigger's work."""
+    """stackcount's report on a trigger's work, and the trigger's output."""
     tracer = Tool("--json", "-U", *args, EVENT, tool="stackcount")
     ends.callback(tracer.close)
     tracer.ready()
@@ -118,8 +118,8 @@ def test_libraries_at_one_address(ends, trigger, libraries):
 
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="code by hand")
 def test_code_mapped_over_code(ends, trigger, libraries):
-    """With MAP_FIXED nothing is unmapped before, which the programs do not notice: what is counted meanwhile is
-    said, and all of it is under some name."""
+    """MAP_FIXED replaces mappings without unmapping them first, which BPF programs do not see: the report says how many
+    events were counted meanwhile, and each has some name."""
     where = []
     for name, path in zip(NAMES, libraries):
         text = subprocess.run(["nm", "-D", path], capture_output=True, text=True, check=True).stdout
@@ -140,7 +140,7 @@ def test_code_mapped_over_code(ends, trigger, libraries):
 
 @pytest.fixture
 def programs(directory):
-    """Both without PIE, at one address."""
+    """Two programs without PIE, at the same address."""
     return [make(directory, PROGRAM, "-no-pie", "-static", name=name, n=n)
             for name, n in (("first", 1500), ("second", 500))]
 
@@ -161,7 +161,8 @@ def test_exec(tool_name, programs):
 @pytest.mark.parametrize("scope", ((), ("-a",)), ids=("children", "all"))
 @pytest.mark.parametrize("execute", (False, True), ids=("end", "exec"))
 def test_short_lives(ends, trigger, directory, execute, scope):
-    """Children of about a millisecond, of a parent that is not sampled itself; and what they execute."""
+    """Children that live for about a millisecond, of a parent that is not sampled itself; and programs that they
+    execute."""
     children = scaled(500)
     program = [make(directory, PROGRAM, "-static", name="short", n=1)] if execute else []
     load = trigger("remaps", "children", children, *program)
@@ -179,8 +180,8 @@ def test_short_lives(ends, trigger, directory, execute, scope):
 @pytest.mark.parametrize("keep", (True, False), ids=("stay", "go"))
 @exact
 def test_bpf_programs_that_come_later(tool, trigger, keep):
-    """Each has its own name, in the report of the interval in which it ran: no other program's next to it, nor of one
-    that was at its address before."""
+    """Each has its own name in the report of the interval in which it ran: neither that of another program beside it,
+    nor that of one that was at its address before."""
     rounds, n = 4, 20
     load = trigger("printing", rounds, n, int(keep))
     tracer = tool("--json", "-K", "bpf_trace:bpf_trace_printk", "-p", load.pid, "-I", 200, tool="stackcount")
@@ -207,7 +208,7 @@ def inside(*command):
 
 @pytest.mark.parametrize("tracer_inside", (False, True), ids=("outside", "inside"))
 def test_pid_namespace(directory, tracer_inside):
-    """The kernel's numbers of processes are others than those that /proc has in a pid namespace."""
+    """The kernel's pids differ from those in /proc in a pid namespace."""
     program = make(directory, PROGRAM, "-static", name="lone", n=300)
     os.mkfifo(directory / "go")
     tool = f"{tally.BUILD / 'stackcount'} --json -U --comm lone --ready-fd 3 {EVENT}"
@@ -223,7 +224,7 @@ def test_pid_namespace(directory, tracer_inside):
         frame["name"] is None for stack in report["stacks"] for frame in stack["frames"]), report
 
 
-# A function without a size, as in musl's assembly, and one behind it that has no symbol in the stripped library.
+# A function without a size, as in musl's assembly, followed by one without a symbol in the stripped library.
 UNSIZED = CALL + """
 __asm__(".text\\n.globl copy\\n.type copy,@function\\ncopy:\\n%(begin)s\\nret\\n%(end)s");
 static __attribute__((noinline)) long hidden(long n)
@@ -245,7 +246,8 @@ long run(long n)
 @pytest.mark.parametrize("begin, end, name", (("", "", "near copy"), (".cfi_startproc", ".cfi_endproc", None)))
 @tally.once
 def test_a_symbol_without_a_size(ends, trigger, directory, begin, end, name):
-    """Names itself up to its end by .eh_frame. Without that, code behind it is near it, but need not be it."""
+    """The symbol names the function up to its end in .eh_frame. Without one, code after the symbol is "near" it, as it
+    may be another function's."""
     flags = ("-shared", "-fPIC", "-s", "-fno-toplevel-reorder")
     library = make(directory, UNSIZED, *flags, name="unsized", begin=begin, end=end)
     load = trigger("remaps", "libraries", N, library)
@@ -276,8 +278,7 @@ int main()
 @pytest.mark.skipif(not shutil.which("g++"), reason="there is no g++")
 @tally.once
 def test_short_names_are_for_people(run, directory):
-    """A terminal has them without parameters, each with its own count; elsewhere, and with -v, each has its full
-    name."""
+    """A terminal shows names without parameters, each with its own count; other output, and -v, has full names."""
     (directory / "shop.cc").write_text(OVERLOADS)
     program = directory / "shop"
     subprocess.run(

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What profile, stackcount and offcputime show of their stacks: by the functions in them, callee first,
-without the tracer's own frames. Checked on call chains that are known, exactly."""
+"""Options for the stacks of profile, stackcount and offcputime: by function, callee first, without the tracer's own
+frames. Exact counts on known call chains."""
 
 import re
 
@@ -24,7 +24,7 @@ def chains(trigger):
 # --- by the functions in them ----------------------------------------------------------------------
 
 def test_by_frames(ends, chains):
-    """What is shown and what is left out make up all; a name is any frame's, and found like grep -E finds it."""
+    """Stacks shown and left out add up to all; a name matches any frame, as with grep -E."""
     wanted = {
         ("--frames", "^middle$"): {RIGHT: 2 * N},
         ("--no-frames", "^middle$"): {LEFT: N},
@@ -42,7 +42,7 @@ def test_by_frames(ends, chains):
 
 
 def test_left_out_is_said(ends, chains):
-    """In text, with its share, also where nothing is left; and of a table like of stacks."""
+    """Text has the number left out and its share, also if no stack is left; so does a table."""
     texts = text_of(
         ends,
         chains(),
@@ -58,7 +58,7 @@ def test_left_out_is_said(ends, chains):
 
 
 def text_of(ends, load, options):
-    """Reports of target() on one run of the load, as they are printed."""
+    """Reports of target() on one run of the load, as printed."""
     return [result.text for result in observe(ends, load, [(*CHAINS, "target", "-U", *each) for each in options],
                                               form=())]
 
@@ -66,7 +66,7 @@ def text_of(ends, load, options):
 # --- callee first ----------------------------------------------------------------------------------
 
 def test_callee_first(ends, chains):
-    """All of target() in the first line; then who called it, with what each had."""
+    """The first line has all calls of target(); below are its callers, with the share of each."""
     text, = text_of(ends, chains(), (("--callee",),))
     lines = [line.split() for line in text.splitlines()]
     start = next(i for i, line in enumerate(lines) if line[:1] == ["share"])
@@ -93,8 +93,8 @@ def test_callee_picture(ends, chains):
 @pytest.mark.parametrize("event, by", (("sched:sched_switch", ("__schedule",)),
                                        ("syscalls:sys_enter_getppid", ())))
 def test_tracers_own_frames(tool, trigger, event, by):
-    """Where a tracepoint is, is where its stacks end: not in what leads from there to the tracer's program, which
-    is there or not as others trace, too."""
+    """A stack ends at the tracepoint: the kernel's frames between there and the tracer's program, which depend on other
+    tracers, are left out."""
     load = trigger("chains", 50, 1, DEPTH)
     tracers = [tool("--json", *args, tool=name) for name, *args in (
         ("stackcount", event, "-p", load.pid), ("profile", "-e", event, "-c", 1, "-p", load.pid),
@@ -126,7 +126,7 @@ def test_wrong_usage(run, name, args, said):
 @once
 @pytest.mark.parametrize("name", ["faults", "futexstat", "kmem", "migrations", "netdrop"])
 def test_without_stacks(run, name):
-    """Tools that take stacks with -g: the formats of tables without it, and nothing that is about stacks."""
+    """Tools that take stacks with -g: table formats work without it, and options for stacks do not."""
     for form in ("json", "csv", "openmetrics"):
         assert run("--format", form, "-d", "0.1", tool=name).code == 0
     for option in (

@@ -35,7 +35,7 @@ def chains(trigger):
 # --- functions of programs -------------------------------------------------------------------------
 
 def test_counts_and_sums(ends, chains):
-    """The probed function, its caller, and those above; the frame of the first is not made yet."""
+    """The probed function, whose frame is not set up yet, its caller, and the frames above."""
     load = chains()
     pushes, bare_pushes = load.numbers
     assert pushes and not bare_pushes
@@ -62,7 +62,7 @@ def test_counts_and_sums(ends, chains):
 
 
 def test_recursion(ends, chains):
-    """However a function begins and whatever the kernel makes of that: no frame twice, none missing."""
+    """Whatever a function begins with, and however the kernel handles it: no frame occurs twice or is missing."""
     functions = "pushing", "late", "marked", "marked_late"
     found, = reports_of(observe(ends, chains(), [(*CHAINS, *functions)]))
     for name in functions:
@@ -73,26 +73,26 @@ def test_recursion(ends, chains):
 
 @once
 def test_places(ends, chains):
-    """Where in its file: the first byte of the probed one, behind the call in the others."""
+    """Offsets in the file: the first byte of the probed function, and the return addresses in the others."""
     found, = reports_of(observe(ends, chains(), [(*CHAINS, "target")]))
     for stack in found["stacks"]:
         *above, leaf = stack["frames"]
         assert leaf["offset"] == 0 and leaf["module"] == "chains", leaf
-        # Both calls of middle() are one stack by name; where they differ is not said.
+        # Both calls in middle() are one stack by name; their different offsets are left out.
         for frame in above[-2:]:
             assert frame["module"] == "chains", stack
             assert (frame["offset"] is None) == (frame["name"] == "middle") and frame["offset"] != 0, stack
 
 
 def test_returns(ends, chains):
-    """At the return of a function its caller is the innermost frame."""
+    """At a function's return its caller is the innermost frame."""
     found, = reports_of(observe(ends, chains(), [(*CHAINS, "target%return")]))
     assert counts(found["stacks"]) == {LEFT[:-1]: N, RIGHT[:-1]: 2 * N}, found
 
 
 @once
 def test_several_events(ends, chains):
-    """Each has stacks of its own, however it was named."""
+    """Each has stacks of its own, in every way to name several."""
     commands = ("target", "bare"), ("-e", "target", "-e", "bare"), ("target", "-e", "bare"), ("target,bare",)
     results = observe(ends, chains(), [(*CHAINS, *args) for args in commands])
     for args, report in zip(commands, reports_of(results)):
@@ -103,7 +103,7 @@ def test_several_events(ends, chains):
 
 @once
 def test_columns(ends, chains):
-    """Of several events, each has a column, a total and shares of its own."""
+    """With several events, each has its own column, total and shares."""
     tree, table, json = observe(ends, chains(), [(*CHAINS, "target", "bare", *form)
                                                  for form in ((), ("--by", "sym"), ("--json",))], form=())
     assert re.search(rf"^ +target +bare\n +events +events\n +{3 * N:,} +{N:,}  all$", tree.text, re.M), tree
@@ -113,7 +113,7 @@ def test_columns(ends, chains):
 
 @once
 def test_every_nth(ends, chains):
-    """Each stands for N, so the sums are those of all but the last few of each CPU, by event."""
+    """Each sample stands for N, so sums miss at most the last few events of each CPU, by event."""
     for every in (1, 7):
         counted, several, summed, none = reports_of(
             observe(
@@ -144,7 +144,7 @@ def test_every_nth(ends, chains):
 
 @once
 def test_every_nth_of_many_events(ends, trigger):
-    """Each of a long list has turns of its own; the event of the load is the last one."""
+    """Each event of a long list takes turns of its own; the load's event is the last one."""
     listed = subprocess.run(
         [BUILD / "list", "--json", "syscalls:sys_enter_*"], stdout=subprocess.PIPE, check=True
     ).stdout
@@ -163,7 +163,7 @@ def test_globs(ends, chains):
 
 
 def test_two_cpus(ends, chains):
-    """Both add to the same counts at the same time."""
+    """Both CPUs add to the same counts at the same time."""
     n = scaled(8000)
     load = chains(n, 2)
     total, by_cpu, by_tid = reports_of(observe(
@@ -185,7 +185,7 @@ def is_kernel(frame):
 
 
 def test_parts(ends, chains):
-    """The user's part, then the kernel's; either alone is the same."""
+    """User frames, then kernel frames; -K and -U show the same parts."""
     both, kernel, user = reports_of(observe(ends, chains(), [(GETPPID, *p) for p in ((), ("-K",), ("-U",))]))
     for report in both, kernel, user:
         assert report["events"] == N and len(report["stacks"]) == 1, report
@@ -200,7 +200,7 @@ def test_parts(ends, chains):
 
 
 def test_all_system_calls(tool, chains):
-    """Exact: the whole stack, and of the tracer nothing."""
+    """Exact: the whole stack, and no frame of the tracer."""
     load = chains()
     tracer = tool("--json", "syscalls:sys_enter_*", "syscalls:sys_exit_*", "-p", load.pid, tool="stackcount")
     load.go()
@@ -236,14 +236,14 @@ def test_keys(ends, chains):
 
 @once
 def test_sums_of_fields(ends, chains):
-    """A field of a tracepoint; and of several events each its own."""
+    """A field of a tracepoint."""
     with_field, = reports_of(observe(ends, chains(), [(GETPPID, "--sum", "__syscall_nr", "-U")]))
     assert counts(with_field["stacks"]) == {ASK: 110 * N}, with_field
 
 
 @once
 def test_below_zero(ends, chains):
-    """Is lost, and told: a part of a whole cannot be negative."""
+    """A negative sum is lost and counted: a part of a whole cannot be negative."""
     reports = reports_of(observe(ends, chains(), [
         (GETPPID, "--sum", f"__syscall_nr - {n}", "-U") for n in (109, 110, 111)]))
     assert [counts(report["stacks"]) for report in reports] == [{ASK: N}, {}, {}], reports
@@ -252,7 +252,7 @@ def test_below_zero(ends, chains):
 
 @once
 def test_sums_up_to_64_bits(ends, chains):
-    """Two large values are added up exactly; of more than there is room for, the most, and that is said."""
+    """Two large values add up exactly; a sum that does not fit is the largest number, with a note."""
     large = "arg1 | 0x7000000000000000"
     most = float(2 ** 64 - 1)
     two, all_of_them = reports_of(observe(ends, chains(), [
@@ -264,7 +264,7 @@ def test_sums_up_to_64_bits(ends, chains):
 
 @once
 def test_values_below_zero_are_lost(ends, chains, directory):
-    """Counted as lost, and in no sum. A stack without any other value is in no format."""
+    """They count as lost, and are in no sum. A stack with no other value is in no format."""
     path, expression = directory / "sums.svg", (*CHAINS, "target", "--sum", "5 - arg1")
     forms = (("json",), ("json", "--strict"), ("csv",), ("folded",), ("tree",), ("table", "--by", "sym"),
              ("flame", "-o", path))
@@ -297,7 +297,7 @@ def test_values_below_zero_are_lost(ends, chains, directory):
 
 @once
 def test_a_call_that_fails_has_no_size(ends):
-    """A read of an empty pipe has the result -EAGAIN, which is no number of bytes."""
+    """A read of an empty pipe returns -EAGAIN, which is no number of bytes."""
     size, reader, writer = 3777, *os.pipe()
     ends.callback(os.close, reader)
     ends.callback(os.close, writer)
@@ -319,7 +319,7 @@ def test_a_call_that_fails_has_no_size(ends):
 # --- depth and room --------------------------------------------------------------------------------
 
 def test_max_depth(ends, chains):
-    """At an entry, too, where the caller is one of the frames that are kept."""
+    """Also at a function's entry, where the caller is one of the frames kept."""
     wanted = {
         (GETPPID,): {("[deeper]", "left", "ask"): N},
         (*CHAINS, "target"): {("[deeper]", "left", "target"): N, ("[deeper]", "middle", "target"): 2 * N},
@@ -333,7 +333,7 @@ def test_max_depth(ends, chains):
 
 @once
 def test_as_deep_as_it_is(ends, chains):
-    """Nothing is cut by a depth that just suffices, and one less does it."""
+    """A depth that just suffices cuts nothing; one less does."""
     load = chains()
     whole, = reports_of(observe(ends, load, [(GETPPID, "-U")]))
     depth = len(whole["stacks"][0]["frames"])
@@ -345,15 +345,15 @@ def test_as_deep_as_it_is(ends, chains):
 
 @once
 def test_more_stacks_than_there_is_room_for(ends, trigger):
-    """As many as there is room for are counted, each of the others is told."""
+    """Stacks are counted up to the limit, and each further one is a loss."""
     n, room = 20_000, 1000
     load = trigger("paths", n)
     args = GETPPID, "-U", "--max-keys", room
     report, whole = reports_of(observe(ends, load, [(*args, "--call-graph", "fp"), args]))
     assert len(report["stacks"]) == report["events"] == room, report["lost"]
-    # What has no room for its stack has none for its count: that is one event, and lost.
+    # A stack that finds no room is a loss of one event, with its count.
     assert {reason: n for reason, n in flaws(report).items() if n} == {"map_full": n - room}
-    # Whole they have more than 24 frames, for which there is room of its own, half as much. Their counts have room.
+    # Whole stacks have more than 24 frames, and a map of their own, half as large. Their counts find room.
     assert whole["events"] == n and len(whole["stacks"]) == room / 2 + 1, whole["lost"]
     assert {reason: n for reason, n in flaws(whole).items() if n} == {"stacks_full": n - room / 2}
 
@@ -368,7 +368,7 @@ def test_each_stack_has_room(ends, trigger):
 
 @once
 def test_no_room(ends, chains):
-    """What finds no place is counted, and told by --strict."""
+    """Stacks that find no room are counted, and --strict fails."""
     strict = ("target", "--max-keys", 1, "--strict")
     result, = observe(ends, chains(), [(*CHAINS, *strict)])
     report, = parsed(result)
@@ -381,7 +381,7 @@ def test_no_room(ends, chains):
 
 @once
 def test_intervals(tool, chains):
-    """They sum up to the total; what one has had is not in the next."""
+    """Intervals add up to the total, each without the events of the last one."""
     loads = [chains(), chains(2 * N)]
     tracer = tool("--json", *CHAINS, "target", "-I", 40, "-p", ",".join(str(load.pid) for load in loads),
                   tool="stackcount")
@@ -399,7 +399,7 @@ def test_intervals(tool, chains):
 
 
 def rest(pid):
-    """Waits until a tool has nothing to do, nor the process that reads files for it: they sleep, and go on sleeping."""
+    """Waits until the tool and the process that reads files for it have nothing to do: they sleep, and stay asleep."""
     def sleeping():
         found = {}
         for each in (pid, *tally.children(pid)):
@@ -423,7 +423,7 @@ def test_a_process_that_has_gone(tool, chains):
     before = tally.books(tracer.pid).count
     load.go()
     load.done()
-    # Its mappings are read when it is first seen, for which the tool is woken.
+    # The tool is woken to read the mappings of a process when it is first seen.
     tally.wait_until(lambda: tally.books(tracer.pid).count > before, "the tool is woken")
     rest(tracer.pid)
     load.close()
@@ -433,13 +433,14 @@ def test_a_process_that_has_gone(tool, chains):
 
 @once
 def test_a_command(run):
-    """Its first event is counted, and so is the last. (In a guest it would have gone before its mappings are read.)"""
+    """The first event counts, and so does the last. (In a guest the command would exit before its mappings are
+    read.)"""
     result = run(*CHAINS, "target", "bare", "--format", "folded", "--", CHAINS[1], N, 0, 1, tool="stackcount")
     lines = [re.fullmatch(r"(target|bare);(?:[^;]*;){1,3}main;work;(.*) (\d+)", line)
              for line in result.text.splitlines() if not line.startswith(("ready", "done"))]
     assert all(lines), result
     found = {}
-    for m in lines:     # some before there were tables of the new program
+    for m in lines:     # some came before the tables of the new program
         found[m[1], m[2]] = found.get((m[1], m[2]), 0) + int(m[3])
     assert found == {
         ("target", ";".join(LEFT)): N, ("target", ";".join(RIGHT)): 2 * N, ("bare", ";".join(BARE)): N}, result

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What stat counts, and how it says so: by name, beside perf, over intervals and runs."""
+"""stat's counts and output: by name, beside perf, over intervals and runs."""
 
 import csv
 import io
@@ -28,8 +28,7 @@ needs_perf = pytest.mark.skipif(bool(WITHOUT_PERF), reason=str(WITHOUT_PERF))
 
 @pytest.fixture
 def count(run, directory):
-    """Runs stat with JSON into a file, so that a command's output is its own. Returns the result
-    with the reports."""
+    """Runs stat with JSON into a file, apart from the command's output. Returns the result with the reports."""
 
     def run_stat(*args, **kwargs):
         out = directory / f"report{len(os.listdir(directory))}"
@@ -49,7 +48,7 @@ def only(result, code=0):
 # --- system calls by name --------------------------------------------------------------------------
 
 def each_its_own_number():
-    """Calls of a trigger: {name: how often}, all different."""
+    """Calls of a trigger: {name: number}, all different."""
     return {name: 3 + 2 * i for i, name in enumerate(sorted(SYSCALLS))}
 
 
@@ -59,8 +58,8 @@ def make_calls(trigger, wanted, *more):
 
 @pytest.mark.parametrize("how", ("by name", "glob"))
 def test_system_calls_have_the_right_names(tool, trigger, how):
-    """The trigger calls by number. Entry and exit, each call as often as it was made, and no
-    other at all but the futex(2) of its barriers."""
+    """The trigger calls by number. Each call's entry and exit count as often as it was made, and no other call does
+    except the futex(2) of its barriers."""
     wanted = each_its_own_number()
     load = make_calls(trigger, wanted)
     if how == "glob":
@@ -85,8 +84,8 @@ def test_system_calls_have_the_right_names(tool, trigger, how):
 
 @tally.needs_32_bit_calls
 def test_calls_of_32_bit_programs_are_other_calls(tool, trigger):
-    """getpid(2) has number 20 there, which is writev(2) in the 64-bit table. perf leaves these
-    calls out too: the kernel's tracepoints say nothing of them."""
+    """getpid(2) has number 20 there, which is writev(2) in the 64-bit table. perf leaves these calls out, too: the
+    kernel's tracepoints do not report them."""
     load = trigger("syscalls", 1, "i20:50", "i64:50", f"{GETPPID}:7")
     tracer = stat(tool, "-e", "syscalls:sys_enter_*", "-e", "syscalls:sys_exit_*", "-t",
                   load.numbers[0])
@@ -112,7 +111,7 @@ def test_filter(tool, trigger, expression, expected):
         {(load.numbers[0], "syscalls", "syscalls:sys_enter_read"): expected} if expected else {})
 
 
-# Calls whose arguments are typedefs of the kernel, of other widths and signs than the record's 8 bytes.
+# Calls whose arguments are kernel typedefs with other widths and signs than the record's 8 bytes.
 TYPEDEFS = """
 import ctypes, os
 libc = ctypes.CDLL(None)
@@ -128,7 +127,7 @@ for n in range(30):
 ))
 @pytest.mark.parametrize("keys", ((), ("--by", "comm")), ids=len)
 def test_filter_by_typedefs(count, call, expression, expected, keys):
-    """As probe reads them."""
+    """Filters compare the values that probe reads."""
     event = f"syscalls:sys_enter_{call}"
     line = "--filter", f"fd == 0xffffffff && {expression}", "--", sys.executable, "-c", TYPEDEFS
     found = only(count("-e", event, *keys, *line))
@@ -136,7 +135,7 @@ def test_filter_by_typedefs(count, call, expression, expected, keys):
 
 
 def test_each_filter_is_that_of_the_event_before_it(tool, trigger):
-    """As perf has it; events behind the last have none."""
+    """As in perf; events after the last filter have none."""
     load = trigger("syscalls", 1, "0:20:7", "0:30:100", "18:15:7", "18:25:100", f"{GETPPID}:9")
     read, write, parent = (f"syscalls:sys_enter_{name}" for name in ("read", "pwrite64", "getppid"))
     tracer = stat(tool, "-e", read, "--filter", "count == 7", "-e", write, "--filter", "count > 7",
@@ -184,7 +183,7 @@ def test_scopes_given_again_are_more_of_them(tool, trigger):
     (("-e", "cs", "-r", "3", "--", "/nonexistent"), 127, ("/nonexistent",)),
 ), ids=lambda v: " ".join(v) if isinstance(v, tuple) else "")
 def test_wrong_command_line(run, args, code, parts):
-    """One or two lines, with the text and its place under it where it is about a part of that."""
+    """One or two lines, with the text and a caret below it where the error is about a part of it."""
     result = run(*args, tool="stat")
     assert result.code == code, result
     assert result.stdout == b"", result
@@ -212,7 +211,7 @@ def test_without_hardware_counters(run):
 @no_pmu
 @pytest.mark.parametrize("how", ((), ("--by", "pid"), ("-A",)), ids=" ".join)
 def test_what_can_be_counted_is(tool, trigger, how):
-    """One warning for all that cannot; JSON says why, row by row."""
+    """One warning names all events that cannot be counted; JSON has the reason in each row."""
     load = trigger("pingpong", scaled(200), 0)
     tracer = stat(tool, "-e", "cycles,cs,instructions", "-p", load.pid, *how)
     work(load)
@@ -231,7 +230,7 @@ def test_what_can_be_counted_is(tool, trigger, how):
 
 
 def test_a_counter_without_time_is_no_zero(tool, trigger):
-    """A process that never ran: nothing was counted, and nothing has to be scaled."""
+    """A process that never ran: nothing was counted, and nothing needs scaling."""
     load = trigger("sleepers", 1, 1, 1, -1)
     tracer = stat(tool, "-e", "cs,page-faults,task-clock", "-p", load.pid)
     report = tracer.stop().report
@@ -253,8 +252,8 @@ def test_a_counter_without_time_is_no_zero(tool, trigger):
      ("storm", scaled(100), 2, -1)),
 ), ids=lambda v: v if isinstance(v, str) else v[0])
 def test_same_as_perf(tool, perf, trigger, events, load):
-    """The same events of the same process at the same time. -t and not -p where the load forks:
-    perf counts the children of a process with it."""
+    """The same events of the same process at the same time. -t instead of -p where the load forks: perf -p counts the
+    children of a process, too."""
     load = trigger(*load)
     threads = ",".join(map(str, load.tids()))
     tracer, other = stat(tool, "-e", events, "-t", threads), perf("-e", events, "--no-inherit",
@@ -268,8 +267,8 @@ def test_same_as_perf(tool, perf, trigger, events, load):
 
 @needs_perf
 def test_a_glob_same_as_perf(tool, perf, trigger):
-    """Which tracepoints are about the current task: those that are about another are compared by
-    the kernel's own filter elsewhere (test_stat_scope.py)."""
+    """Tracepoints about the current task: test_stat_scope.py compares those about another task with the kernel's own
+    filter."""
     load = trigger("pingpong", scaled(500), 0)
     tracer = stat(tool, "-e", "sched:*", "-t", load.pid)
     other = perf("-e", "sched:*", "--no-inherit", "-t", load.pid)
@@ -286,7 +285,7 @@ def test_a_glob_same_as_perf(tool, perf, trigger):
 
 @needs_perf
 def test_per_cpu_same_as_perf(tool, perf, trigger):
-    """Everything on each CPU, stat inside of one perf and around another: counts lie between."""
+    """Everything on each CPU, with stat inside of one perf and around another: counts lie between."""
     loads = [trigger("faults", scaled(500), 2, 0, command=("taskset", "-c", str(cpu)))
              for cpu in (0, 1)]
     events = "page-faults,cs,syscalls:sys_enter_futex"
@@ -305,9 +304,8 @@ def test_per_cpu_same_as_perf(tool, perf, trigger):
 
 @needs_perf
 def test_clocks_same_as_perf(tool, perf, trigger):
-    """Two readings of one clock, begun and ended one after the other while the task sleeps; each
-    switch is stamped for each counter by itself, some hundred nanoseconds apart: 1 % (10 % where an
-    emulated processor takes ten times as long for it)."""
+    """Two readings of one clock, begun and ended one after the other while the task sleeps; each counter stamps each
+    switch by itself, some hundred nanoseconds apart: 1 % (10 % where an emulated processor takes ten times as long)."""
 
     def trial():
         load = trigger("spin", 2, 50, -1)
@@ -327,7 +325,7 @@ def test_clocks_same_as_perf(tool, perf, trigger):
 # --- what is asked for, in other words -------------------------------------------------------------
 
 def test_modifiers_part_user_from_kernel(tool, trigger):
-    """Faults of the load happen in user space; of switches there are none."""
+    """The load's faults are in user space; switches never are."""
     load = trigger("faults", scaled(500), 2, 0)
     tracer = stat(tool, "-e", "page-faults,page-faults:u,page-faults:k,cs,cs:u,cs:k,page-faults:uk",
                   "-p", load.pid)
@@ -380,7 +378,7 @@ def test_groups_and_braces(tool, trigger, events):
 
 
 def test_the_same_event_twice(tool, trigger):
-    """Each -e is a row, and counts all of it; also where one is inside of the other's glob."""
+    """Each -e is a row and counts all of its event, also if it is in another's glob."""
     load = trigger("syscalls", 1, f"{GETPPID}:100")
     twice = "-e", f"{EVENT},cs", "-e", f"{EVENT},cs"
     tracers = [stat(tool, *events, "-t", load.numbers[0], *how)
@@ -396,7 +394,7 @@ def test_the_same_event_twice(tool, trigger):
 
 
 def test_every_tracepoint_at_once(tool, trigger):
-    """One glob for all of them: it opens, and says nothing of those that never happened."""
+    """One glob for all of them: it opens, and has no row for those that never happened."""
     load = trigger("syscalls", 1, f"{GETPPID}:50")
     tracer = stat(tool, "-e", "*:*", "-t", load.numbers[0])
     work(load)
@@ -428,7 +426,7 @@ def test_a_glob_shows_the_largest_first(tool, trigger):
 
 
 def test_top(tool, trigger):
-    """Of a glob the first events, of keys the first keys: by the first event, not by another."""
+    """--top shows the first events of a glob, and the keys that are first by the first event, not by another."""
     loads = [trigger("syscalls", 1, f"{GETPPID}:{n}", f"39:{1000 - n}", comm=f"load{n}")
              for n in (10, 30, 20, 0)]
     events = f"{EVENT},syscalls:sys_enter_getpid"
@@ -446,7 +444,7 @@ def test_top(tool, trigger):
 
 
 def test_defaults(count):
-    """Without -e: what anybody wants to know of a command."""
+    """Without -e: the usual questions about a command."""
     report = only(count("--", BUILD / "triggers/faults", scaled(500), 1, 0))
     found = counts(report)
     assert {"task-clock", "context-switches", "cpu-migrations", "page-faults", "user-time",
@@ -459,7 +457,7 @@ def test_defaults(count):
 
 
 def test_metrics_by_name(run, directory):
-    """The events of each, and the ratio that is meant."""
+    """Each metric counts its events, and has its ratio."""
     out = directory / "report"
     assert run("--json", "-o", out, "--metric", "cs_per_second,CPUs_utilized", "--", "sh", "-c", "/bin/true; /bin/true",
                tool="stat").code == 0
@@ -472,7 +470,7 @@ def test_metrics_by_name(run, directory):
 
 
 def test_ratios_without_counts(run, directory):
-    """In text; JSON has both."""
+    """Text has no counts; JSON has both."""
     args = ("--metric-only", "-e", "task-clock,page-faults")
     out = directory / "report"
     assert run("-o", out, *args, "--", "true", tool="stat").code == 0
@@ -484,7 +482,7 @@ def test_ratios_without_counts(run, directory):
 
 
 def test_ratios(tool, trigger):
-    """Beside a clock events are so many a second of it, and the clock is so much of the time."""
+    """With a clock, events have a rate per second of it, and the clock a share of the elapsed time."""
     load = trigger("faults", scaled(500), 1, 0)
     tracer = stat(tool, "-e", "task-clock,page-faults", "-p", load.pid)
     work(load)
@@ -501,7 +499,7 @@ def test_ratios(tool, trigger):
 @pytest.mark.parametrize("how", (("-p", "{}"), ("-p", "{}", "--by", "tid"), ("-p", "{}", "-A")),
                          ids=" ".join)
 def test_intervals_add_up_to_the_whole(tool, trigger, how):
-    """One load works when the other has been reported."""
+    """One load works after the other has been reported."""
     loads = [trigger("sleepers", 3, scaled(100), 100, -1) for _ in range(2)]
     pids = ",".join(str(load.pid) for load in loads)
     how = [part.format(pids) for part in how]
@@ -547,20 +545,20 @@ def test_interval_and_count(run, args, n):
 
 
 def test_intervals_of_a_command(count, directory):
-    """Which goes on when two intervals have been reported."""
+    """The command goes on after two intervals have been reported."""
     reported = f"[ $(wc -l < {directory}/report0) -ge 2 ]"
     result = count("-I", "20", "-e", EVENT, "--", "sh", "-c",
                    f"{CALLER} 1 {GETPPID}:30 </dev/null; until {reported}; do sleep 0.02; done; "
                    f"{CALLER} 2 {GETPPID}:50 </dev/null")
     assert result.code == 0 and len(result.reports_written) > 2
-    # The shell itself asks for its parent, once.
+    # The shell itself calls getppid(2) once.
     assert sum(counts(r)[EVENT] for r in result.reports_written) in (130, 131)
 
 
 # --- again and again -------------------------------------------------------------------------------
 
 def test_runs_of_a_deterministic_command(count):
-    """The mean of equal runs is each of them, and there is no error. -r takes no interval."""
+    """The mean of equal runs is that of each, without an error. -r takes no interval."""
     command = (CALLER, 2, f"{GETPPID}:{scaled(300)}")
     single = counts(only(count("-e", EVENT, "--", *command)))
     report = only(count("-r", 4, "-e", EVENT, "--", *command))
@@ -572,8 +570,8 @@ def test_runs_of_a_deterministic_command(count):
 
 
 def test_mean_and_standard_error(count, directory):
-    """Runs that differ: 10, 20, 30 calls. Their mean is 20, and its standard error is that of
-    three values with a deviation of 10: 10 / sqrt(3), 28.87 % of the mean."""
+    """Runs with 10, 20 and 30 calls. Their mean is 20, and its standard error is that of three values with a deviation
+    of 10: 10 / sqrt(3), 28.87 % of the mean."""
     turn = directory / "turn"
     script = f"echo >> {turn}; exec {CALLER} 1 {GETPPID}:$(($(wc -l < {turn}) * 10)) < /dev/null"
     report = only(count("-r", 3, "-e", EVENT, "--comm", "syscalls", "--", "sh", "-c", script))
@@ -590,7 +588,7 @@ def test_before_and_after_each_run(count, directory):
                    "--post", f"echo post >> {log}; {calls}", "--",
                    "sh", "-c", f"echo run >> {log}; exec {CALLER} 1 {GETPPID}:5 < /dev/null")
     assert log.read_text().split() == ["pre", "run", "post"] * 2
-    # The shell of the command asks for its parent itself, once.
+    # The command's shell calls getppid(2) itself, once.
     assert counts(only(result))[EVENT] in (5, 6)
 
 
@@ -621,7 +619,7 @@ def test_interrupted_runs_are_those_there_were(tool, directory):
     result = tracer.stop()
     assert result.code == 0, result
     runs = int(re.search(r"means of (\d+) runs", result.report["value"])[1])
-    assert 2 <= runs <= begun_runs(log) + 1 < 1000      # the last one may not have said so any more
+    assert 2 <= runs <= begun_runs(log) + 1 < 1000      # the last one may not have written its line
 
 
 # --- output ----------------------------------------------------------------------------------------
@@ -659,7 +657,7 @@ def test_output_is_a_file_of_ones_own(run, directory):
 
 
 def test_output_at_the_end_of_a_file(run, directory):
-    """What is there stays, and so do links and what is no file."""
+    """--append keeps the file's contents, and refuses links and anything but a regular file."""
     out, link = directory / "report", directory / "link"
     out.write_text("before\n")
     link.symlink_to(out)
@@ -676,7 +674,7 @@ def test_output_at_the_end_of_a_file(run, directory):
 
 
 def test_text(run, trigger):
-    """A table for people: numbers with separators, one line for each event, what it is about."""
+    """A table for people: numbers with separators, a line for each event, and its subject."""
     load = trigger("syscalls", 1, f"{GETPPID}:12345")
     tracer = tally.Tool("-e", f"{EVENT},cs", "-p", load.pid, tool="stat").ready()
     try:
@@ -690,7 +688,7 @@ def test_text(run, trigger):
 
 
 def test_wide_text_by_key(tool, trigger):
-    """A key is one line, with a column for each event, the largest of the first event on top."""
+    """A line for each key, with a column for each event, sorted by the first event."""
     tracer = tool("-e", "cs,page-faults", "--by", "comm", "--top", 3, tool="stat")
     work(*(trigger("sleepers", 1, 5, 100, -1, comm=comm) for comm in ("one", "two", "three")))
     text = tracer.stop().text
@@ -704,7 +702,7 @@ def test_wide_text_by_key(tool, trigger):
 
 @pytest.mark.parametrize("form", ("--json", "--csv", "text"))
 def test_explain(run, form):
-    """-n: what would be counted and how; nothing is."""
+    """-n shows the events and how they would be counted; nothing is counted."""
     args = () if form == "text" else (form,)
     result = run(*args, "-n", "-e", f"cs,{EVENT},sched:sched_switch", "--", "/nonexistent",
                  tool="stat")
@@ -722,7 +720,7 @@ def test_explain_needs_no_rights(run):
 
 @pytest.mark.exclusive
 def test_more_keys_than_room(run, tool, trigger):
-    """Counted as lost, so that nothing is missing without a word; --strict makes it an error."""
+    """Keys without room count as lost, and --strict makes that an error."""
     load = trigger("storm", scaled(2000), 2, -1, comm=TEMPEST)
     tracer = stat(tool, "-e", "sched:sched_process_exit", "--comm", TEMPEST, "--by", "pid",
                   "--max-keys", 1, "--strict")
@@ -782,7 +780,7 @@ def still_there(ids):
 
 @pytest.mark.parametrize("how", (signal.SIGKILL, signal.SIGINT), ids=lambda s: s.name)
 def test_nothing_stays_behind(tool, how):
-    """Not even after kill -9, with every kind of counting at work."""
+    """Not even after kill -9, with every way of counting in use."""
     tracer = stat(tool, "-e", f"page-faults,cs,{EVENT},sched:*", "--by", "comm", "-a")
     ids = ids_of(tracer.pid)
     assert {"prog", "map"} <= {kind for kind, _ in ids}
@@ -793,7 +791,7 @@ def test_nothing_stays_behind(tool, how):
 
 
 def test_runs_leave_no_descriptors(tool, directory):
-    """Each of many runs opens and closes all it needs."""
+    """Each of many runs opens and closes all that it needs."""
     log, runs = directory / "log", 40
     tracer = tool("--json", "-r", 100000, "-e", f"cs,{EVENT}", "--", "sh", "-c",
                   f"echo run >> {log}", tool="stat", ready=False)
@@ -806,7 +804,7 @@ def test_runs_leave_no_descriptors(tool, directory):
     wait_until(have_been, f"{runs} runs")
     tracer.stop()
     assert max(open_then) < 80
-    # Between two runs there are few. One left by each would be twenty more by then; which moments are seen is chance.
+    # Few are open between two runs. One left by each would be twenty more by then; which moments are seen is random.
     half = len(open_then) // 2
     assert min(open_then[half:]) < min(open_then[:half]) + 15
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Whose events stat counts: each scope and each key, by every way of counting.
 
-Tracepoints are counted by programs, and so is each call of getppid(2) that a trigger says it made.
-Counters are the kernel's own where it knows the scope, and charged at context switches elsewhere:
-both must agree with the kernel's books of the task, /proc/PID/stat and status."""
+Programs count tracepoints, among them each call of getppid(2) that a trigger reports. Counters are the kernel's own if
+it knows the scope, and are charged at context switches otherwise: both must agree with the kernel's accounting of the
+task, /proc/PID/stat and status.
+"""
 
 import os
 
@@ -17,7 +18,7 @@ from tally import NOBODY, TEMPEST, Blurred, scaled, steady, within
 EVENT = "syscalls:sys_enter_getppid"
 FAULTS = "minor-faults,major-faults,cs"
 CALLS = scaled(1000)
-SOMEBODY = 58731                # whom no other process belongs to: nobody has some at times
+SOMEBODY = 58731                # a user without processes: nobody has some at times
 THREADS = 3
 
 
@@ -59,7 +60,7 @@ THREADS_INSIDE = {"thread": 1, "two threads": 2, "pid and thread": 1}
 @pytest.mark.exclusive
 @pytest.mark.parametrize("scope", SCOPES)
 def test_calls_in_scope(tool, trigger, cgroup, scope):
-    """Those of one load, and none of another that makes the same calls outside of the scope."""
+    """Calls of one load, and none of another load outside of the scope."""
     group = cgroup(cgroups.default_hierarchy(), "")
     user = NOBODY if scope == "user and name" else SOMEBODY
     load, other = caller(trigger, comm="counted", user=user), caller(trigger, comm="other")
@@ -81,7 +82,7 @@ def test_calls_on_a_cpu(tool, trigger, cpus):
 
 
 def test_calls_of_everybody(tool, trigger):
-    """Others may make such calls too, so the load's make up the whole only by name."""
+    """Other processes may make such calls too, so the load's calls are the whole only by name."""
     load = caller(trigger, comm="counted")
     tracers = stat(tool, "-e", EVENT, "-a"), stat(tool, "-e", EVENT, "-a", "--by", "comm")
     work(load)
@@ -91,7 +92,7 @@ def test_calls_of_everybody(tool, trigger):
 
 
 def test_calls_of_a_command(run, directory):
-    """Counted from its exec on: what the tool itself does before is not in it."""
+    """Counted from the command's exec on: calls of the tool before it are left out."""
     out = directory / "report"
     result = run("--json", "-o", out, "-e", EVENT, "--", tally.BUILD / "triggers/syscalls", 2,
                  f"{GETPPID}:{CALLS}", tool="stat", stdout=None)
@@ -114,7 +115,7 @@ KEYS = {
 
 @pytest.mark.parametrize("key", KEYS)
 def test_calls_by_key(tool, trigger, cgroup, key):
-    """Each key has exactly its own, and all keys together are the total."""
+    """Each key has exactly its own calls, and all keys add up to the total."""
     group = cgroup(cgroups.default_hierarchy(), "")
     load = caller(trigger, comm="counted", user=NOBODY)
     for tid in load.tids():
@@ -129,7 +130,7 @@ def test_calls_by_key(tool, trigger, cgroup, key):
 
 
 def test_each_cgroup_with_what_is_below(tool, trigger, cgroup):
-    """A cgroup of the list has what happened in it and below it, one that is empty has zero, and others have no row."""
+    """A cgroup in the list has the events in it and below it, an empty one has zero, and others have no row."""
     above, below, empty, other = (cgroup(cgroups.default_hierarchy(), name)
                                   for name in ("above", "above/below", "empty", "above-not"))
     loads = [caller(trigger, n * CALLS) for n in (1, 2, 4)]
@@ -147,7 +148,7 @@ def test_each_cgroup_with_what_is_below(tool, trigger, cgroup):
 
 
 def test_each_cgroup_of_counters(tool, trigger, cgroup):
-    """Counters that the kernel keeps, too: no task of a cgroup takes longer than all of it."""
+    """Also for the kernel's own counters: no task of a cgroup takes longer than the whole cgroup."""
     above, below = (cgroup(cgroups.default_hierarchy(), name) for name in ("above", "above/below"))
     load = faulter(trigger)
     below.add(load.pid)
@@ -194,8 +195,8 @@ def test_places_add_up(tool, trigger):
 
 @pytest.mark.parametrize("who", (0, 1), ids=("parent", "child"))
 def test_a_wakeup_is_an_event_of_who_is_woken(tool, trigger, who):
-    """Two processes that wake each other: the wakeups of one happen while the other is current.
-    The kernel says so itself, in the pid of its own record: the trace event's filter."""
+    """Two processes wake each other: wakeups of one happen while the other is current. The kernel's record has the pid
+    of the task woken, for a filter on the trace event."""
 
     def trial():
         load = trigger("pingpong", scaled(500), 0)
@@ -211,9 +212,9 @@ def test_a_wakeup_is_an_event_of_who_is_woken(tool, trigger, who):
         for event in found:
             assert found[event] == counts(filtered)[event]
             assert counts(keyed, "pid")[pid, event] == found[event]
-        # It is woken once for each time it blocked, and was asleep before and after. Since 6.12 a
-        # task that is preempted by the one it wakes may find the answer before it has blocked at
-        # all; and one that is preempted while it falls asleep is woken without having blocked.
+        # It is woken once for each time it blocked, and was asleep before and after. Since 6.12 a task that is
+        # preempted by the one it wakes may find the answer before it has blocked at all; and one that is preempted
+        # while it falls asleep is woken without having blocked.
         woken = found["sched:sched_wakeup"]
         assert woken > 0
         within(abs(woken - grown.voluntary) <= 1, woken, grown.voluntary)
@@ -231,14 +232,14 @@ def test_a_wakeup_bears_the_name_of_who_is_woken(tool, trigger, name, who):
     keyed = sums(tracers[1].stop().report, "tid", "comm")
     tid = load.pids[who]
     assert load.pids[1 - who] not in scoped
-    # How often it has to be woken is the scheduler's to decide, once at least: it was asleep.
+    # How many wakeups it needs is up to the scheduler, but at least one: it was asleep.
     assert scoped[tid] == keyed[tid, "pingpong" if who == 0 else "pong"] > 0
 
 
 # --- counters --------------------------------------------------------------------------------------
 
 def check_faults(found, grown, *key):
-    """Faults and switches of one thread, or of one process, as in the kernel's books."""
+    """Faults and switches of one thread, or of one process, against the kernel's accounting."""
     assert found[(*key, "minor-faults") if key else "minor-faults"] == grown.minor
     assert found[(*key, "major-faults") if key else "major-faults"] == grown.major
     assert found[(*key, "cs") if key else "cs"] == grown.voluntary + grown.involuntary
@@ -261,7 +262,7 @@ COUNTER_SCOPES = {
 @pytest.mark.exclusive
 @pytest.mark.parametrize("scope", COUNTER_SCOPES)
 def test_faults_and_switches_in_scope(tool, trigger, cgroup, scope):
-    """Natively, and charged at switches: the same, and what /proc says."""
+    """Counted by the kernel, and charged at switches: both agree with /proc."""
     charged, options = COUNTER_SCOPES[scope]
 
     def trial():
@@ -337,8 +338,8 @@ def test_switches_of_ping_pong(tool, trigger, scope):
 
 
 def test_threads_made_later_are_counted(tool, trigger):
-    """Counters of a process are inherited by its new threads, and outlive them. Nothing is
-    left to say how often a dead thread was switched; its faults the process keeps."""
+    """A process's counters are inherited by its new threads, and outlive them. The switches of a dead thread are not in
+    /proc any more; its faults are in those of the process."""
 
     def trial():
         load = trigger("threads", 2, 10)
@@ -360,7 +361,7 @@ def test_threads_made_later_are_counted(tool, trigger):
 
 @pytest.mark.parametrize("how", ((), ("--by", "pid")), ids=("natively", "charged"))
 def test_children_are_not_in_the_process_of_their_parent(tool, trigger, how):
-    """Where they are not followed: -- COMMAND, and -p by default, mean children too."""
+    """Without following children: -- COMMAND, and -p by default, include them."""
 
     def trial():
         load = trigger("faults", scaled(400), 1, 3)
@@ -380,9 +381,9 @@ def test_children_are_not_in_the_process_of_their_parent(tool, trigger, how):
 
 
 def test_children_of_a_command_are_counted(run, directory):
-    """From the exec on: the kernel's books of the command, which begin at main, lack only what
-    the dynamic linker and the end of each process take, some fifty faults each. How often it is
-    switched then depends on who else wants the CPUs."""
+    """From the exec on: the kernel's accounting of the command, which begins at main, lacks only the dynamic linker and
+    the exit of each process, some fifty faults each. The number of switches there depends on other tasks on the
+    CPUs."""
     out, pages, children = directory / "report", scaled(2000), 4
 
     def trial():
@@ -395,7 +396,7 @@ def test_children_of_a_command_are_counted(run, directory):
         assert minor >= (2 + children) * pages
         assert 0 <= found["minor-faults"] - minor <= 100 * (1 + children)
         assert 0 <= found["major-faults"] - major <= 100
-        # Threads are made by the same call and are tasks of their own.
+        # Threads are created by the same call and are tasks of their own.
         assert found["sched:sched_process_fork"] == children + 2
         # Counters leave a task when it exits, before its last switch and those while it dies.
         more = found["cs"] - voluntary - involuntary
@@ -406,7 +407,7 @@ def test_children_of_a_command_are_counted(run, directory):
 
 @pytest.mark.parametrize("scope", ("command", "name", "key"))
 def test_fork_storm(run, tool, trigger, directory, scope):
-    """Every fork is there, however short the child's life."""
+    """Every fork counts, however short the child's life."""
     forks = scaled(2000)
     options = ("-e", "sched:sched_process_fork,page-faults", "--max-keys", 2 * forks)
     if scope == "command":
@@ -434,9 +435,9 @@ def test_fork_storm(run, tool, trigger, directory, scope):
 
 
 def test_all_keys_together_are_the_counters_themselves(tool, trigger):
-    """Counters charged to tasks, idle ones included, against the plain counters of all CPUs. One
-    run lies inside of the other, before and after: the sum lies between. The clock differs by no
-    more than it takes to read it, on each CPU and at both ends: 1 % or 2 ms."""
+    """Counters charged to tasks, idle tasks included, against the plain counters of all CPUs. One run lies inside of
+    the other: the sum lies between. The clock differs by the time to read it, on each CPU and at both ends: 1 % or 2
+    ms."""
     events = ("task-clock", "cs", "page-faults")
 
     def trial():
@@ -466,9 +467,8 @@ def test_all_keys_together_are_the_counters_themselves(tool, trigger):
 
 
 def test_clocks_of_tasks_are_those_of_their_books(tool, trigger):
-    """task-clock against the run time of the scheduler: two clocks, read at two ends of a switch.
-    They part by some microseconds at each switch, and on virtual machines by the time the
-    processor was away: 10 % or 3 ms."""
+    """task-clock against the scheduler's run time: two clocks, read at two ends of a switch. They differ by some
+    microseconds at each switch, and on virtual machines by the time the processor was away: 10 % or 3 ms."""
 
     def trial():
         load = trigger("spin", 3, 60, -1)
@@ -488,7 +488,7 @@ def test_clocks_of_tasks_are_those_of_their_books(tool, trigger):
 @pytest.mark.parametrize("how", (("-C", "0", "--by", "comm"), ("-C", "1", "-u", "0"),
                                  ("-C", "0", "--by", "cpu,pid")), ids=" ".join)
 def test_charging_on_some_cpus(tool, trigger, how):
-    """Tasks elsewhere have no counters to be read, and nothing of theirs is lost."""
+    """Tasks on other CPUs have no counters to read, and lose nothing."""
     loads = [faulter(trigger, command=("taskset", "-c", str(cpu))) for cpu in (0, 1)]
     tracer = stat(tool, "-e", FAULTS, *how)
     work(*loads)
@@ -500,7 +500,7 @@ def test_charging_on_some_cpus(tool, trigger, how):
 
 
 def test_a_counter_that_is_refused_costs_the_others_nothing(tool, trigger):
-    """Charged, too: cs is exact and nothing is lost."""
+    """Also for charged counters: cs is exact and nothing is lost."""
 
     def trial():
         load = trigger("pingpong", scaled(500), 0)
@@ -522,7 +522,7 @@ def test_a_counter_that_is_refused_costs_the_others_nothing(tool, trigger):
 
 
 def test_the_tool_itself_is_no_key(tool):
-    """Not even where it is busy."""
+    """Not even where the tool is busy."""
     tracer = stat(tool, "-e", "page-faults,cs,syscalls:sys_enter_read", "-a", "--by", "pid",
                   "-I", 10)
     tracer.await_lines(20)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The sources have the form that CONTRIBUTING.md says. No formatter knows it: clang-format takes tables, chains of ?:
-and comments behind members apart, whatever its options."""
+"""The sources keep to the form in CONTRIBUTING.md. No formatter knows it: clang-format takes tables, chains of ?: and
+comments behind members apart, whatever its options."""
 import pathlib
 import re
 
@@ -32,12 +32,12 @@ def place(path, number):
 
 
 def ends_in_text(line):
-    """What is beyond the width belongs to a text, which stays whole, so that it can be found."""
+    """Only a string may exceed the width: it stays whole, so that it can be found."""
     kept, width, inside, escaped = "", 0, False, False
     for at, letter in enumerate(line):
         width = (width // 8 + 1) * 8 if letter == "\t" else width + 1
         if width > WIDTH and not inside:
-            # Only what closes the text and its call.
+            # Only the end of the string and its call.
             return bool(re.fullmatch(r'[\w")\]},;: ]*', line[at:])) and kept.rstrip(' ,);}').endswith('"')
         kept += letter
         if escaped:
@@ -78,7 +78,7 @@ def test_first_line_is_the_licence():
 
 
 def test_blanks():
-    """Tabs indent, nothing stands behind a line, one empty line separates."""
+    """Tabs indent, lines have no trailing blanks, and one empty line separates."""
     wrong = []
     for path in sources(".c", ".h"):
         text = path.read_text()
@@ -90,14 +90,14 @@ def test_blanks():
 
 
 def test_comments():
-    """C has block comments, but for the licence."""
+    """C has block comments, except for the licence."""
     wrong = [place(path, number) for path in sources(".c", ".h", trees=("user", "tools", "bpf"))
              for number, line in lines(path) if re.match(r"\s*//(?! SPDX)", line) or re.search(r"[;{}]\s+// ", line)]
     assert not wrong
 
 
 def test_braces():
-    """A function's is on a line of its own, the others are not; else follows its brace."""
+    """A function's brace is on a line of its own, others are not; else follows its brace."""
     wrong = []
     for path in sources(".c", ".h", trees=("user", "tools", "bpf")):
         for number, line in lines(path):

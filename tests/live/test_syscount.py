@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""syscount against strace -c of the same program, against programs whose calls are known, and
-against itself: over intervals, by other keys, with and without times."""
+"""syscount against strace -c on the same program, against programs with known calls, and against itself: over
+intervals, by other keys, with and without times."""
 
 import os
 import re
@@ -18,7 +18,7 @@ MIX = [str(CALLMIX), "mix", "32"]
 MODES = [(), ("--latency",)]
 MODE_NAMES = ["counts", "times"]
 
-# Of callmix mix.
+# Counts of callmix mix.
 FORKED, ALONE, BAD_READS, NO_FILES, BAD_PATHS = 13, 1000, 7, 5, 3
 
 Calls = namedtuple("Calls", "calls errors")
@@ -38,7 +38,7 @@ def nothing_lost(*reports):
 
 
 def counted(tool, *options, command=MIX):
-    """The report of a run of callmix mix, of which nothing is lost."""
+    """The report of a run of callmix mix without losses."""
     tracer = tool("--json", *options, "--", *command, tool="syscount", ready=False)
     report = tracer.wait().report
     nothing_lost(report)
@@ -62,7 +62,7 @@ def by_strace(tmp_path_factory):
 
 
 def named_by_strace(found):
-    """Without what strace -c has no line for: numbers without a name."""
+    """Without numbers that have no name: strace -c has no line for them."""
     return {name: c for name, c in found.items() if name not in ("(no such call)", "syscall_999")}
 
 
@@ -70,11 +70,11 @@ def named_by_strace(found):
 
 @pytest.mark.parametrize("options", MODES, ids=MODE_NAMES)
 def test_strace(tool, by_strace, options):
-    """Calls and errors are those of strace -c -f, of threads and children too: fork, vfork, execve
-    and execveat, signal handlers, 32-bit calls."""
+    """Calls and errors are those of strace -c -f, of threads and children too: fork, vfork, execve and execveat, signal
+    handlers, 32-bit calls."""
     found = calls(counted(tool, *options))
     expected = dict(by_strace)
-    if not options:     # what is left in the registers by then is execve's number
+    if not options:     # the registers have execve's number by then
         expected["execve"] = Calls(3, 0)
         del expected["execveat"]
     # x32 has no table here: its numbers are beyond the others.
@@ -90,7 +90,7 @@ def test_strace(tool, by_strace, options):
 
 @pytest.mark.parametrize("options", MODES, ids=MODE_NAMES)
 def test_errors(tool, options):
-    """Errors by name; --errno and --failed leave the others out, and count the same."""
+    """Errors by name; --errno and --failed leave other calls out, and count the same."""
     report = counted(tool, *options, "--by", "syscall,errno", "-e", "read,openat,getppid")
     rows = {(row["syscall"], row["errno"]): row for row in report["rows"]}
     assert rows["read", "EBADF"]["calls"] == rows["read", "EBADF"]["errors"] == BAD_READS
@@ -111,7 +111,7 @@ def test_errors(tool, options):
 
 @pytest.mark.parametrize("options", MODES, ids=MODE_NAMES)
 def test_sets(tool, by_strace, options):
-    """-e: names, globs, classes, all but."""
+    """-e: names, globs, classes, and exclusions."""
     assert calls(counted(tool, *options, "-e", "getppid")) == {"getppid": Calls(1013, 0)}
     of_32_bits = {"getpid@32"} if tally.makes_32_bit_calls() else set()
     assert set(calls(counted(tool, *options, "-e", "get*id"))) == {"getppid", "getpid", "gettid"} | of_32_bits
@@ -125,7 +125,7 @@ def test_sets(tool, by_strace, options):
 
 @pytest.mark.parametrize("options", MODES, ids=MODE_NAMES)
 def test_keys(tool, options):
-    """By process, thread, name: the same calls in other sums."""
+    """By process, thread, name: other sums of the same calls."""
     report = counted(tool, *options, "--by", "pid,syscall", "-e", "getppid,gettid")
     found = sorted((row["syscall"], row["calls"], row["comm"]) for row in report["rows"])
     assert found == [("getppid", FORKED, "callmix"), ("getppid", ALONE, "callmix"),
@@ -143,8 +143,8 @@ def test_keys(tool, options):
 @pytest.mark.parametrize("options", MODES, ids=MODE_NAMES)
 @pytest.mark.parametrize("nthreads", (1, 4))
 def test_many(tool, trigger, options, nthreads):
-    """All of many calls of several threads at once. Where programs on these tracepoints can be
-    preempted (7.0), the kernel skips some and counts them: nothing else is missing."""
+    """Each of many calls by several threads at once. Where programs on these tracepoints can be preempted (7.0), the
+    kernel skips some and counts them: no other call is missing."""
     each = scaled(100000)
     load = trigger("syscalls", nthreads, f"110:{each}", f"0:{each}")
     tracer = tool("--json", *options, "-p", load.pid, "-e", "getppid,read", tool="syscount")
@@ -163,7 +163,7 @@ def test_many(tool, trigger, options, nthreads):
 
 @pytest.mark.parametrize("options", MODES, ids=MODE_NAMES)
 def test_refused(tool, trigger, options):
-    """What seccomp refuses never begins, but returns."""
+    """A call that seccomp refuses has an exit, but no entry."""
     load = trigger("callmix", "refused")
     tracer = tool("--json", *options, "-p", load.pid, "-e", "getppid", "--by", "syscall,errno",
                   tool="syscount")
@@ -180,7 +180,7 @@ def test_refused(tool, trigger, options):
 # --- times --------------------------------------------------------------------------------------
 
 def test_one_sleep(tool, trigger):
-    """A sleep of a known length; the histogram and the table say the same."""
+    """A sleep of a known length: the histogram and the table agree."""
     load = trigger("callmix", "nap", 50)
     options = ("-p", load.pid, "-e", "nanosleep")
     tracer = tool("--json", "--latency", *options, tool="syscount")
@@ -196,13 +196,13 @@ def test_one_sleep(tool, trigger):
 
 
 def test_restart(tool, trigger):
-    """A sleep that is stopped and continued is two calls: nanosleep, which fails with an error that
-    programs do not see, and restart_syscall."""
-    load = trigger("callmix", "nap", 2000)     # far longer than until it is stopped
+    """A sleep that is stopped and continued is two calls: nanosleep, which fails with an error that programs do not
+    see, and restart_syscall."""
+    load = trigger("callmix", "nap", 2000)     # far longer than until the stop
     tracers = [tool("--json", *options, "-p", load.pid, "-e", "nanosleep,restart_syscall", "--by",
                     "syscall,errno", tool="syscount") for options in MODES]
     load.go()
-    # It writes nothing and reads nothing before it sleeps.
+    # It neither writes nor reads before it sleeps.
     wait_until(lambda: open(f"/proc/{load.pid}/syscall").read().startswith("35 "), "a nap")
     load.process.send_signal(signal.SIGSTOP)
     wait_until(lambda: tally.state(load.pid) == "T", "a stop")
@@ -230,9 +230,8 @@ def test_heat(tool):
 
 
 def test_running(tool, trigger):
-    """A call that goes on is in each report with what it has taken in that interval, and once it
-    returns, with the rest: the sum is its whole time. It had begun before, and that is said, but it
-    is no loss."""
+    """A running call is in each report with its time in that interval, and at its return with the rest: the sum is its
+    whole time. It had begun before the run, which the report counts, but not as a loss."""
     load = trigger("syscalls", 1, "110:1")
     tracer = tool("--json", "--latency", "-p", load.pid, "-e", "read", "-I", "100", tool="syscount")
     tracer.await_lines(4)
@@ -260,7 +259,7 @@ def test_running(tool, trigger):
 
 
 def test_running_in_reports(tool, trigger):
-    """Its time so far is that of the report: begun with it, read at its end."""
+    """The time of a running call is that of the report, from its start to its end."""
     load = trigger("callmix", "nap", 1)
     tracer = tool("--json", "--latency", "-p", load.pid, "-d", "0.5", tool="syscount")
     report = tracer.wait().report
@@ -294,7 +293,7 @@ def test_intervals(tool, trigger):
 
 @tally.once
 def test_text(tool):
-    """Columns, a line of sums, and the order asked for."""
+    """Columns, a line of sums, and the order of --sort."""
     def run(*options):
         return tool(*options, "--", *MIX, tool="syscount", ready=False).wait().text
 
@@ -327,7 +326,7 @@ def test_wrong(tool, options, said):
 
 @tally.once
 def test_explain(tool):
-    """-n names what would be attached: one program for counts."""
+    """-n names the programs: one for counts."""
     result = tool("-n", "--json", tool="syscount", ready=False).wait().report
     programs = [row["how"] for row in result["rows"] if row["what"] == "program"]
     assert programs == ["count_exit at tp_btf/sys_exit"]
@@ -376,8 +375,8 @@ int main(void)
 
 @pytest.mark.skipif(not {0, 1} <= os.sched_getaffinity(0), reason="needs the CPUs 0 and 1")
 def test_names_that_change_within_a_tick(run, directory):
-    """A thread has the name of its last call, also when it has made calls on another CPU under another name just
-    before: as a program that has been executed on another CPU."""
+    """A thread has the name of its last call, also if it has just made calls under another name on another CPU: such as
+    a program executed on another CPU."""
     (directory / "renamed.c").write_text(RENAMED)
     command = ["gcc", "-D_GNU_SOURCE", "-O2", "-pthread", "-o", "renamed", "renamed.c"]
     subprocess.run(command, cwd=directory, check=True)

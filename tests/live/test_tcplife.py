@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""tcplife: sessions of this process itself, against what was sent and what TCP_INFO says."""
+"""tcplife: sessions of this process itself, against the bytes sent and TCP_INFO."""
 
 import os
 import socket
@@ -40,7 +40,7 @@ def told(tracer):
 
 @exact
 def test_bytes(tcplife, sockets):
-    """Payload only, without the numbers that SYN and FIN take; whoever closes first."""
+    """Payload only, without the sequence numbers of SYN and FIN, whichever end closes first."""
     server = sockets.server()
     tracer = tcplife("-p", os.getpid())
     expected = {}
@@ -74,7 +74,7 @@ def test_bytes(tcplife, sockets):
 
 @exact
 def test_tcp_info(tcplife, v4):
-    """All figures of a connection whose packets stand still, some of them lost on the way."""
+    """All figures of a connection whose packets are held back, and some lost on the way."""
     server = v4.server()
     tracer = tcplife("-p", os.getpid())
     client, accepted = v4.pair(server)
@@ -100,7 +100,7 @@ def test_tcp_info(tcplife, v4):
 
 @exact
 def test_owner(tcplife, v4):
-    """Who opened a session, not who closes it; and how long it was there."""
+    """A session belongs to the process that opened it, not to the one that closes it; its duration is right, too."""
     server = v4.server()
     tracer = tcplife("-p", os.getpid())
     began = time.monotonic_ns()
@@ -127,7 +127,7 @@ def test_owner(tcplife, v4):
 
 @exact
 def test_from_before(tcplife, v4):
-    """No beginning, but an owner: whoever holds it. And what is open at the end."""
+    """No beginning, but an owner: the process that holds it. And a line for sessions open at the end."""
     server = v4.server()
     old, other = v4.pair(server), v4.pair(server)
     ends = {text(s.getsockname()) for s in old}
@@ -152,7 +152,7 @@ def test_from_before(tcplife, v4):
 
 @exact
 def test_no_sessions(tcplife, v4):
-    """A handshake that fails is none; one that nobody accepts is, and is nobody's."""
+    """A failed handshake is no session; a connection that nobody accepts is one, without an owner."""
     server = v4.server()
     tracer, everyone = tcplife("-p", os.getpid()), tcplife("--rport", server.getsockname()[1])
     with v4.new() as s:
@@ -160,7 +160,7 @@ def test_no_sessions(tcplife, v4):
     client = v4.new()
     client.connect(server.getsockname())
     end = text(client.getsockname())
-    server.close()      # resets what nobody has accepted
+    server.close()      # resets connections that nobody has accepted
     tally.wait_until(lambda: client.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR), "no reset")
     for each in (tracer, everyone):
         each.await_lines(1, 0)
@@ -171,7 +171,7 @@ def test_no_sessions(tcplife, v4):
 
 @exact
 def test_each_is_there(tcplife, v4):
-    """Sockets are made of the same memory again and again."""
+    """Sockets reuse the same memory again and again."""
     n = tally.scaled(800)
     server = v4.server()
     tracer = tcplife("-p", os.getpid(), "--rport", server.getsockname()[1])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""tcptop: bytes of connections of this process and its children, against what they sent and received."""
+"""tcptop: bytes of connections of this process and its children, against those sent and received."""
 
 import os
 import socket
@@ -35,7 +35,7 @@ def v4(ends):
 
 
 def intact(report):
-    """From 7.0 on the kernel may skip a program, and says so: that tells nothing."""
+    """From 7.0 on the kernel may skip a program, and counts that: the figures prove nothing then."""
     lost = {reason for reason, n in flaws(report).items() if n}
     if lost == {"recursion"}:
         raise tally.Blurred
@@ -51,7 +51,7 @@ def rows_of(tracer):
 
 
 def end_of(s):
-    """One end, as the keys of a row have it."""
+    """One end, in the form of a row's keys."""
     (local, lport, *_), (remote, rport, *_) = s.getsockname(), s.getpeername()
     return local, lport, remote, rport
 
@@ -68,7 +68,7 @@ def figures(rows):
 
 
 def move(sender, receiver, n):
-    """n bytes from one end to the other, through what holds them both."""
+    """Moves n bytes from one end to the other, both of which this process holds."""
     feed = threading.Thread(target=sender.sendall, args=(b"x" * n,))
     feed.start()
     network.receive(receiver, n)
@@ -77,7 +77,7 @@ def move(sender, receiver, n):
 
 @exact
 def test_bytes(tcptop, sockets):
-    """Of connections from before and from within the run, open and closed ones; whoever closes first."""
+    """Connections from before the run and within it, open and closed, whichever end closes first."""
     server = sockets.server()
     old, older = sockets.pair(server), sockets.pair(server)
     for client, accepted in (old, older):
@@ -107,7 +107,7 @@ def test_bytes(tcptop, sockets):
 
 @exact
 def test_each_way_to_move_bytes(tcptop, v4, directory):
-    """What the kernel does by itself goes through no send or recv."""
+    """Bytes that the kernel moves by itself pass through no send or recv."""
     path = directory / "a"
     path.write_bytes(b"x" * 50_000)
     server = v4.server()
@@ -133,7 +133,7 @@ def test_each_way_to_move_bytes(tcptop, v4, directory):
 
 @exact
 def test_tcp_info(tcptop, v4):
-    """What is sent again is payload once; nothing that was never sent is."""
+    """Retransmitted payload counts once; payload never sent does not count."""
     server = v4.server()
     tracer = tcptop("-p", os.getpid())
     client, accepted = v4.pair(server)
@@ -187,7 +187,7 @@ while s.recv(1 << 16):
 
 @exact
 def test_processes_that_end(tcptop, v4):
-    """Long gone when they are told of. In --by comm they are one, and this process is another."""
+    """They have exited long before the report. --by comm adds them up, apart from this process."""
     server = v4.server()
     port = server.getsockname()[1]
     tracers = [tcptop("--rport", port, "--by", by) for by in ("pid", "comm,rport", "uid")]
@@ -212,7 +212,7 @@ def test_processes_that_end(tcptop, v4):
 @exact
 @pytest.mark.parametrize("ends_first", (True, False))
 def test_a_server_that_forks(tcptop, v4, ends_first):
-    """The child that got the connection has its bytes, whether it has ended or holds it still."""
+    """The child that got the connection has its bytes, whether it has exited or still holds it."""
     server = v4.server()
     tracer = tcptop("--lport", server.getsockname()[1])
     client, accepted = v4.pair(server)
@@ -242,7 +242,7 @@ def test_a_server_that_forks(tcptop, v4, ends_first):
 
 @exact
 def test_nobody_has_accepted(tcptop, v4):
-    """It is nobody's, but its bytes have come."""
+    """It has no owner, but its bytes have arrived."""
     server = v4.server()
     tracers = tcptop("--lport", server.getsockname()[1]), tcptop("-p", os.getpid())
     client = v4.new()
@@ -258,7 +258,7 @@ def test_nobody_has_accepted(tcptop, v4):
 
 @exact
 def test_scope(tcptop, ends):
-    """Processes, names, ports; all network namespaces are one to it."""
+    """Processes, names, ports; all network namespaces are in scope."""
     tracers = [tcptop(*args) for args in
                (("-p", 1), ("--comm", "nobody*"), ("--comm", "nobody*", "-p", os.getpid()), ("-p", os.getpid()))]
     ends.enter_context(network.Own())
@@ -281,7 +281,7 @@ def test_scope(tcptop, ends):
 
 @exact
 def test_many(tcptop, v4):
-    """Sockets are made of the same memory again and again; rows come with the largest first."""
+    """Sockets reuse the same memory again and again; rows are sorted by size."""
     n = tally.scaled(800)
     server = v4.server()
     port = server.getsockname()[1]
@@ -312,7 +312,7 @@ def test_many(tcptop, v4):
 
 @exact
 def test_many_at_once(tcptop, v4):
-    """Connections are read in parts of 64: all are in one report, open ones from before the run."""
+    """Connections are read in batches of 64: one report has all, with open ones from before the run."""
     n = 3 * 64 // 2 + 5
     server = v4.server()
     pairs = [v4.pair(server) for _ in range(n)]
@@ -326,7 +326,7 @@ def test_many_at_once(tcptop, v4):
 
 @once
 def test_no_room(tool, v4):
-    """Connections and keys beyond --max-keys are lost, and said to be."""
+    """Connections and keys beyond --max-keys are lost, and counted."""
     server = v4.server()
     args = "--json", "-p", os.getpid(), "--rport", server.getsockname()[1]
     tracers = tool(*args, "--max-keys", 4, tool="tcptop"), tool(*args, "--max-keys", 8, tool="tcptop")

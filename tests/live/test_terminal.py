@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What people see on a terminal: nothing is wider than it, figures are short, and what is left out is named."""
+"""Output on a terminal: nothing is wider than the screen, figures are short, and omissions are named."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from tally import once, without_styles
 
 pytestmark = once
 
-# A table with many columns, one with paths, histograms, trees, notes that are long.
+# A table with many columns, one with paths, histograms, trees, long notes.
 TOOLS = (
     ("syscount", "--latency"),
     ("filetop",),
@@ -38,7 +38,7 @@ def test_nothing_is_wider_than_the_terminal(line, columns):
 
 
 def test_details_are_for_who_asks():
-    """One line says what was measured; the kernel and the source are for -v, and for pipes."""
+    """One line has the subject of the measurement; the kernel and the source are for -v, and for pipes."""
     brief, full = (
         without_styles(tally.at_terminal(*more, "-d", 0.2, columns=80, tool="syscount")) for more in ((), ("-v",))
     )
@@ -64,7 +64,7 @@ def test_no_colours(env):
 
 
 def test_a_pipe_gets_all(run):
-    """Names as in JSON, all columns, all digits, no styles; whatever COLUMNS says."""
+    """Names as in JSON, all columns, all digits, no styles, whatever COLUMNS is."""
     result = run("--", "wc", __file__, tool="filetop", env={**os.environ, "COLUMNS": "40"})
     assert "\x1b" not in result.text and "not shown:" not in result.text
     (heading,) = [line for line in result.text.splitlines() if line.startswith("dev ")]
@@ -82,7 +82,7 @@ def test_a_pipe_gets_all(run):
     ]
 
 
-# A connection, processes, files whose names are longer than any line, one that is not there.
+# A connection, processes, an argument list and a file name longer than any line, a missing file.
 LOAD = """
 import os, socket, subprocess
 listener = socket.create_server(("127.0.0.1", 0))
@@ -101,7 +101,7 @@ for name in ("/etc/passwd", "/nowhere/" + "n" * 250):
 @pytest.mark.parametrize("columns", (80, 120, 200))
 @pytest.mark.parametrize("tool", ("execsnoop", "opensnoop", "exitsnoop", "signals", "connsnoop", "tcplife"))
 def test_streams_have_columns(run, tool, columns):
-    """As many lines that begin with a time as there were events, below headings, and all of what a pipe gets."""
+    """As many lines with a time as there were events, below headings, with all the data that a pipe gets."""
     text = without_styles(tally.at_terminal("--", "/usr/bin/python3", "-c", LOAD, columns=columns, rows=24, tool=tool))
     stream, _, report = text.partition(f"{tool}: ")
     lines = stream.splitlines()
@@ -138,7 +138,7 @@ def test_streams_of_a_run_have_columns(columns):
 
 
 def test_a_stream_beside_reports():
-    """One stream has no names of tools; behind each report comes a heading."""
+    """A single stream has no names of tools; a heading follows each report."""
     text = without_styles(
         tally.at_terminal(
             "execsnoop", "runqlat", 0.2, "--", "sh", "-c", "for i in 1 2 3 4 5; do sleep 0.2; done", tool="run"
@@ -150,8 +150,8 @@ def test_a_stream_beside_reports():
         assert not events or re.search(r"^time +comm", part[:events.start()], re.M), part
 
 
-# Six programs that sleep, and so wait for a CPU afterwards, and have calls of their own: more keys than histograms
-# are shown of.
+# Six programs that sleep, wait for a CPU afterwards, and make system calls: more keys than the number of histograms
+# shown.
 MANY = (
     "sh",
     "-c",
@@ -163,7 +163,7 @@ HISTOGRAMS = (("runqlat",), ("cpudist",), ("fsdist",), ("probe", "syscalls:sys_e
 @pytest.mark.parametrize("columns", (80, 120, 200))
 @pytest.mark.parametrize("line", HISTOGRAMS, ids=" ".join)
 def test_many_keys_are_a_table(line, columns):
-    """Counts, averages and the tail are there at each width; the line below says how to get histograms."""
+    """Counts, averages and the tail fit at each width; the line below says how to get histograms."""
     tool, *options = line
     text = without_styles(tally.at_terminal(*options, "--by", "comm", "--", *MANY, columns=columns, tool=tool))
     lines = text.splitlines()
@@ -187,7 +187,7 @@ def test_many_keys_are_a_table(line, columns):
 
 @pytest.mark.parametrize("line", HISTOGRAMS, ids=" ".join)
 def test_histograms_of_many_keys(run, line):
-    """They are there if asked for, with --top if few are left, and in a pipe, which gets a table if asked for."""
+    """They are shown on request, with --top if few are left, and in a pipe, where a table is shown on request."""
     tool, *options = line
     histograms = "--no-table" if tool == "probe" else "--hist"
     for more in ((histograms,), ("--top", 4)):
@@ -212,7 +212,7 @@ def test_two_forms_are_refused(run):
 
 
 def test_rows_end_with_the_terminal():
-    """A total is always there, and how many rows are not; --top N shows what it says."""
+    """There is always a total, and the number of rows not shown; --top N shows N rows."""
     def rows(text):
         return [
             line for line in without_styles(text).splitlines() if re.match(r"[a-z_0-9]+ +[\d,]+ +[\d,]+( |$)", line)
@@ -231,7 +231,7 @@ def test_rows_end_with_the_terminal():
 
 @pytest.mark.parametrize("line", (("timehist",), ("triage",)), ids=" ".join)
 def test_lines_that_tools_write_themselves_fit(line):
-    """Where names are short, that is: a task's name is never cut."""
+    """Only where names are short: a task's name is never cut."""
     tool, *options = line
     lines = without_styles(tally.at_terminal(*options, "-d", 0.2, columns=80, rows=24, tool=tool)).splitlines()
     wide = [each for each in lines if len(each) > 80 and not re.search(r"[^ ]\[\d+(/\d+)?\]", each)]

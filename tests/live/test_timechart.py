@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""timechart: what CPUs and tasks did in each slot of time, to the ns, and the drawing of it."""
+"""timechart: the state of CPUs and tasks in each slot of time, to the ns, and the drawing of it."""
 
 import functools
 import re
@@ -24,7 +24,7 @@ def timechart(tool):
 
 
 def rows_of(report, kind, name):
-    """Slots by CPU or task, in the order of time."""
+    """Slots by CPU or task, in order of time."""
     check_header({**report, "events": 0, "filtered": 0, "unaccounted": 0, "corrected": 0})
     found = defaultdict(list)
     for row in report["rows"]:
@@ -42,7 +42,7 @@ def sum_of(slots, part):
 
 
 def check_whole(slots, duration_ns):
-    """Slots of a task that was there all the time: one after the other, each filled to the ns."""
+    """Slots of a task that existed throughout: without gaps, each filled to the ns."""
     end = 0
     for slot in slots:
         assert slot["from_ns"] == end and length(slot) == slot["to_ns"] - end
@@ -51,7 +51,7 @@ def check_whole(slots, duration_ns):
 
 
 def check_balance(report):
-    """What CPUs had, tasks have."""
+    """CPUs and tasks have the same run time, slot by slot."""
     by_cpu = [row for row in report["rows"] if row["row"] == "cpu"]
     by_task = [row for row in report["rows"] if row["row"] != "cpu"]
     assert sum_of(by_cpu, "run") == sum_of(by_task, "run")
@@ -68,7 +68,7 @@ def check_balance(report):
 @pytest.mark.parametrize("load", (("sleepers", 5, scaled(60), 50, -1), ("migrate", 3, scaled(60)),
                                   ("yield", 3, scaled(500), 0)), ids=lambda load: load[0])
 def test_slots_are_filled(timechart, trigger, load):
-    """Each thread's slots hold all of its time, and what it ran is what the kernel's books say."""
+    """Each thread's slots add up to all of its time, and its run time is that of the kernel's accounting."""
 
     def trial():
         started = trigger(*load)
@@ -84,7 +84,7 @@ def test_slots_are_filled(timechart, trigger, load):
         for tid, slots in tasks.items():
             check_whole(slots, report["duration_ns"])
             switches += w.grown[tid].count
-        # The books take their times at other points of the switch: a few us each.
+        # The kernel's accounting reads the clock at other points of the switch: a few us each.
         run = sum(sum_of(slots, "run") for slots in tasks.values())
         booked = sum(grown.run_ns for grown in w.grown.values())
         within(abs(run - booked) <= booked / 20 + 20000 * (switches + len(tids)), run, booked)
@@ -93,8 +93,7 @@ def test_slots_are_filled(timechart, trigger, load):
 
 
 def test_phases(timechart, trigger):
-    """A task that computes does not sleep, and one that sleeps does not run, slot by slot; all on one
-    CPU."""
+    """A task that computes does not sleep, and one that sleeps does not run, slot by slot; all on one CPU."""
 
     def trial():
         load = trigger("phases", 0, 4, scaled(100))
@@ -109,12 +108,12 @@ def test_phases(timechart, trigger):
         at = [n + to_wall - report["start_ns"] for n in w.said[0]]
         between, margin = {"computes": 0, "sleeps": 0}, 1000000
         for i in range(len(at) - 1):
-            # It sleeps for as long as it asked to; then it may have to wait for the CPU.
+            # It sleeps for the requested time; then it may have to wait for the CPU.
             until = at[i] + scaled(100) * 1000000 if i % 2 else at[i + 1] - margin
             for slot in slots:
                 if at[i] + margin <= slot["from_ns"] and slot["to_ns"] <= until:
                     between["sleeps" if i % 2 else "computes"] += 1
-                    # Between reading the clock and falling asleep it may be preempted.
+                    # It may be preempted between reading the clock and falling asleep.
                     within(slot["run"] + slot["wait"] == (0 if i % 2 else length(slot)), i, slot)
         assert all(n >= 3 for n in between.values()), (between, at)
         cpus = rows_of(report, "cpu", "cpu")
@@ -125,7 +124,7 @@ def test_phases(timechart, trigger):
 
 
 def test_wider_slots(trigger, run):
-    """Where nobody says how long it will be, slots double: sums stay."""
+    """If the duration is not known, slots double in width, and sums stay the same."""
 
     def trial():
         said = run("--json", "--", BUILD / "triggers/phases", 0, 4, 100, tool="timechart")
@@ -145,7 +144,7 @@ def test_wider_slots(trigger, run):
 
 
 def test_whole_machine(timechart, trigger):
-    """All tasks, most of them others: CPUs and tasks agree."""
+    """All tasks, most of them among the others: CPUs and tasks agree."""
     load = trigger("spin", 3, scaled(50), 0)
     tracer = timechart("--top", 3)
     work(load)
@@ -156,7 +155,7 @@ def test_whole_machine(timechart, trigger):
 
 
 def test_fork_storm(timechart, trigger):
-    """Tasks that have ended are remembered: none is lost, and memory stays small."""
+    """Ended tasks are remembered: none is lost, and memory stays small."""
     load = trigger("storm", scaled(4000), 4, -1, comm=TEMPEST)
     tracer = timechart("--comm", TEMPEST)
     work(load)
@@ -183,7 +182,7 @@ def resident_kb(pid):
 
 
 def test_stopped_task(timechart, trigger, ends):
-    """One that never runs sleeps from end to end; one that never blocks runs or waits."""
+    """A task that never runs sleeps from end to end; one that never blocks runs or waits."""
     stopped, load = trigger("spin", 1, 1, 0), trigger("spin", 1, scaled(100), 0)
     stopped.process.send_signal(tally.signal.SIGSTOP)
     ends.callback(stopped.process.send_signal, tally.signal.SIGCONT)
@@ -209,7 +208,7 @@ def svg_of(run, directory, *args, **kwargs):
 
 
 def test_svg(run, directory):
-    """A picture that is XML whatever tasks are called; each row tells its numbers."""
+    """A picture that is XML whatever the names of tasks; each row has its figures."""
     svg = svg_of(run, directory, "--", "env", b'TRIGGER_COMM=<b>&";]]>\x1b',
                  BUILD / "triggers/spin", 2, 50, 0)
     space = "{http://www.w3.org/2000/svg}"
@@ -223,8 +222,8 @@ def test_svg(run, directory):
 
 @tally.once
 def test_large_svg(run, directory, trigger):
-    """The largest there is, of tasks that run now and then."""
-    load = trigger("sleepers", 220, 10_000_000, 500, -1)      # it is ended when the tool has
+    """The largest picture, of tasks that run now and then."""
+    load = trigger("sleepers", 220, 10_000_000, 500, -1)      # ended after the tool
     load.go()
     try:
         svg = svg_of(run, directory, "--top", "200", "-d", "1.5")
@@ -256,7 +255,7 @@ def test_explain(run):
 
 @tally.once
 def test_others_are_of_all_cpus(run):
-    """Each task's share is of one CPU; the row of many says of how many its is."""
+    """A task's share is of one CPU; the row of many tasks has the number of CPUs that its share is of."""
     text = run("-a", "--top", 1, "-d", "0.1", tool="timechart").text
     cpus = int(re.search(r", (\d+) CPUs, kernel", text)[1])
     if cpus > 1:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""timehist and schedmap: switches, one by one, against the kernel's books and the tools that sum
-up; what is recorded against what is shown at once."""
+"""timehist and schedmap: switches, one by one, against the kernel's accounting and the tools that sum up; recordings
+against live output."""
 
 import functools
 import json
@@ -57,15 +57,15 @@ def values(lines, name, tid):
 
 
 def switches_of(pid, tid, kinds="(?:non)?voluntary"):
-    """As the kernel counts them, voluntary and others."""
+    """The kernel's counts of voluntary and other switches."""
     text = Path(f"/proc/{pid}/task/{tid}/status").read_text()
     return sum(int(n) for n in re.findall(rf"(?m)^{kinds}_ctxt_switches:\s+(\d+)", text))
 
 
 @pytest.mark.parametrize("load", LOADS, ids=lambda load: "-".join(map(str, load)))
 def test_books(timehist, tool, trigger, load):
-    """Run times add up to the books', lines are as many as switches; absences are cpudist's, moves
-    those of migrations."""
+    """Run times add up to the kernel's, with a line for each switch; absences are those of cpudist, moves those of
+    migrations."""
 
     def trial():
         started = trigger(*load)
@@ -102,7 +102,7 @@ def test_books(timehist, tool, trigger, load):
 
 
 def test_summary(timehist, trigger):
-    """The same figures, added up; lines or none."""
+    """The same figures, added up, with lines or without."""
 
     def trial():
         load = trigger("migrate", 5, scaled(60))
@@ -135,7 +135,7 @@ def test_summary(timehist, trigger):
 
 
 def test_wakeups(timehist, trigger):
-    """Whoever has gone to sleep is woken, at least once; of two tasks by the other one."""
+    """A task that went to sleep is woken, at least once; of two tasks, each by the other."""
 
     def trial():
         load = trigger("pingpong", scaled(800), 0)
@@ -151,14 +151,14 @@ def test_wakeups(timehist, trigger):
                      for line in of_kind(lines, "wakeup"))
         (a, b), rounds = load.pids, scaled(800)
         assert slept[1] <= by[a, b] <= rounds
-        assert slept[0] - 1 <= by[b, a] <= rounds       # and once for its orders
+        assert slept[0] - 1 <= by[b, a] <= rounds       # plus its start order
         return w
 
     exactly(trial)
 
 
 def test_who_comes_is_who_leaves_next(tool, run, directory):
-    """On each CPU, from a record of everything."""
+    """On each CPU, from a recording of everything."""
     path = directory / "switches"
     tool("--record", path, "-d", 0.5, tool="timehist").wait()
     lines, report = lines_of(run("--json", "--read", path, tool="timehist"))
@@ -167,14 +167,14 @@ def test_who_comes_is_who_leaves_next(tool, run, directory):
         comes = running.get(line["cpu"], 0)
         wrong += bool(comes) and comes != line["tid"]
         running[line["cpu"]] = line["values"]["other_tid"]
-    # The tool itself leaves without a line; and some kernels hide switches.
+    # The tool's own switches have no lines; and some kernels hide switches.
     assert len(lines) > 10 and wrong <= 10 + len(lines) // 10, (wrong, report)
 
 
 @pytest.mark.parametrize("order, source", (
     ("delay", "accounting"), ("wait", "accounting"), ("run", "wakeup")))
 def test_worst(timehist, trigger, order, source):
-    """Of all CPUs, exactly the longest."""
+    """Exactly the longest of all CPUs."""
 
     def trial():
         load = trigger("spin", 5, 30, -1)
@@ -198,8 +198,8 @@ def test_worst(timehist, trigger, order, source):
 
 
 def test_worst_includes_those_that_still_run(timehist, trigger):
-    """Nobody takes its CPU from a task with a realtime priority, until it has had that for most of a second. It ends
-    with the trial only."""
+    """A task with a realtime priority keeps its CPU for most of a second before others can take it. It ends with the
+    trial."""
 
     def trial():
         load = trigger("spin", 1, 600_000, 1, command=("chrt", "-f", "1"))
@@ -214,7 +214,7 @@ def test_worst_includes_those_that_still_run(timehist, trigger):
         finally:
             tally.end_process(load.process)
         if left:
-            raise tally.Blurred         # the kernel held it back meanwhile
+            raise tally.Blurred         # the kernel throttled it meanwhile
         assert report["events"] == len(report["rows"])
         assert all(row["delay"] > 0 for row in report["rows"])
         (running,) = [row for row in report["rows"] if row["run"] is None]
@@ -225,7 +225,7 @@ def test_worst_includes_those_that_still_run(timehist, trigger):
 
 
 def test_record_and_read(timehist, tool, run, trigger, directory):
-    """What is read later is what was seen at once."""
+    """The recording has the same events as the live output."""
 
     def trial():
         load = trigger("spin", 3, 30, 0)
@@ -304,7 +304,7 @@ def test_files_of_anybody(tool, run, directory):
         assert result.code == 1
     for result in read(data[:HEAD] + data[HEAD + RECORD:]) + read(data + b"x"):
         assert result.code == 1
-    # Whoever wrote it was killed: what there is is shown, and said to be a part.
+    # The writer was killed: the records are shown, and reported as incomplete.
     for result in read(data[:HEAD + 5 * RECORD + 10]):
         assert result.code == 0 and "no end" in result.stderr
     assert run("--read", directory, tool="timehist").code == 1
@@ -348,7 +348,7 @@ def test_usage(run, directory):
 
 
 def perf_timehist(path):
-    """{tid: [(wait, delay, run), ...]} in ms, as perf shows a recording."""
+    """{tid: [(wait, delay, run), ...]} in ms, from perf's output for a recording."""
     text = subprocess.run((*tally.PERF, "sched", "timehist", "-i", str(path)), capture_output=True,
                           check=True, timeout=tally.PATIENCE).stdout.decode()
     found = {}
@@ -361,7 +361,7 @@ def perf_timehist(path):
 
 @pytest.mark.skipif(not shutil.which("perf"), reason="perf is not installed")
 def test_perf_sees_the_same(timehist, trigger, directory):
-    """Line by line, within what lies between two readings of the clock and a switch."""
+    """Line by line, within the time between two readings of the clock and a switch."""
 
     def trial():
         path = directory / "perf.data"
@@ -379,7 +379,7 @@ def test_perf_sees_the_same(timehist, trigger, directory):
         for tid in w.grown:
             ours = [tuple((line["values"][name] or 0) / 1e6 for name in ("wait", "run"))
                     for line in of_kind(lines, "switch") if line["tid"] == tid]
-            # perf saw how it began and how it ended, too, and each time it was off before.
+            # perf saw its beginning and end, too, and each time it was off the CPU before.
             pairs = ([(our, their) for our, their in zip(ours, perf[tid][at:])]
                      for at in range(len(perf[tid]) - len(ours) + 1))
             best = min(pairs, key=lambda pairs: sum(abs(our[1] - their[2]) for our, their in pairs))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""timehist -g: where tasks were when they left, against what the kernel itself says of a task that sleeps,
-against programs that sleep in known functions, and live against a file."""
+"""timehist -g: where tasks were when they left their CPU, against the kernel's own stacks of sleeping tasks, against
+programs that sleep in known functions, and live against a file."""
 
 import json
 import os
@@ -27,7 +27,7 @@ def stacks(tool):
 
 
 def told(result):
-    """Lines of switches with their frames' names, the innermost first, and the report."""
+    """Lines of switches with the names of their frames, innermost first, and the report."""
     assert result.code == 0, result
     *lines, report = (json.loads(line) for line in result.text.splitlines())
     check_header(report)
@@ -43,14 +43,14 @@ def of(lines, tid):
 
 
 def kernels_own(pid):
-    """What the kernel says of a task that sleeps (/proc/PID/stack), without the scheduler's own."""
+    """The kernel's own stack of a sleeping task (/proc/PID/stack), without the scheduler's frames."""
     return [line.split()[1].partition("+")[0] for line in
             Path(f"/proc/{pid}/stack").read_text().splitlines()]
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/stack"), reason="no /proc/PID/stack (CONFIG_STACKTRACE)")
 def test_where_a_task_sleeps(stacks, trigger):
-    """It rests in the place it left its CPU last, and the kernel shows that, too."""
+    """It sleeps where it last left its CPU, and the kernel's own stack agrees."""
 
     def trial():
         load = trigger("sleepers", 1, scaled(40), 100, -1)
@@ -70,19 +70,19 @@ def test_where_a_task_sleeps(stacks, trigger):
 
 
 def whole(*reports):
-    """No stack and no line was lost. What the kernel hid, it hid from all tracers."""
+    """No stack and no line was lost. The kernel hides switches from all tracers."""
     for report in reports:
         assert {name for name, n in flaws(report).items() if n} <= {"missed", "no_state", "unmatched"}, report
 
 
 def slices(lines):
-    """By what no two slices have in common."""
+    """{unique key: line} of the slices."""
     return {(line["tid"], line["values"]["run"], line["values"]["wait"]): line for line in lines}
 
 
 def test_parts(stacks, trigger):
-    """Of a program that naps in two functions: the kernel's part without being asked, the user's alone, or
-    both; the kernel naps where the program does. (Of a nap that is over before it begins there is no switch.)"""
+    """A program that naps in two functions: kernel frames by default, user frames alone, or both; the kernel's nap is
+    in the program's function. (A nap that is over before it begins has no switch.)"""
     load = trigger("blocks", 0, ROUNDS, US)
     parts = (), ("-U",), ("-K", "-U")
     tracers = [stacks("-p", load.pid, *part) for part in parts]
@@ -110,12 +110,12 @@ def test_parts(stacks, trigger):
 
 
 def shape(lines):
-    """All of the lines but their times, which two programs of one switch take one after the other."""
+    """The lines without their times, as the programs of two tracers run one after the other at a switch."""
     return [{**line, "time_ns": 0} for line in lines]
 
 
 def test_a_file_has_the_names(stacks, tool, run, trigger, directory):
-    """What is read is what was seen at once; others can read the file, and leave the stacks out."""
+    """The recording has the same lines as the live output; other tools can read the file without the stacks."""
 
     def trial():
         path = directory / "switches"
@@ -145,7 +145,7 @@ def test_a_file_has_the_names(stacks, tool, run, trigger, directory):
 
 @pytest.mark.parametrize("order", ("delay", "run"))
 def test_the_worst_and_their_neighbours(stacks, trigger, order):
-    """Each has its own stack and that of who left for it, as the lines have them."""
+    """Each slice has its own stack and that of the task that left for it, as in the lines."""
     load = trigger("spin", 5, 30, 0)
     tracers = stacks(), stacks("-p", load.pid, "--worst", 10, "--sort", order)
     work(load)
@@ -153,7 +153,7 @@ def test_the_worst_and_their_neighbours(stacks, trigger, order):
     (text,) = tracers[1].stop().text.splitlines()
     worst = json.loads(text)
     whole(report, worst)
-    came, before = {}, {}               # who left for a task last; and for each of its slices
+    came, before = {}, {}               # the task that left for a task last; and for each of its slices
     for line in lines:
         key = line["tid"], line["values"]["run"], line["values"]["wait"]
         before[key] = came.pop(line["tid"], None)
@@ -171,7 +171,7 @@ def test_the_worst_and_their_neighbours(stacks, trigger, order):
 
 
 def test_text(tool, run, trigger):
-    """Five frames of each, or as many as asked for, at the end of the line."""
+    """Five frames of each, or --max-depth, at the end of the line."""
     load = trigger("sleepers", 1, 5, 20000, 0)
     tracers = [tool("-g", "-p", load.pid, *more, tool="timehist")
                for more in ((), ("--max-depth", 1, "--next"), ("--max-depth", 100))]
@@ -193,7 +193,7 @@ def test_text(tool, run, trigger):
 
 
 def records(data):
-    """Where each begins in a file, and its kind."""
+    """The offset and kind of each record in a file."""
     at = HEAD
     while True:
         kind, = struct.unpack_from("H", data, at + 8)
@@ -211,7 +211,7 @@ def damaged(data, at, form, value):
 
 
 def test_files_of_anybody(tool, run, directory):
-    """Stacks in them are as little believed as the rest; names are only shown, escaped."""
+    """Stacks in a file are trusted as little as the rest; names are only shown, escaped."""
     good, bad = directory / "good", directory / "bad"
     tool("-g", "--record", good, "-d", 0.3, tool="timehist").wait()
     data = good.read_bytes()
@@ -221,7 +221,7 @@ def test_files_of_anybody(tool, run, directory):
         bad.write_bytes(content)
         return run("-g", "--read", bad, *args, tool="timehist")
 
-    off, frame = first + 64, first + RECORD     # of switches_record, and the first frame behind it
+    off, frame = first + 64, first + RECORD     # of switches_record, and the first frame after it
     for content, why in ((damaged(data, off, "Q", 1 << 40), "a stack is damaged"),
                          (damaged(data, frame + 8, "H", 99), "a stack is damaged")):
         result = read(content)
@@ -235,7 +235,7 @@ def test_files_of_anybody(tool, run, directory):
     switch = next(at for at, kind in records(data) if kind == SWITCH)
     result = read(damaged(data, switch + 88, "I", 1 << 30))
     assert result.code == 1 and "a record is damaged" in result.stderr
-    # Without stacks: one line tells why there are none; and files from before there were any.
+    # Without stacks, one line says why; and files from before there were any.
     plain = directory / "plain"
     tool("--record", plain, "-d", 0.2, tool="timehist").wait()
     result = read(damaged(plain.read_bytes(), 8, "I", 1))

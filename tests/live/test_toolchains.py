@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Compilers, linkers and layouts of programs: a chain of four functions is counted whole and by name, whether the
-program runs when the measurement begins, among all others or by itself, or is its command."""
+program runs when the measurement begins, among all others or alone, or is the tool's command."""
 
 import json
 import os
@@ -135,7 +135,7 @@ func main() {
 
 # --- what is built ---------------------------------------------------------------------------------
 
-# {layout: (flags, are there names)}
+# {layout: (flags, whether it has names)}
 C_LAYOUTS = {
     "pie": (("-fPIE", "-pie"), True),
     "no-pie": (("-fno-PIE", "-no-pie"), True),
@@ -150,7 +150,7 @@ RUST_LAYOUTS = {
     "frame pointers": (("-C", "force-frame-pointers=yes"), True),
     "stripped": (("-C", "strip=symbols"), False),
 }
-# The tables of its runtime name functions in a stripped program, too.
+# The runtime's tables name functions in a stripped program, too.
 GO_LAYOUTS = {
     "pie": (("-buildmode=pie", "{}"), True),
     "no-pie": (("-buildmode=exe", "{}"), True),
@@ -164,7 +164,7 @@ QUICK = ("gcc", "bfd", "pie"), ("gcc", "lld", "pie"), ("gcc", "mold", "no-pie"),
 
 
 def build(compiler, linker, flags, path):
-    """A program, or why there is none: this compiler cannot link with that linker."""
+    """A program, or the reason there is none: this compiler cannot link with that linker."""
     for tool in (compiler, f"ld.{linker}"):
         if not shutil.which(tool):
             pytest.skip(f"there is no {tool}")
@@ -188,7 +188,7 @@ def build(compiler, linker, flags, path):
 
 
 def name(number):
-    """Nobody else's: -a tells it from other programs by its name."""
+    """A unique name: -a tells the program from others by it."""
     return f"chain{number}.{os.getpid()}"
 
 
@@ -198,7 +198,7 @@ SCOPES = "command", "-p", "-a"
 
 
 def count(tool, program, with_names, scope):
-    """What is wrong with the stacks of a round of N events."""
+    """The stacks of a round of N events, if some are wrong, else nothing."""
     options = ("--json", "-U", EVENT)
     if scope == "command":
         return check(tool(*options, "--", program, tool="stackcount").wait().reports, program, with_names)
@@ -214,7 +214,7 @@ def count(tool, program, with_names, scope):
 
 
 def wrong_in_all(counting, load, program, with_names):
-    """-a meets the program at its first events, and has its tables a little later: then each round is whole."""
+    """-a meets the program at its first events, and has its tables a little later: from then on each round is whole."""
     def wrong_in_a_round():
         before = counting.lines()
         load.stdin.write(b"x")
@@ -231,14 +231,14 @@ def wrong_in_all(counting, load, program, with_names):
 
 
 def chain(frames):
-    """The program's own functions that were called last: below them Go has those that make the system call."""
+    """The program's own functions called last: Go's functions that make the system call come after them."""
     while frames and (frames[-1]["name"] or "").startswith(("syscall.", "runtime/internal/syscall.")):
         frames = frames[:-1]
     return frames[-len(CHAIN):]
 
 
 def check(reports, program, with_names):
-    """Every event has the whole chain. Without names, the program has as many frames. -a counts others, too."""
+    """Every event has the whole chain. Without names, the program has as many frames. -a counts other programs, too."""
     found = {}
     for stack in (stack for report in reports for stack in report["stacks"]):
         frames = stack["frames"]
