@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""trace: call by call what strace says of the same program, and call by call in number what its -c
-counts."""
+"""trace: each call as strace prints it for the same program, and numbers of calls as in strace -c."""
 
 import csv
 import functools
@@ -28,7 +27,7 @@ from tally import (BUILD, PATIENCE, Blurred, Pipe, flaws, settle, state, steady,
 
 MENU = BUILD / "triggers/menu"
 MENU_STATUS = 7
-MISSING = 1     # cat's, of files that are not there
+MISSING = 1     # cat's, for missing files
 
 needs_strace = pytest.mark.skipif(not shutil.which("strace"), reason="strace is the oracle")
 
@@ -44,7 +43,7 @@ def traced(run, directory):
     return functools.partial(run_traced, run, directory)
 
 
-# Of those that the program makes.
+# Network calls that the program makes.
 NETWORK = {
     "sendmsg",
     "recvmsg",
@@ -101,7 +100,7 @@ def call_of(line):
 # --- strace, and what the two write differently --------------------------------------------------
 
 def strace(directory, *command, options=()):
-    """What each of its tasks called, the oldest first: [(tid, [line, ...]), ...]."""
+    """The calls of each task of the command, oldest task first: [(tid, [line, ...]), ...]."""
     prefix = directory / "calls"
     with tempfile.TemporaryFile() as output:
         subprocess.run(["strace", "-ff", "-o", prefix, "-s", "4096", "-xx", *options, *command],
@@ -128,7 +127,7 @@ STRING = re.compile(r'"((?:[^"\\]|\\.)*)"(\.\.\.)?')
 
 
 def plain_string(match):
-    """The bytes that are meant; of long ones the first."""
+    """The decoded bytes; of a long string, the first ones."""
     data = ESCAPE.sub(lambda m: bytes.fromhex(m[1].decode()) if m[1] else SHORT.get(m[2], m[2]), match[1].encode())
     cut = len(data) > 200
     return repr(data[:200])[1:] + ("..." if cut or match[2] else "")
@@ -151,18 +150,18 @@ SAME = [
         (r"sin6_flowinfo=.*?inet_pton\(AF_INET6, ('.*?').*\}", r"sin6_addr=\1}"),
         (r"left \{.*?\}", "left TIME"),
         (r"\{msg_hdr=ADDRESS\}", "..."),
-        # Of nine messages, eight are shown.
+        # strace shows all nine messages, trace eight.
         (r"^(sendmmsg\((?:.*?\{msg_hdr=){8}.*?\}), \{msg_hdr=.*\], (\d+, 0\))", r"\1, ...], \2"),
-        (r"^(clone3?|getrandom)\(.*\) =", r"\1 ="),      # the order of its own
+        (r"^(clone3?|getrandom)\(.*\) =", r"\1 ="),      # has an order of its own
         (r"^syscall_(1022|0x3fe)\(", "syscall_1022("),
-        (r"(\(.*SIGKILL\)) = \?", r"\1 = 0"),                   # it is not told any more
+        (r"(\(.*SIGKILL\)) = \?", r"\1 = 0"),                   # its return is not seen any more
         # strace reads all of a buffer or nothing.
         (r"^write\(3.*?, .*, 4611686018427387904\)", "write(3, all)"),
     )]
 
 
 def alike(line, tids, also=()):
-    """also: rules that come before the ids of tasks: an inode may have the same number."""
+    """also: rules that apply before the ids of tasks: an inode may have the same number."""
     line = STRING.sub(plain_string, line)
     for pattern, text in (*SAME, *also):
         line = pattern.sub(text, line)
@@ -179,14 +178,14 @@ def test_as_strace(traced, directory):
     for (_, calls), (_, wanted) in zip(found, expected):
         tids = [[str(tid) for tid, _ in side] for side in (found, expected)]
         assert [alike(call, tids[0]) for call in calls] == [alike(call, tids[1]) for call in wanted]
-    # Two buffers that the kernel did not have to read, and the second of two messages, of which it says no more than
-    # that it has sent one. From 7.0 on programs are skipped for others' calls, too: ours are there.
+    # Two buffers that the kernel did not have to read, and the second of two messages, for which it reports only that
+    # it was sent. From 7.0 on programs are skipped for other tasks' calls, too: the load's calls are there.
     skipped = report["lost"]["recursion"] if PREEMPTIBLE else 0
     told = {reason: n for reason, n in flaws(report).items() if n}
     assert told == {"incomplete": 3, **({"recursion": skipped} if skipped else {})}
 
 
-# What is another number each time, and what strace says besides or in its own way.
+# Figures that differ each time, and details that strace adds or writes in its own way.
 SAME_ANSWERS = [(re.compile(pattern), text) for pattern, text in (
     (r"si_utime=.*?, si_stime=[^}]*?\}", "}"), (r", \}", "}"),
     (r"\{(?=effective)(\w+)=.*?, permitted=.*?, inheritable=.*?\}", "CAPS"),
@@ -206,14 +205,14 @@ def answers_alike(line, tids):
 
 
 def of_answers(calls, tids):
-    """What the program itself calls. How often its timer ends before it sleeps, or before it stops the timer, and the
-    handler returns, is the machine's."""
+    """Calls of the program itself. How often its timer ends before it sleeps or stops the timer, with the return of the
+    handler, depends on the machine."""
     alike_all = [answers_alike(call, tids) for call in calls if not call.startswith("rt_sigreturn(")]
     return alike_all[next(i for i, call in enumerate(alike_all) if call.startswith("getppid(")) + 1:]
 
 
 def opens_of(traced, directory, *args):
-    """Of a program that opens a file and one that is not there: [(path, error), ...]."""
+    """[(path, error), ...] of a program that opens an existing file and a missing one."""
     there, missing = directory / "there", directory / "missing"
     there.write_text("")
     lines, _ = lines_of(traced(*args, "-e", "openat", "--", "cat", there, missing))
@@ -238,7 +237,7 @@ def test_sums_of_calls_that_succeed(traced, directory):
 @needs_strace
 @pytest.mark.parametrize("way", ("path", "link"))
 def test_calls_with_a_path_as_strace(traced, directory, way):
-    """The path, and descriptors of its file."""
+    """Calls with the path, and with descriptors of its file."""
     name = directory / "name"
     name.write_text("text")
     typed = name
@@ -252,7 +251,7 @@ def test_calls_with_a_path_as_strace(traced, directory, way):
 
 
 def test_calls_with_a_path_by_another_name(traced, directory, monkeypatch):
-    """As seen from its directory: the descriptor that open returns is its file's. Other files are not shown."""
+    """A name relative to the directory: the descriptor that open returns is the file's. Other files are not shown."""
     name = directory / "name"
     name.write_text("text")
     monkeypatch.chdir(directory)
@@ -263,7 +262,8 @@ def test_calls_with_a_path_by_another_name(traced, directory, monkeypatch):
 
 
 def test_the_code_that_makes_a_call(trace, directory):
-    """Where the kernel says that the task will go on, of a call that began before the run and of the next."""
+    """The address that the kernel has for the task to go on at, for a call that began before the run and for the next
+    one."""
     fifo = directory / "fifo"
     os.mkfifo(fifo)
     with subprocess.Popen(["cat", fifo], stdout=subprocess.DEVNULL) as load, open(fifo, "w", encoding="ascii") as pipe:
@@ -284,7 +284,7 @@ def test_the_code_that_makes_a_call(trace, directory):
 
 
 def test_columns_of_sums(run, directory):
-    """Those asked for, by our names or strace's, in text."""
+    """Columns of the text, by trace's names or strace's."""
     out, command = directory / "sums", ("-e", "openat", "--", "cat", "/dev/null")
     assert run("-o", out, "--summary", "--columns", "calls,max-time", *command, tool="trace").code == 0
     text = out.read_text().splitlines()
@@ -299,13 +299,13 @@ def test_time_since_the_begin_of_the_call_before(traced):
     since = [line["values"]["since"] for line in lines if line["values"]["duration"] is not None]
     at = [line["values"]["call"] for line in lines].index("clock_nanosleep")
     assert since[0] is None and since[at + 1] >= 50_000_000
-    # The clock of lines may be set meanwhile.
+    # The wall clock, which the lines use, may be set meanwhile.
     assert all(abs(later - earlier - each) < 1_000_000
                for earlier, later, each in zip(begins, begins[1:], since[1:]))
 
 
 def test_the_functions_that_make_a_call(trace, trigger):
-    """As the trigger is written, of each call; -g alone shows the program's part."""
+    """Each call has the functions of the trigger's source; -g alone shows user frames."""
     chains = trigger("chains", 7, 0, 6)
     tracer = trace("-g", "-e", "getppid", "-p", chains.pid)
     tally.let_work([chains])
@@ -317,15 +317,16 @@ def test_the_functions_that_make_a_call(trace, trigger):
 
 @needs_strace
 def test_stacks_as_strace(traced, directory):
-    """Of each call the same number of frames in the same files: both walk them by the tables of the programs."""
+    """Each call has the same number of frames, in the same files: both unwind by the programs' tables."""
     command = ("cat", "/dev/null")
 
     def trial():
-        """The tables of a program are read while it runs: where that took too long, the tool says so."""
+        """A program's tables are read while it runs: if that took too long, the tool says so."""
         lines, report = lines_of(traced("-g", "--", *command))
         within(nothing_lost(report), flaws(report))
         ((_, text),) = strace(directory, *command, options=("-k",))
-        # Other tests may have return probes in libc: each hit is a system call, and strace walks no further than them.
+        # Other tests may have return probes in libc: each hit is a system call, and strace unwinds no further than a
+        # probe.
         if any("[uprobes]" in line for line in text):
             raise tally.Blurred
         return [(line["values"]["call"], [frame["module"] for frame in line["frames"]]) for line in lines], text
@@ -344,8 +345,8 @@ def test_stacks_as_strace(traced, directory):
 
 @needs_strace
 def test_a_process_that_runs_another_program_is_left(traced, directory):
-    """The shell's calls are shown, and those of its children up to the exec. strace counts its own call, which does
-    not return."""
+    """Calls of the shell and of its children are shown up to the exec. strace counts the exec itself, which does not
+    return."""
     command = ("sh", "-c", "cat /dev/null; cat /dev/null; exec cat /dev/null")
     lines, _ = lines_of(traced("--detach-on", "execve", "-e", "openat,execve,close", "--", *command))
     told_of = {}
@@ -360,7 +361,7 @@ def test_a_process_that_runs_another_program_is_left(traced, directory):
 
 
 def test_a_process_of_p_that_runs_another_program_is_left(trace):
-    """The only process of the scope, and one of several."""
+    """As the only process of the scope, and as one of several."""
     for others in ([], ["-p", str(os.getpid())]):
         with subprocess.Popen(["sh", "-c", "read line; exec cat /dev/null"], stdin=subprocess.PIPE) as load:
             follow = [] if others else ["--no-follow-forks"]
@@ -371,7 +372,7 @@ def test_a_process_of_p_that_runs_another_program_is_left(trace):
 
 
 def test_time_taken_off_each_call(traced):
-    """Sleeps take at least what was asked for. No call takes less than no time."""
+    """Sleeps take at least the requested time. No call takes less than zero."""
     sleep = "for each in 1 2 3 4 5 6 7 8 9 10; do sleep 0.02; done"
     sums = {off: sums_of(traced("--summary", "-e", "clock_nanosleep", *(("--call-overhead", off) if off else ()),
                                 "--", "sh", "-c", sleep))[0]["clock_nanosleep"] for off in (None, "15ms", "1h")}
@@ -384,8 +385,8 @@ def test_time_taken_off_each_call(traced):
 
 @needs_strace
 def test_answers_as_strace(traced, directory):
-    """What the kernel reads from structs or fills into them: ready descriptors, times that are left, children, signals,
-    file systems, scheduling, names, limits."""
+    """Structs that the kernel reads or fills in: ready descriptors, times left, children, signals, file systems,
+    scheduling, names, limits."""
     command = (str(BUILD / "triggers/answers"),)
     lines, report = lines_of(traced("--", *command))
     found, expected = ours(lines), strace(directory, *command)
@@ -398,7 +399,7 @@ def test_answers_as_strace(traced, directory):
     assert report["inexact"]["incomplete"] == 0
 
 
-# Its comments on sizes, which are no constants, and on numbers without a name.
+# strace's comments on sizes, which are no constants, and on numbers without a name.
 SAME_CONSTANTS = [(re.compile(pattern), text) for pattern, text in (
     (r"(\d) /\* \d+\*1024 \*/", r"\1"), (r" /\* [A-Z_]+_\?\?\? \*/", ""),
     (r"^(kill\(.*\)) += \?", r"\1 = 0"),      # a process that kills itself
@@ -436,7 +437,7 @@ CONSTANT_CALLS = (
 @needs_strace
 @pytest.mark.parametrize("style", ("raw", "verbose"))
 def test_constants_as_strace(traced, directory, style):
-    """Numbers in place of names, or beside them, in arguments and in what they point to."""
+    """Numbers in place of names, or beside them, in arguments and in the data they point to."""
     (directory / "work").mkdir()
     command = (str(MENU), str(directory / "work"))
     lines, _ = lines_of(traced("-X", style, "--string-max", "4096", "--bytes", "4096", "--", *command))
@@ -455,20 +456,20 @@ def test_constants_as_strace(traced, directory, style):
 
 
 def keep_comments(call, tids):
-    """alike() drops comments; here they are what is compared."""
+    """alike() drops comments; here they are compared."""
     for pattern, text in SAME_CONSTANTS:
         call = pattern.sub(text, call)
     return alike(re.sub(r" /\* (.*?) \*/", r" <<\1>>", call), tids)
 
 
-# What strace asks other sources for, earlier or later, or makes up itself.
+# Details that strace gets from other sources, earlier or later, or makes up itself.
 SAME_FILES = [(re.compile(pattern), text) for pattern, text in (
     (r"<(char|block) \d+:\d+>", ""), (r"/#\d+>\(deleted\)", "/UNNAMED>"),
-    (r"UNIX(-\w+)?:\[\d+(->\d+)?", "UNIX:[INODE"),               # it does not ask for all types
+    (r"UNIX(-\w+)?:\[\d+(->\d+)?", "UNIX:[INODE"),               # strace does not ask for all types
     (r"pipe:\[\d+\]", "pipe:[INODE]"),
-    (r"(TCP|UDP)(v6)?:\[[^]>]*\]>", r"\1\2:[ONE]>"),             # not known to it until it listens
+    (r"(TCP|UDP)(v6)?:\[[^]>]*\]>", r"\1\2:[ONE]>"),             # not known to strace until it listens
     (r"(\.1|::1\]):(?!9\])\d+", r"\1:PORT"),
-    # Of what is ready it has no names.
+    # strace has no names for ready descriptors.
     (r"(\{fd=\d+)<[^>]*>(, revents)", r"\1\2"),
     (r"\b(in|out|except) \[(\d+(<.*?>)? ?)*\]", lambda m: re.sub(r"<.*?>+", "", m[0])),
     (r"SCM_RIGHTS, cmsg_data=\[.*?\]\}", lambda m: re.sub(r"<.*?>+", "", m[0])),
@@ -515,8 +516,8 @@ def test_as_strace_counts(traced, directory):
     expected = {name: (int(calls), int(errors or 0))
                 for calls, errors, name in COUNTED.findall(text)}
     del expected["total"]
-    expected["syscall_1022"] = (1, 1)       # it counts no number without a name
-    # The second one, of a task that it kills, strace does not see the end of.
+    expected["syscall_1022"] = (1, 1)       # strace counts no number without a name
+    # strace does not see the end of the second one, of a task that it kills.
     expected["kill"] = (2, 0)
     assert expected == {row["call"]: (row["calls"], row["errors"]) for row in rows.values()}
     assert nothing_lost(report)
@@ -528,8 +529,8 @@ def execs_of(lines):
 
 
 def test_execs_that_are_another_call_by_their_end(traced):
-    """By then the registers have the number of execve, in the table of the new program: not of execveat, and another
-    one where a program of 64 bits executes one of 32."""
+    """At the exit the registers have execve's number in the new program's table, not execveat's, and another number if
+    a 64-bit program executes a 32-bit one."""
     by_descriptor = "import os; os.execve(os.open('/bin/true', os.O_RDONLY), ['true'], {})"
     for options in ((), ("-e", "execve,execveat")):
         result = traced(*options, "--", sys.executable, "-c", by_descriptor)
@@ -550,7 +551,7 @@ def test_execs_that_are_another_call_by_their_end(traced):
 # --- what strace does not say --------------------------------------------------------------------
 
 def test_calls_that_run(trace, trigger):
-    """One that began before the trace, one that began since and runs at its end."""
+    """A call that began before the trace, and one that began in it and runs at its end."""
     load = trigger("spin", 1, 1, -1)
     tracer = trace("--strict", "-p", load.pid, "-e", "read,exit_group")
     load.go()
@@ -567,7 +568,7 @@ def test_calls_that_run(trace, trigger):
 
 
 def test_calls_since_before(trace, trigger):
-    """What a process is stuck in: nothing of it happens while we look."""
+    """A call that a process is stuck in, from before the trace until after it."""
     load = trigger("spin", 1, 1, -1)
     lines, _ = lines_of(trace("-p", load.pid, "-e", "%desc").stop())
     (line,) = [line for line in lines if line["tid"] == load.pid]
@@ -589,8 +590,8 @@ def test_summary_says_what_runs(trace, trigger):
 
 
 def count_lost(reports, missing):
-    """Where such programs can be preempted (7.0) the kernel skips them in a second task on that
-    CPU. No more are missing than are told of, and equality has to be tried once more."""
+    """Where such programs can be preempted (7.0) the kernel skips them for a second task on that CPU. Missing calls are
+    at most those counted as lost, and the test is repeated until none is."""
     lost = sum(sum(flaws(report).values()) for report in reports)
     assert missing <= lost
     if lost:
@@ -598,7 +599,7 @@ def count_lost(reports, missing):
 
 
 def test_threads_of_both_tables(trace, trigger):
-    """Each with its own count, under the name of its own table."""
+    """Each has its own count, under the name in its own table."""
     wanted = {"getpid": 50, "close": 30, "syscall_1000": 10}
     told = {"close(-1) = -1 EBADF (Bad file descriptor)"}
     if tally.makes_32_bit_calls():
@@ -628,7 +629,7 @@ def test_threads_of_both_tables(trace, trigger):
 
 
 def test_selections(traced, directory):
-    """Each in the kernel: what is left out is not lost, and what is shown is the same."""
+    """The kernel selects: calls left out are not lost, and calls shown are the same."""
     (directory / "work").mkdir()
     command = ("--", str(MENU), str(directory / "work"))
     everything, _ = lines_of(traced(*command))
@@ -651,7 +652,7 @@ def test_selections(traced, directory):
 
 
 def test_least_time(traced, directory):
-    """Four calls sleep: no less long than they are told."""
+    """Four calls sleep, at least for the time requested."""
     (directory / "work").mkdir()
     lines, _ = lines_of(traced("--min", "1ms", "--", str(MENU), str(directory / "work")))
     assert all(line["values"]["duration"] >= 1_000_000 for line in lines)
@@ -659,7 +660,7 @@ def test_least_time(traced, directory):
 
 
 def test_long_strings(traced, directory):
-    """All of a path of 4095 bytes, as much as was asked for of others, and never without a word."""
+    """A path of 4095 bytes is whole; other strings have as many bytes as --string-max, and are marked as cut."""
     (directory / "work").mkdir()
     command = ("-e", "openat,rename", "--", str(MENU), str(directory / "work"))
     lengths = {}
@@ -676,7 +677,7 @@ def test_long_strings(traced, directory):
 
 
 def test_scope(trace, trigger):
-    """-p and -C together: both must hold."""
+    """With -p and -C, both must hold."""
     load, other = (trigger("syscalls", 1, "39:30") for _ in range(2))
     os.sched_setaffinity(load.numbers[0], {0})
     tracers = [trace("-p", load.pid, "-t", load.numbers[0], "-C", cpu, "-e", "getpid")
@@ -703,7 +704,7 @@ def test_text_is_harmless(run, tool, directory):
 
 
 def test_intervals(trace, trigger):
-    """Differences: their sum is the whole; least and longest are those of each."""
+    """Intervals are differences and add up to the whole; minimum and maximum are those of each."""
     load = trigger("syscalls", 1, "35:200", "39:500")
     tracer = trace("-p", load.pid, "--summary", "-I", "20")
     load.go()
@@ -716,7 +717,8 @@ def test_intervals(trace, trigger):
 
 
 def test_all_figures_of_an_interval_are_of_the_same_calls(trace, trigger):
-    """Of one or two calls, the least and the longest are all there is; else the others are between."""
+    """With one or two calls, the minimum and the maximum are all of the time; otherwise the other calls are in
+    between."""
     load = trigger("sleepers", 1, 200, 7000, -1)
     tracer = trace("-p", load.pid, "-e", "nanosleep,clock_nanosleep", "--summary", "-I", "10")
     load.go()
@@ -734,8 +736,8 @@ def test_all_figures_of_an_interval_are_of_the_same_calls(trace, trigger):
 
 
 def test_figures(trace, trigger):
-    """Of sums: what follows from the times of the lines of the same calls, timed by another program
-    some hundred ns apart."""
+    """Sums agree with the times of the lines of the same calls, which another program measured some hundred ns
+    apart."""
 
     def trial():
         load = trigger("syscalls", 4, "24:200")
@@ -771,13 +773,13 @@ def test_csv(run):
 
 
 def test_losses_are_told(run, directory):
-    """A buffer that a call does not look at, and that is not there."""
+    """A buffer that the call does not read, at an unmapped address."""
     (directory / "work").mkdir()
     for options, code in (((), 125), (("-e", "openat"), 0)):
         result = run("--strict", *options, "-o", directory / "trace", "--", "sh", "-c",
                      f"{MENU} {directory / 'work'}; true", tool="trace")
         assert result.code == code
-    # Of EFAULT nothing is lost: the call could not read it either.
+    # EFAULT loses nothing: the call could not read it either.
     assert b"(fault)" in (directory / "trace").read_bytes()
 
 
@@ -808,7 +810,7 @@ PAGES = 40
 
 
 def test_faults(trace, tool, trigger):
-    """Those of pages that are touched one behind the other; all, as the kernel counts them."""
+    """Faults on pages touched one after the other; all faults, as in the kernel's count."""
 
     def trial():
         load = trigger("faults", PAGES, 2, 0)
@@ -819,7 +821,7 @@ def test_faults(trace, tool, trigger):
         load.go()
         load.done()
         settle(load.pid)
-        # A signal ends whatever is being read for names: they are to have been read before.
+        # A signal ends the reading of names: the names are to be read before.
         wait_until(lambda: tracer.lines() >= 2 * PAGES, "the faults were not shown")
         lines, report = lines_of(tracer.stop())
         rows, summary = sums_of(summed.stop())
@@ -844,7 +846,7 @@ def test_faults(trace, tool, trigger):
         assert pages[-PAGES:] == list(range(pages[-PAGES], pages[-PAGES] + PAGES))
 
 
-# More than the lines that are written at once (AT_ONCE of run/ring.c), and than a pipe holds.
+# More than the number of lines written at once (AT_ONCE of run/ring.c), and more than a pipe holds.
 MANY = 5000
 
 
@@ -859,9 +861,9 @@ def is_output_full(pid):
 
 
 def test_names_of_lines_that_a_signal_finds_waiting(trace, trigger, tmp_path):
-    """A signal ends what is being read for names: lines behind it have theirs all the same.
+    """A signal ends the reading of names, but the lines after it still have theirs.
 
-    The first lines fill the pipe. What the others are about has not been read then.
+    The first lines fill the pipe. The files that the other lines are about have not been read then.
     """
     other = shutil.copy(BUILD / "triggers/faults", tmp_path / "other")
     loads = [trigger("faults", MANY, 1, 0), trigger(other, PAGES, 1, 0)]
@@ -886,7 +888,7 @@ def test_names_of_lines_that_a_signal_finds_waiting(trace, trigger, tmp_path):
 
 
 def test_faults_as_text(run):
-    """A line that looks like a call and has no result."""
+    """A line like that of a call, without a result."""
     result = run("--faults", "-e", "!*", "--", "/bin/true", tool="trace")
     first = result.text.splitlines()[0]
     assert re.fullmatch(r"[\d:.]+ true\[\d+/\d+\] page_fault_user\(0x[^,]*, (read|write|exec)"
@@ -921,8 +923,8 @@ getsockname(N, {sa_family=AF_UNIX, sun_path=@"tally"}, [8 => 19])
 
 
 def test_what_the_kernel_does_not_look_at(traced):
-    """The upper halves of registers with 32 bits, pointers and numbers that are something else by the command they come
-    with, memory behind what is too short for an address."""
+    """Upper halves of registers for 32-bit arguments, pointers and numbers whose meaning depends on the command, and
+    memory after a buffer that is too short for an address."""
     lines, report = lines_of(traced("-e", ",".join({line.split("(")[0] for line in UPPER.split("\n") if line}), "--",
                                     str(BUILD / "triggers/upper")))
     calls = [f"{line['values']['call']}({line['values']['args']})" for line in lines if line["comm"] == "upper"]
@@ -944,7 +946,7 @@ def test_what_the_kernel_does_not_look_at(traced):
 
 
 def as_written(call):
-    """Without what is another number each time: addresses, descriptors, ids, times."""
+    """Without figures that differ each time: addresses, descriptors, ids, times."""
     call = re.sub(r"0x[0-9a-f]{7,}", "ADDRESS", call)
     call = re.sub(r"^((?!prctl|ioprio|get_mempolicy)\w+\()\d+", r"\1N", call)
     call = re.sub(r"(shm_ctime|shm_cpid)=\d+", r"\1=N", call)
@@ -954,7 +956,7 @@ def as_written(call):
 @needs_strace
 @tally.once
 def test_arrays_as_strace(traced, directory):
-    """Arrays of addresses, descriptors and buffers; what structs point to."""
+    """Arrays of addresses, descriptors and buffers; data that structs point to."""
     program, calls = str(BUILD / "triggers/decoded"), "move_pages,io_uring_register,pselect6,msgsnd"
     lines, report = lines_of(traced("--bytes", "300", "-e", calls, "--", program))
     ((_, expected),) = strace(directory, program, options=("-e", f"trace={calls}"))
@@ -976,7 +978,7 @@ SAME_ADDRESSES = [(re.compile(pattern), text) for pattern, text in (
 
 
 def netlink_payload_end(line, at):
-    """Where the list ends that goes on at this place."""
+    """The end of the list that continues at this position."""
     depth = 0
     for i in range(at, len(line)):
         depth += (line[i] in "[{") - (line[i] in "]}")
@@ -986,7 +988,7 @@ def netlink_payload_end(line, at):
 
 
 def headers_alike(line):
-    """Payloads of netlink messages are dots in ours, and decoded in strace's."""
+    """Payloads of netlink messages are dots in trace's output, and decoded in strace's."""
     line, at = alike(line, (), SAME_ADDRESSES), 0
     while found := re.compile(r"\[\{nlmsg_[^}]*\}, (?!\[?\{nlmsg_)").search(line, at):
         line = line[:found.end()] + "..." + line[netlink_payload_end(line, found.end()):]
@@ -996,8 +998,8 @@ def headers_alike(line):
 
 @needs_strace
 def test_netlink_headers_as_strace(traced, directory):
-    """Questions to the kernel and its answers, all types of messages, lengths that lie; the protocol is known of the
-    descriptor alone."""
+    """Requests to the kernel and its answers, all types of messages, wrong lengths; only the descriptor tells the
+    protocol."""
     program, calls = str(BUILD / "triggers/netlink"), "sendto,sendmsg,recvfrom,recvmsg"
     lines, report = lines_of(traced("--bytes", "4096", "-e", calls, "--", program))
     ((_, expected),) = strace(directory, program, options=("-e", f"trace={calls}"))
@@ -1010,8 +1012,8 @@ def test_netlink_headers_as_strace(traced, directory):
 
 
 def test_as_written_down(traced):
-    """What each call was given, against what is written beside it in the program that makes it. Most of them fail:
-    the struct is read all the same."""
+    """Arguments of each call against the text beside the call in the program's source. Most calls fail, but the struct
+    is read all the same."""
     program = str(BUILD / "triggers/decoded")
     expected = subprocess.run([program], stdout=subprocess.PIPE, timeout=PATIENCE, check=True).stdout.decode()
     lines, report = lines_of(traced("--", program))

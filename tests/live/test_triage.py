@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""triage: what was made wrong is said, with the figures of the tools it asks; whole incidents are in
+"""triage: each fault made is found, with the figures of the tools that triage runs; whole incidents are in
 tests/incidents."""
 
 import itertools
@@ -19,7 +19,7 @@ from tally import BUILD, once
 pytestmark = pytest.mark.exclusive
 
 ROOT = Path(__file__).resolve().parents[2]
-# Names of metrics with values, each of one unit, end with these.
+# Names of metrics with values, each with one unit, end with these.
 UNITS = {"found", "per_second", "bytes_per_second", "cpus", "tasks", "ratio", "seconds"}
 LEVELS = ("problem", "notice", "fine", None)
 
@@ -54,7 +54,7 @@ def check_page(found):
         limit = rule[rule["level"]]
         assert rule["value"] >= limit and rule["sentence"] and rule["evidence"], rule
         assert "?" not in rule["sentence"] and "{" not in rule["sentence"] + rule["next"], rule
-    # A notice is before a problem only if that names the same program: it is the cause.
+    # A notice comes before a problem only if a problem names the same program: it is the cause.
     for rule, later in itertools.combinations(found["findings"], 2):
         assert LEVELS.index(rule["level"]) <= LEVELS.index(later["level"]) or any(
             each["level"] == "problem" and each["evidence"][0]["row"].get("comm") == rule["evidence"][0]["row"]["comm"]
@@ -66,7 +66,7 @@ def check_page(found):
 
 
 def check_nearest(found):
-    """Rules that found nothing, by the share of their limit."""
+    """Rules that found nothing, by their share of the limit."""
     fine = {rule["rule"]: rule for rule in found["looked_at"]}
     shares = [near["share"] for near in found["nearest"]]
     assert len(shares) <= 3 and shares == sorted(shares, reverse=True), shares
@@ -85,7 +85,8 @@ def check_top(top):
 
 
 def beside(script, *args):
-    """Findings of triage while a program works, between the two lines that it prints, its pid, and its last line."""
+    """The findings of triage while a program works, between the two lines that it prints, its pid, and its last
+    line."""
     command = [sys.executable, "-c", script, *map(str, args)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as load:
         load.stdout.readline()
@@ -120,7 +121,7 @@ def test_every_rule_is_looked_at(run):
 
 
 def test_databases_are_looked_at_where_they_are(run, tool, trigger):
-    """Their line costs two programs at each context switch of the machine."""
+    """Their line costs two programs at each context switch of the machine, so it runs only where there are some."""
 
     def measurements():
         return int(re.search(r"; (\d+) measurements", run("-d", "0.2", tool="triage").text)[1])
@@ -149,7 +150,7 @@ for _ in range(40):
 
 
 def test_symbols_are_read_for_pages_only(tool, run, tmp_path):
-    """Findings have no names of kernel functions; the stacks of a page have."""
+    """Findings have no names of kernel functions, but the stacks of a page do."""
     def symbols_opened(*args):
         files = tool("--json", "--comm", "triage", tool="opensnoop")
         with subprocess.Popen([sys.executable, "-c", IN_D]) as load:
@@ -170,8 +171,8 @@ def test_its_cost_is_told(run):
 
 @once
 def test_its_cost_is_estimated_from_slices(run, ends):
-    """The kernel's statistics are on for 25 ms of each second, and show as much of a steady load as the whole does.
-    Emulated CPUs do not keep these times."""
+    """The kernel's statistics are on for 25 ms of each second, and show as much of a steady load as the whole second
+    does. Emulated CPUs do not keep these times."""
     load = subprocess.Popen(["dd", "if=/dev/zero", "of=/dev/null", "bs=1"], stderr=subprocess.DEVNULL)
     ends.callback(load.wait)
     ends.callback(load.kill)
@@ -182,14 +183,14 @@ def test_its_cost_is_estimated_from_slices(run, ends):
         measured = part["cost"]["measured_ns"] / part["duration_ns"]
         shares = [each["cost"]["programs_ns"] / each["duration_ns"] for each in (whole, part)]
         assert "measured_ns" not in whole["cost"]
-        # A quarter of a slice, and a tenth of a second for the thread that waits for a CPU.
+        # Allows a quarter of a slice, and a tenth of a second for the thread that waits for a CPU.
         tally.within(0.02 < measured < 0.125 and 0.5 < shares[1] / shares[0] < 2, measured, shares)
 
     tally.steady(trial)
 
 
 def test_crashes(run):
-    """As many as there were: counted in the kernel by no clock."""
+    """An exact number: the kernel counts crashes, without a clock."""
     def crash():
         pid = os.posix_spawn("/bin/sh", ["sh", "-c", "kill -SEGV $$"], os.environ)
         os.waitpid(pid, 0)
@@ -228,7 +229,7 @@ sys.stdin.readline()
 
 
 def test_who_ends_others():
-    """Each signal counts for its sender, but for one to a process of the same name. The ends are no finding."""
+    """Each signal counts for its sender, except one to a process of the same name. The ends are no finding."""
     found, pid, _ = beside(KILLER)
     rule = check_page(found)["killed"]
     mine = {each["row"]["signal"]: (each["value"], each["row"]["comm"]) for each in rule["evidence"]
@@ -268,7 +269,8 @@ sys.stdin.readline()
 
 
 def test_files_that_are_not_there():
-    """The rate is that of exactly so many calls, if it is no estimate; the sentence says who, and what to type."""
+    """The rate is that of exactly these calls, unless it is an estimate; the sentence names the program, and the next
+    command."""
     calls = 20000
     found, _, _ = beside(SEEKER, calls)
     rule = check_page(found).get("not-found")
@@ -276,7 +278,7 @@ def test_files_that_are_not_there():
         pytest.skip("an emulated machine was too slow for a rate that is worth a word")
     mine = next(each for each in rule["evidence"] if each["row"]["comm"] == "seeker")
     told = mine["value"] * found["duration_ns"] / 1e9
-    # So many calls in a second are estimated, from a slice that the load may outlive.
+    # The rate of so many calls is estimated from a slice, which the load may outlive.
     if any(each["tool"] == "syscount" for each in found["estimated"]):
         assert calls / 3 < told < 3 * calls, (found["duration_ns"], rule)
     else:
@@ -288,7 +290,7 @@ def test_files_that_are_not_there():
 
 @once
 def test_a_terminal_that_has_ended():
-    """Whoever reads it gets EIO, as of a broken disk: worth a word, and no problem."""
+    """A reader of such a terminal gets EIO, as from a broken disk: worth a notice, and no problem."""
     times = 200
     script = (
         "import contextlib, os, sys\nopen('/proc/self/comm', 'w').write('terminals')\nprint(flush=True)\n"
@@ -302,7 +304,7 @@ def test_a_terminal_that_has_ended():
     assert mine == {"read-error": times} and rules["read-error"]["level"] == "notice", rules
 
 
-# Grows by a quarter of a megabyte each 50 ms, uses half of a CPU, and says for how long.
+# Grows by a quarter of a megabyte every 50 ms, uses half of a CPU, and prints its CPU time.
 UNSUSPECTED = """
 import mmap, sys, time
 open('/proc/self/comm', 'w').write('unsuspected')
@@ -324,7 +326,7 @@ sys.stdin.readline()
 
 
 def test_who_has_the_largest_figures():
-    """No rule is about a leak of 5 MiB a second or about half of a CPU: the figures have names."""
+    """No rule is about a leak of 5 MiB a second or about half of a CPU, but the figures have names."""
     def trial():
         found, pid, used = beside(UNSUSPECTED)
         used = float(used)
@@ -334,7 +336,7 @@ def test_who_has_the_largest_figures():
             for each in rule.get("evidence", ())
             if each["row"].get("pid") == pid and each["row"]["comm"] == "unsuspected"
         }
-        # On a machine with other work others may have the largest.
+        # On a machine with other work, another process may have the largest.
         tally.within(0.8 * (20 << 20) <= mine.get("growth", 0) <= 1.2 * (20 << 20), mine)
         tally.within(0.7 * used <= mine.get("busy", 0) <= 1.1 * used, mine, used)
         figures = {figure["figure"]: figure for figure in found["top"]["figures"]}
@@ -361,13 +363,13 @@ sys.stdin.readline()
 
 
 def test_the_top_of_everything(run):
-    """Eight lines in front of all: their figures are those of the kernel's files, and their names those at work."""
+    """Eight lines come first: their figures are those of the kernel's files, with the names of programs at work."""
     found, _, _ = beside(SPINNER)
     figures = {figure["figure"]: figure for figure in found["top"]["figures"]}
     lines = {line["line"]: line["text"] for line in found["top"]["lines"]}
     assert list(lines) == ["cpu", "programs", "memory", "pressure", "disks", "network", "files", "errors"], lines
     shares = [figures[name]["value"] for name in ("user", "system", "irq", "steal", "idle")]
-    # A count of iowait that went back is not known.
+    # A count of iowait that went back is unknown.
     assert sum(shares) == pytest.approx(100, abs=3), shares
     programs = {each["row"]["comm"]: each["value"] for each in figures["programs"]["evidence"]}
     assert programs.get("top-spinner", 0) > 0.1 / os.cpu_count() and "top-spinner " in lines["programs"], programs
@@ -384,7 +386,7 @@ def test_the_top_of_everything(run):
 
 
 def test_the_top_where_no_rule_fires(run, tmp_path):
-    """It stands in place of the list of rules, which -v prints. Only vitals are measured: a disk may be full."""
+    """The top replaces the list of rules, which -v prints. Only vitals are measured: a disk may be full."""
     path = tmp_path / "recording"
     assert run("-o", path, "vitals", "0.1", "2", tool="record").code == 0
     found = page(run(path, "--from", "-10m", "--json", tool="triage"))["findings"]
@@ -396,7 +398,7 @@ def test_the_top_where_no_rule_fires(run, tmp_path):
 
 @once
 def test_where_to_look_if_no_rule_says_so(run, tmp_path):
-    """A recording is the same for both pages: the figures that are nearest to a limit, and what to type."""
+    """Both pages of a recording have the figures nearest to a limit, and the next command."""
     path = tmp_path / "recording"
     assert run("-o", path, "-d", "1", "schedlat --by pid --totals", "faults --by pid", tool="record").code == 0
     found = page(run(path, "--from", "-10m", "--json", tool="triage"))
@@ -414,14 +416,14 @@ def test_where_to_look_if_no_rule_says_so(run, tmp_path):
 
 @once
 def test_names_stand_beside_figures(run):
-    """In text, where nothing is wrong, too: the busiest process is one of some name and number."""
+    """In text, even if nothing is wrong: the busiest process has a name and a number."""
     ran = run("-d", "1", "-v", tool="triage")
     rows = [line for line in ran.text.splitlines() if re.match(r"(switches|cpu-hog|busy) ", line)]
     assert ran.code == 0 and rows and all(re.search(r" schedlat +\S", row) for row in rows), ran
 
 
 def test_hostile_names_are_inert(run):
-    """A process may call itself anything: no byte of it reaches the terminal, and the shell sees one word."""
+    """A process may have any name: no byte of it reaches the terminal, and the shell sees one word."""
     script = ("import os, signal\n"
               "open('/proc/self/comm', 'wb').write(b'\\x1b[2J;id $(id)\\n')\n"
               "os.kill(os.getpid(), signal.SIGSEGV)\n")
@@ -438,7 +440,7 @@ def test_hostile_names_are_inert(run):
 
 @once
 def test_next_commands_are_command_lines(run):
-    """What is to be typed is understood: -n does nothing but parse and load."""
+    """Suggested commands are valid: -n only parses and loads."""
     text = (ROOT / "tools/machine/triage/rules.c").read_text()
     lines = re.findall(r'\.next = "([^"]+)"', text)
     assert len(lines) >= 20

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""typed_lines.txt: lines as they are typed for other tracers are taken for the lines they mean, or refused with what to
-type instead."""
+"""typed_lines.txt: lines typed for other tracers run as the lines they mean, or are refused with a line to type
+instead."""
 
 import re
 import shlex
@@ -27,14 +27,14 @@ def pytest_generate_tests(metafunc):
 
 
 def of_this_machine(line):
-    """DISK is a disk, FS a type of file system that is mounted."""
+    """DISK stands for a disk, FS for the type of a mounted file system."""
     disk = min(each.name for each in Path("/sys/block").iterdir())
     types = [line.split(" - ")[1].split()[0] for line in Path("/proc/self/mountinfo").read_text().splitlines()]
     return re.sub(r"DISK\b", disk, re.sub(r"\bFS\b", "tmpfs" if "tmpfs" in types else types[-1], line))
 
 
 def test_typed(run, typed, how, meant, directory):
-    """-n does nothing, -v says what a line is taken for."""
+    """-n does nothing, -v prints the line that is meant."""
     typed, meant = (of_this_machine(line) if re.search(r"DISK|\bFS\b", line) else line for line in (typed, meant))
     tool, *args = shlex.split(typed)
     result = run(tool, "-n", "-v", *args, tool="tally", cwd=directory)
@@ -55,20 +55,20 @@ def test_typed(run, typed, how, meant, directory):
 
 @pytest.mark.parametrize("option, ours", (("--details", ("-v",)), ("-d", ())))
 def test_a_list_as_perf_has_it(run, option, ours):
-    """perf's --details is -v, and its -d asks for descriptions, which are there anyway. list has no -n."""
+    """perf's --details is -v, and its -d asks for descriptions, which list always shows. list has no -n."""
     shown, meant = (run(*options, "sched:sched_switch", tool="list") for options in ((option,), ours))
     assert shown.code == 0 and shown.text == meant.text, shown
 
 
 def test_what_is_not_plain_is_said(run):
-    """A number that is no interval, and another tool that is run."""
+    """A message about a number that is no interval, and one about another tool that runs instead."""
     assert "5000 alone is the least time" in run("-n", "5000", tool="runqslower").stderr
     said = run("-n", "-e", "sched:sched_switch", "--filter", "prev_state == 1", tool="profile").stderr
     assert "are for stackcount: that is run" in said
 
 
 def test_a_command_is_run_without_dashes(run, directory):
-    """It is the same run, with all options behind the program its own."""
+    """It is the same run, and all options after the program are its own."""
     out = directory / "out"
     result = run("-o", out, "-e", "cs", "echo", "-e", "x", tool="stat")
     assert result.code == 0 and result.text == "x\n", result
@@ -82,7 +82,7 @@ def test_help(run, option):
 
 
 def test_the_table_is_large_enough():
-    """What it was made of: 150 lines of perf, 60 of bcc and libbpf-tools, 40 of strace."""
+    """The table has at least 150 lines of perf, 60 of bcc and libbpf-tools, 40 of strace."""
     text = FILE.read_text()
     perf, rest = text.split("# --- strace")
     strace, bcc = rest.split("# --- bcc")
@@ -91,7 +91,7 @@ def test_the_table_is_large_enough():
 
 
 def test_most_lines_of_peers_run():
-    """Of 100 lines at least 95 mean something here."""
+    """At least 95 of 100 lines mean something here."""
     peers = re.findall("^[a-z].* (->|=>|>>) ", FILE.read_text().split("# --- abbreviations")[0], re.M)
     assert peers.count("=>") <= len(peers) / 20, (peers.count("=>"), len(peers))
 
@@ -107,7 +107,7 @@ def test_most_lines_of_peers_run():
     ('hello "%d", world', None), ('c:x\'y "%d", arg1', None), ('f "%d", arg1, arg2', None), ("hello", None),
 ))
 def test_probes_of_bccs_trace(run, bccs, here):
-    """They are answered with a line of probe, which it takes."""
+    """The answer is a line of probe, which probe accepts."""
     result = run(bccs, tool="trace")
     assert result.code == 2, result
     if here is None:

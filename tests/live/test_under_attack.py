@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Processes that are out to stall whoever measures them: they map code without end, or so much of it by names so
-long that the kernel takes a minute to write it down, or keep a reader where no signal reaches it. A run is as
-long as it was asked to be, ends soon after, hears signals meanwhile, and says what it left out."""
+"""Processes that try to stall a tracer: they map code without end, or so much of it under such long names that the
+kernel takes a minute to print it, or keep a reader where no signal reaches it. A run still takes the requested time,
+ends soon after, reacts to signals meanwhile, and reports what it left out."""
 
 import contextlib
 import os
@@ -23,8 +23,8 @@ from tally import NOBODY, Tool, Trigger, once, steady, wait_until, within
 
 pytestmark = once
 
-# Seconds. What base/confined.h lets a wait for a reader take until a signal is heard, and the reader's end; and what
-# sym/mappings.h lets the mappings of one process take.
+# Limits in seconds: for a wait for a reader after a signal, for the reader's end (both base/confined.h), and for
+# reading the mappings of one process (sym/mappings.h).
 HEARD, DEATH, MAPPINGS = 0.1, 0.2, 2.0
 
 
@@ -53,7 +53,7 @@ def timed(line, *args):
 
 
 def stopped(tool, how=signal.SIGINT):
-    """Seconds from a signal to its end, and the result."""
+    """Seconds from a signal to the tool's end, and its result."""
     began = time.monotonic()
     result = tool.stop(how)
     return time.monotonic() - began, result
@@ -84,7 +84,7 @@ def how_late_a_sleep_is(seconds):
 
 @pytest.mark.parametrize("line", TOOLS, ids=lambda line: line[0])
 def test_a_run_is_as_long_as_asked_for(storm, line):
-    """As late as a program that only sleeps, and 100 ms; and then it takes not much longer than without a storm."""
+    """As late as a program that only sleeps, plus 100 ms; then the end takes not much longer than without a storm."""
     usual, _ = timed(line, "-d", 1, "--json")
     storm()
 
@@ -103,7 +103,7 @@ def test_a_run_is_as_long_as_asked_for(storm, line):
 
 @pytest.mark.parametrize("line", TOOLS, ids=lambda line: line[0])
 def test_others_mappings_do_not_matter(storm, line):
-    """Of a process that has nothing to do with it, nothing is skipped."""
+    """A process unrelated to the storm has nothing skipped."""
     own = [word for word in line[1:] if word != "-a"]
     storm()
 
@@ -118,7 +118,7 @@ def test_others_mappings_do_not_matter(storm, line):
 
 
 def stopped_cpu(tool, how):
-    """CPU seconds from a signal to its end, and the result: on a busy machine the clock says how long others ran."""
+    """CPU seconds from a signal to its end, and the result: on a busy machine, elapsed time includes other tasks."""
     before = tally.cpu_ns(tool.pid) / 1e9
     tool.process.send_signal(how)
     _, status, usage = os.wait4(tool.pid, 0)
@@ -128,7 +128,7 @@ def stopped_cpu(tool, how):
 
 @pytest.mark.parametrize("line, how", zip(TOOLS, (signal.SIGINT, signal.SIGTERM, signal.SIGINT)))
 def test_a_signal_is_heard_in_a_storm(storm, ends, line, how):
-    """Of the process that makes it, what is left to do is as little as of one that has nothing to do with it."""
+    """After a signal there is as little left to do for the process that makes the storm as for an unrelated one."""
     def measure(pid):
         tool = Tool("--json", "-p", pid, *[word for word in line[1:] if word != "-a"], tool=line[0])
         ends.callback(tool.close)
@@ -153,7 +153,7 @@ MANY = 65000
 
 
 def long_path(directory):
-    """A program by a path of nearly 4,096 letters."""
+    """A program with a path of nearly 4,096 characters."""
     path = directory
     while len(str(path)) < 4096 - 2 * 200:
         path = path / ("d" * 200)
@@ -162,7 +162,7 @@ def long_path(directory):
 
 
 def deep_path(directory):
-    """By one of 4,000 directories in each other, which nobody can open by that path."""
+    """A program below 4,000 nested directories, which nobody can open by that path."""
     before = os.getcwd()
     os.chdir(directory)
     try:
@@ -194,7 +194,7 @@ def mapper(request):
 
 
 def peak_until_its_end(process):
-    """The most memory it has had, in KB. Its rusage has also what this process had when it forked."""
+    """Peak memory of the process, in KB. Its rusage also includes that of this process at the time of the fork."""
     peak = 0
     while process.poll() is None:
         try:
@@ -211,7 +211,7 @@ def peak_until_its_end(process):
 @pytest.mark.parametrize("line", (
     ("profile",), ("memleak",), ("stat", "-x", "libc", "-e", "getsid")), ids=lambda line: line[0])
 def test_what_takes_too_long_is_left_out(mapper, line):
-    """Of a process that is named: in the time there is for it, in little memory, and with a word about it."""
+    """Mappings of the process under -p: read within limits of time and memory, and a message says what was left out."""
     def trial():
         usual, _ = timed(line, "-d", 0.5, "-p", os.getpid(), "--json")
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
@@ -231,7 +231,7 @@ def test_what_takes_too_long_is_left_out(mapper, line):
 
 
 def reads_mappings(tool, of):
-    """Does it have that file open?"""
+    """Whether it has that file open."""
     for fd in Path(f"/proc/{tool.pid}/fd").iterdir():
         with contextlib.suppress(OSError):
             if os.readlink(fd) == f"/proc/{of}/maps":
@@ -242,7 +242,7 @@ def reads_mappings(tool, of):
 @pytest.mark.parametrize("how", (signal.SIGINT, signal.SIGTERM), ids=("SIGINT", "SIGTERM"))
 @pytest.mark.parametrize("line", (("memleak",), ("probe", "-x", "libc", "getsid", "--count")), ids=lambda line: line[0])
 def test_a_signal_is_heard_while_mappings_are_read(mapper, ends, line, how):
-    """It ends within 100 ms, and what all of a short run takes."""
+    """It ends within 100 ms, plus the time of a whole short run."""
     def trial():
         usual, _ = timed(line, "-d", 0.001, "-p", os.getpid(), "--json")
         tool = Tool("-p", mapper.pid, "--json", *line[1:], tool=line[0], ready=False)
@@ -258,19 +258,20 @@ def test_a_signal_is_heard_while_mappings_are_read(mapper, ends, line, how):
 # --- unwind rules for everybody ------------------------------------------------------------------
 
 GETPPID, CALLS, DEEP, TRIES = "syscalls:sys_enter_getppid", 5, 30, 10
-# How many rules it has: more than a file may have, and more than all files of a user but root.
+# Numbers of rules: more than a file may have, and more than all files of a user except root may have.
 REFUSED = ((16500, "a file may have"), (6000, "the files of user"))
 
 
 def is_whole(tool, load):
-    """Are all stacks of its calls whole so far?"""
+    """Whether all stacks of its calls are whole so far."""
     stacks = [s for report in reports_so_far(tool) for s in report["stacks"] if s["key"]["pid"] == load.pid]
     named = [[frame["name"] for frame in stack["frames"]] for stack in stacks]
     return bool(named) and all("_start" in frames and "ask" in frames for frames in named)
 
 
 def refuses(trigger, ends, path, why):
-    """A user runs a program that has as many rules as there is room for: it is refused by name, others are walked."""
+    """A user runs a program with as many rules as there is room for: it is refused by name, and others are still
+    unwound."""
     spinner = subprocess.Popen([path], user=NOBODY, group=NOBODY, extra_groups=[])
     ends.callback(tally.end_process, spinner)
     tool = Tool("-a", "--json", "-U", "--call-graph", "dwarf", GETPPID, "--by", "pid", "1", tool="stackcount")
@@ -302,7 +303,7 @@ def test_rules_of_another_user_leave_others_whole(trigger, ends, directory, rule
 # --- a reader that no signal reaches -------------------------------------------------------------
 
 def freezer(pid, name, ends):
-    """Where not even SIGKILL is heard until it is thawed: D state."""
+    """In the freezer not even SIGKILL has an effect until it thaws: D state."""
     group = Cgroup(next(h for h in hierarchies() if h.name == "freezer"), name)
     ends.callback(group.remove)
     state = group.path / "freezer.state"
@@ -321,7 +322,7 @@ def stop(pid, _name, _ends):
 
 @pytest.fixture(scope="module")
 def spinner(directory):
-    """Its debug file takes too long to read."""
+    """A process whose debug file takes too long to read."""
     path = hostile.huge_debug_file(directory, "huge_debug_file")
     with subprocess.Popen([path], user=NOBODY, group=NOBODY, extra_groups=[]) as process:
         yield process
@@ -329,7 +330,7 @@ def spinner(directory):
 
 
 def has_run(pid):
-    """For longer than anything but the large file takes to read."""
+    """Longer than reading any file but the large one takes."""
     with contextlib.suppress(OSError):
         return tally.cpu_ns(pid) > 2e8
     return False
@@ -338,7 +339,7 @@ def has_run(pid):
 @pytest.mark.parametrize("told", (signal.SIGINT, signal.SIGTERM), ids=("SIGINT", "SIGTERM"))
 @pytest.mark.parametrize("hold", (freezer, stop))
 def test_a_reader_that_does_not_die_is_left_behind(spinner, ends, hold, told):
-    """The report comes without what it would have said, and it does not outlive what held it."""
+    """The report lacks the reader's part, and the reader ends as soon as it is released."""
     if hold is freezer and "freezer" not in {h.name for h in hierarchies()}:
         pytest.skip("this machine has no cgroup hierarchy that freezes so")
     trials = []

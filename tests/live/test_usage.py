@@ -14,7 +14,7 @@ import tally
 from tally import NOBODY, once
 
 BAD = (
-    # what is typed, the exit code, a part of what is said
+    # arguments, exit code, part of the message
     ("-p abc", 2, "'abc'"),
     ("-p 1,", 2, "'1,'"),
     ("-p ,1", 2, "',1'"),
@@ -92,7 +92,7 @@ BAD = (
     ("--ready-fd x", 2, "'x'"),
     ("--source foo", 2, "'foo'"),
     ("--strict=1", 2, "takes no value"),
-    # given twice: what cannot both hold is refused
+    # given twice: values that contradict each other are refused
     ("--comm a --comm b", 2, "--comm is given twice, 'a' and 'b'"),
     ("-G /a -G /b", 2, "-G is given twice"),
     ("-u 0 -u 1", 2, "-u is given twice"),
@@ -132,7 +132,7 @@ def test_given_twice_and_the_same(run):
 
 
 def test_processes_add_up(run, trigger):
-    """Of several -p each counts, and names are as good as numbers."""
+    """Each of several -p counts, and names are as good as numbers."""
     loads = [trigger("sleepers", 1, 1, 1, -1, comm=name) for name in ("one-of-them", "another-one")]
     pids = sorted(load.pid for load in loads)
     result = run("-n", "-p", pids[0], "-p", pids[1])
@@ -192,7 +192,7 @@ def test_the_tool_behind_the_front_door_speaks_under_its_own_name(run):
 
 @once
 def test_front_door(run):
-    """tally NAME is NAME; alone it lists the tools; help shows their pages."""
+    """tally NAME is NAME; tally alone lists the tools; help shows their pages."""
     assert run("runqlat", "--json", "-d", 0.05, tool="tally").report["tool"] == "runqlat"
     listed = run(tool="tally")
     assert listed.code == 0 and "runqlat" in listed.text
@@ -201,13 +201,13 @@ def test_front_door(run):
     for row in rows:
         page = run("help", row["tool"], tool="tally")
         assert page.code == 0 and page.text.count("\n") > 20, page
-        # Tables are tables, and neither a word nor an option is divided.
+        # Tables are rendered, and no word or option is hyphenated.
         assert "T{" not in page.text and not re.search(r"[a-z]-$", page.text, re.M), page
         assert run(row["tool"], "--help", tool="tally").text.startswith("Usage: " + row["tool"])
 
 
 def on_a_terminal(*args, **environment):
-    """(exit status, what is on it)"""
+    """(exit status, text on the terminal)"""
     end, other = pty.openpty()
     with subprocess.Popen([tally.BUILD / "tally", *args], stdin=other, stdout=other, stderr=other,
                           env={**os.environ, **environment}) as process:
@@ -224,7 +224,7 @@ def on_a_terminal(*args, **environment):
 
 @once
 def test_pages_have_a_pager(run):
-    """On a terminal: PAGER, unless it is empty. Leaving it early is no error."""
+    """On a terminal: PAGER, unless it is empty. To quit it early is no error."""
     page = run("help", "runqlat", tool="tally").text
     assert on_a_terminal("help", "runqlat", PAGER="sed s/^/P:/") == \
         (0, "".join(f"P:{line}\n" for line in page.splitlines()))
@@ -234,7 +234,7 @@ def test_pages_have_a_pager(run):
 
 @once
 def test_documents(run):
-    """Those that manual pages refer to are shown as they are, and no page refers to a file that is not installed."""
+    """Documents that manual pages refer to are shown unchanged, and no page refers to a file that is not installed."""
     pages = {each: each.read_text() for each in (tally.ROOT / "docs/man").glob("*.scd")}
     named = {name for text in pages.values() for name in re.findall(r"\*tally help ([a-z]+)\*", text)}
     documents = {each.stem: each.read_text() for each in (tally.ROOT / "docs").glob("*.md")}
@@ -259,7 +259,7 @@ def test_short_forms_of_long_options(run):
 
 
 def test_explaining_does_nothing(run):
-    """-n: needs no rights, starts nothing, says what would be done."""
+    """-n needs no rights, starts nothing, and prints a plan."""
     result = run("-n", "-p", "1", "--by", "pid", "--", "false", user=NOBODY)
     assert result.code == 0, result
     for part in ("process 1", "false", "sched_switch"):
@@ -269,7 +269,7 @@ def test_explaining_does_nothing(run):
 
 
 def test_the_first_screen(run):
-    """Without arguments: the tools, and below them, where a terminal still shows it, what to type first."""
+    """Without arguments: the tools, and below them, where a terminal still shows them, the first commands to type."""
     shown = run(tool="tally")
     assert shown.code == 0, shown
     lines = shown.text.splitlines()
@@ -301,7 +301,7 @@ def test_without_rights(run):
 
 
 def with_capabilities(capabilities, *args):
-    """runqlat as nobody, with these capabilities and no others."""
+    """runqlat as nobody, with only these capabilities."""
     names = ",".join(f"+{name}" for name in capabilities)
     fd = os.open(tally.BUILD / "runqlat", os.O_RDONLY)
     try:
@@ -325,7 +325,7 @@ def test_the_missing_capability_is_named(held, missing):
 
 
 def test_two_capabilities_are_enough():
-    """Before 5.11 maps are locked memory, so a third one."""
+    """Before 5.11 maps are locked memory, which needs a third one."""
     needed = ["bpf", "perfmon"] + (["sys_resource"] if tally.KERNEL < (5, 11) else [])
     result = with_capabilities(needed, "--json", "--by", "pid", "--", "true")
     assert result.code == 0, result

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""vitals: each against what the same file says before and after, and staged incidents."""
+"""vitals: each figure against the same file before and after, and staged incidents."""
 
 import json
 import os
@@ -22,7 +22,7 @@ TICK = 10**9 // os.sysconf("SC_CLK_TCK")
 
 
 def rows_of(report):
-    """By area, vital, object."""
+    """{(area, vital, object): row}"""
     found = {(row["area"], row["vital"], row["object"]): row for row in report["rows"]}
     assert len(found) == len(report["rows"])
     return found
@@ -49,7 +49,7 @@ def pairs(path):
 
 
 def counters():
-    """Those of single files, by area and vital; each in the unit of its row."""
+    """Counters with a single value, by area and vital; each in the unit of its row."""
     found, stat = {}, {line.split()[0]: line.split()[1:] for line in read("/proc/stat").splitlines()}
     for name, ticks in zip(("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"), stat["cpu"]):
         found["cpu", name] = int(ticks) * TICK
@@ -94,7 +94,7 @@ def lists():
 
 
 def test_counters_are_those_of_the_files(tool, directory):
-    """Each lies between the difference of two readings inside the interval, and of two around it."""
+    """Each lies between the difference of two readings inside the interval and the difference of two around it."""
     outer = counters() | lists()
     tracer = tool("--json", tool="vitals")
     inner = counters() | lists()
@@ -112,14 +112,14 @@ def test_counters_are_those_of_the_files(tool, directory):
         if key not in inner or key not in outer or row["count"] is None:
             continue
         least, most = inner_end[key] - inner[key], outer_end[key] - outer[key]
-        # A disk's busy time is that of finished requests and of ticks; all else is exact.
+        # A disk's busy time includes only finished requests and ticks; other counters are exact.
         assert least <= row["count"] <= most or key[1] == "iowait", (key, least, row, most)
         compared += 1
     assert compared >= 25, rows
 
 
 def test_shares(run):
-    """The CPUs' time is all there: its shares add up. Pressure is a share of the elapsed time."""
+    """The CPUs' time is complete: its shares add up. Pressure is a share of the elapsed time."""
     rows = rows_of(run("--json", "-d", "0.5", tool="vitals").report)
     cpu = [rows["cpu", name, "-"] for name in ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")]
     known = [row for row in cpu if row["count"] is not None]
@@ -203,8 +203,8 @@ class Watch:
 
 
 def test_gauges_are_those_of_the_files(run):
-    """Limits stand still. A level lies in the range of what was seen meanwhile; one that moved in between two looks
-    does so in another try."""
+    """Limits do not change. A level lies in the range of the readings meanwhile; a level that moved between two
+    readings does so in another try."""
     outside = None
     for _ in range(10):
         with Watch() as watch:
@@ -215,7 +215,7 @@ def test_gauges_are_those_of_the_files(run):
         ranges = {key: [seen[key] for seen in watch.seen] for key in watch.seen[0]}
         still = {key: rows[key]["value"] for key in ranges
                  if not min(ranges[key]) <= rows[key]["value"] <= max(ranges[key])}
-        # An instant of its own: the tool itself runs then, and has memory and descriptors.
+        # Runnable and blocked tasks are of another instant: the tool itself runs then, and has memory and descriptors.
         now = set(still) - {("cpu", "runnable", "-"), ("cpu", "blocked", "-")}
         outside = now if outside is None else outside & now
         if not outside:
@@ -244,7 +244,7 @@ def test_a_full_file_system(run, ends, directory):
 
 
 def test_an_empty_file_system(run, ends, directory):
-    """It is listed with what statvfs has, and --all shows it; text leaves its inodes out."""
+    """It is listed with the values of statvfs, and --all shows it; text leaves its inodes out."""
     at = levels.small_file_system(ends, directory)
     rows = rows_of(run("--json", "-d", "0.1", tool="vitals").report)
     assert tuple(rows["files", "used", str(at)][name] for name in ("value", "limit")) == levels.space(at)[0]
@@ -267,7 +267,8 @@ def test_a_file_system_becomes_read_only(tool, ends, directory):
 
 
 def test_errors_of_a_disk_are_messages(tool, ends, directory):
-    """The kernel's; not those that a process has written. The file behind the disk has no room for what is written."""
+    """Messages of the kernel count, and those of processes do not. The file behind the disk has no room for the data
+    written."""
     disks.mount(ends, directory, "tmpfs", "size=64k")
     disk = disks.loop(ends, directory)
     log = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK)
@@ -360,7 +361,7 @@ for n in range(3):
 
 
 def test_a_limit_that_changes(tool, cgroup, directory):
-    """Its files stay open from one reading to the next, and are those of the cgroup that has the name now."""
+    """Files stay open between readings, and are those of the cgroup that has the name now."""
     _, group = levels.group_of(cgroup, "pids")
     out = directory / "reports"
     tracer = tool("--json", "-I", 50, "-o", out, tool="vitals")
@@ -404,7 +405,7 @@ def test_files_of_cgroups_stay_open(tool, run, cgroup, ends):
 # --- the network -----------------------------------------------------------------------------------
 
 def test_a_queue_of_connections_overflows(tool, ends):
-    """In a network namespace: nobody else's counters."""
+    """In a network namespace, whose counters nobody else changes."""
     with network.Own():
         sockets = network.Sockets(ends, *network.LOOPBACK["IPv4"])
         server = sockets.server(backlog=0)
@@ -427,7 +428,7 @@ def test_a_queue_of_connections_overflows(tool, ends):
 # --- what is missing -------------------------------------------------------------------------------
 
 def test_what_is_missing_is_not_zero(tmp_path):
-    """Without pressure, messages and /proc/vmstat: no rows, and -v says so."""
+    """Without pressure, messages and /proc/vmstat there are no rows, and -v says so."""
     (tmp_path / "empty").touch()
     covers = ((path, tmp_path if Path(path).is_dir() else tmp_path / "empty")
               for path in ("/proc/pressure", "/proc/vmstat", "/dev/kmsg") if Path(path).exists())
@@ -451,7 +452,7 @@ def test_the_default_fits_a_screen(run):
 
 
 def test_intervals(run):
-    """A counter of each interval begins where the one before it ended."""
+    """A counter of each interval begins where the last one ended."""
     first = counters()
     reports = run("--json", "0.2", "4", tool="vitals").reports
     last = counters()

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """vmlinux/vmlinux.h against the types of the running kernel.
 
-What the header lists must exist, unless its line, or the line that opens its struct, says
-"optional". An optional one that gives nothing but a version must exist from that version on, or
-until that version: so of two layouts one is always there. Flavours (NAME___WHAT) are looked for
-under their plain name."""
+Everything in the header must exist, unless its line, or the line that opens its struct, says "optional". With only a
+version after "optional", it must exist from that version on, or until that version: so one of two layouts always
+exists. Flavours (NAME___WHAT) are looked up by their plain name.
+"""
 
 import os
 import re
@@ -16,7 +16,7 @@ import pytest
 import tally
 
 # kind: struct, enum or typedef. name: "-" for an enum without one. member: or "" for the type.
-# optional: what stands behind "optional", or None.
+# optional: the text after "optional", or None.
 Item = namedtuple("Item", "kind name member optional")
 
 OPEN = re.compile(r"^(typedef )?(struct|enum) ?(\w*) \{")
@@ -63,7 +63,7 @@ def parse(text):
 
 
 def is_due(optional):
-    """Must the running kernel have it?"""
+    """Whether the running kernel must have it."""
     if optional is None:
         return True
     version = re.fullmatch(r"(until )?(\d+)\.(\d+)(, commit \w+)?", optional)
@@ -88,7 +88,7 @@ def header():
 
 
 def test_the_header_is_read(header):
-    """The parser sees what is there: this test would be empty otherwise."""
+    """The parser finds items: without any, this test would be empty."""
     assert Item("struct", "task_struct", "comm", None) in header
     assert Item("typedef", "kuid_t", "val", None) in header
     assert any(i.kind == "enum" and i.member == "cpu_cgrp_id" and i.optional for i in header)
@@ -96,13 +96,13 @@ def test_the_header_is_read(header):
 
 
 def test_the_question_is_answered():
-    """What is not there is found missing; members of anonymous structs and unions are there."""
+    """Missing types and members are found; members of anonymous structs and unions are not missing."""
     assert missing([Item("struct", "task_struct", "no_such_member", None),
                     Item("struct", "no_such_struct", "", None),
                     Item("enum", "-", "NO_SUCH_VALUE", None),
                     Item("typedef", "no_such_t", "", None),
                     Item("enum", "bpf_map_type", "BPF_MAP_TYPE_HASH", None),
-                    # In struct { ... }; of a union { ... }; of the struct.
+                    # In a struct { ... } of a union { ... } of the struct.
                     Item("struct", "page", "mapping", None)]) == [
         "struct task_struct no_such_member", "struct no_such_struct", "enum - NO_SUCH_VALUE",
         "typedef no_such_t"]
@@ -113,7 +113,7 @@ def test_the_kernel_has_what_the_header_lists(header):
 
 
 def test_flavours_are_optional(header):
-    """Every member of NAME___WHAT says so, and NAME is there too."""
+    """Every member of NAME___WHAT says so, and NAME exists, too."""
     plain = {i.name for i in header}
     for item in header:
         if "___" in item.name and item.member:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""User stacks of a whole machine are whole: of programs that have just begun, of a compiler, of many processes, of
-Debian's programs."""
+"""User stacks of a whole machine are whole: those of programs that have just begun, of a compiler, of many processes,
+of Debian's programs."""
 
 import hashlib
 import json
@@ -21,8 +21,8 @@ from test_unwind import CHAINS, DEPTH, DWARF, GETPPID, N, chains_of
 
 TRIES, RUNS = 10, 20
 
-# The goal, of the reports from the third second on. Before, the tables of the files that run are read: some 0.1 to
-# 0.3 s for those of a compiler, ten times that while all CPUs are busy with other work, which is nobody's fault.
+# The goal from the third report (second) on. Until then the tables of running files are read: some 0.1 to 0.3 s for a
+# compiler's, ten times that while other work keeps all CPUs busy.
 MOST_PERCENT = 2
 SKIPPED, JUDGED = 2, 3
 
@@ -53,18 +53,18 @@ def reports_so_far(tracer):
 
 
 def asking(report):
-    """Its stacks of the copied trigger, whose processes have the name of the dynamic linker."""
+    """Stacks of the copied trigger, whose processes have the name of the dynamic linker."""
     return [s for s in report["stacks"] if s["key"]["comm"].startswith("ld-") and "ask" in names(s)]
 
 
 @pytest.mark.everywhere
 def test_from_the_first_instruction(ends, copied):
     """Processes that live for a few milliseconds, of a program that the tool has seen before: all of their stacks are
-    whole, and each call is counted. Their mappings are found in the kernel, at the first stack."""
+    whole, and each call counts. Their mappings are found in the kernel at the first stack."""
     tracer = Tool("--json", "-U", *DWARF, GETPPID, "--by", "comm", "1", tool="stackcount")
     ends.callback(tracer.close)
     tracer.ready()
-    # The first one's files are new to the tool, and emulated CPUs take a while to read them.
+    # The first process has files new to the tool, and emulated CPUs take a while to read them.
     for _ in range(TRIES):
         seen = tracer.lines()
         run(copied)
@@ -90,13 +90,13 @@ LOADER = next(Path("/").glob("lib*/ld-linux-*.so.*"))
 
 
 def copied_loader(place):
-    """A command, of the dynamic linker's own code at first. It keeps no frame pointers."""
+    """A command that begins in the dynamic linker's own code, which keeps no frame pointers."""
     place.mkdir()
     return shutil.copy(LOADER, place / "ld-copy"), "/bin/true"
 
 
 def calls_of(text):
-    """The stacks of the command's brk(2), in order, by names and modules; empty: calls of others."""
+    """The stacks of the command's brk(2), in order, by names and modules; empty for calls of other processes."""
     lines = [json.loads(line) for line in text.splitlines()]
     return [[(f["name"], f["module"]) for f in line["frames"]] for line in lines if line.get("comm") == "ld-copy"]
 
@@ -112,8 +112,8 @@ def traced(command, *before):
 
 @pytest.mark.everywhere
 def test_guessed_stacks_are_marked(ends, directory):
-    """The first calls of a program that is new to the tool: it knows no tables of its code yet, and steps by frame
-    pointers leave out callers. Each such stack says so, also where the outermost function was reached."""
+    """The first calls of a program new to the tool: it has no tables for its code yet, and frame pointers leave out
+    callers. Each such stack is marked, even if it reached the outermost function."""
     expected = traced(copied_loader(directory / "known"))
     tracer = Tool("--json", "-g", "-e", "brk", tool="trace")
     ends.callback(tracer.close)
@@ -133,14 +133,14 @@ def test_guessed_stacks_are_marked(ends, directory):
     lambda *command: ("env", "NAME=value", *command),
 ), ids=("sh", "env"))
 def test_programs_that_a_command_names(directory, starts):
-    """Programs that an argument or the text of a shell names are known before they run."""
+    """Programs named in an argument or in a shell's command are read before they run."""
     expected = traced(copied_loader(directory / "known"))
     assert traced(starts(*copied_loader(directory / "new"))) == expected
 
 
 @pytest.mark.everywhere
 def test_the_reason_is_told(run, directory):
-    """Where many stacks are incomplete, the report says why: of programs that a script starts, no table is known."""
+    """If many stacks are incomplete, the report says why: the tables of programs that a script starts are not known."""
     told = 0
     for n in range(TRIES):
         loader, program = copied_loader(directory / str(n))
@@ -164,7 +164,7 @@ def test_the_reason_is_told(run, directory):
 @pytest.mark.everywhere
 @pytest.mark.skipif("overlay" not in Path("/proc/filesystems").read_text(), reason="no overlay file system here")
 def test_first_stacks_on_an_overlay(directory):
-    """As in a container. There the kernel finds other devices behind a mapping than stat(2) tells."""
+    """As in a container, where the kernel has another device for a mapping than stat(2)."""
     expected = traced(copied_loader(directory / "plain"))
     place = directory / "scratch"
     place.mkdir()
@@ -192,14 +192,15 @@ class Load:
 
 
 def incomplete(report, group):
-    """Samples of the processes with these names, or of all (None): how many are incomplete, and all."""
+    """(incomplete samples, all samples) of the processes with these names, or of all (None)."""
     ours = [stack for stack in report["stacks"] if group is None or stack["key"]["comm"] in group]
     broken = [stack for stack in ours if "[incomplete]" in names(stack)]
     return value(broken), value(ours)
 
 
 def check_share(start, group, least=100, has_begun=lambda load: True):
-    """Of samples of these programs, while the load that start() begins is running."""
+    """Checks the share of incomplete stacks in samples of the programs in group, while the load that start() begins is
+    running."""
 
     def trial():
         load = start()
@@ -210,7 +211,7 @@ def check_share(start, group, least=100, has_begun=lambda load: True):
         finally:
             load.close()
         reports = [json.loads(line) for line in result.stdout.splitlines()]
-        # Reasons are told exactly: as many as there are stacks, in each report.
+        # Reasons are exact: each report has as many as there are incomplete stacks.
         told = re.findall(r"(\d+) of (\d+) with \[incomplete\] stacks", result.stderr)
         reasons = sum(map(int, re.findall(r"(\d+) of them (?:in|by) ", result.stderr)))
         everybody = [incomplete(report, None) for report in reports]
@@ -300,7 +301,7 @@ NEEDED = {
 
 @pytest.fixture
 def short(directory):
-    """A program that ends after a millisecond, which needs a library of its own, which needs another. All are new."""
+    """A program that lives for a millisecond and needs a library that needs another one. All are new."""
     for name, text in NEEDED.items():
         (directory / name).write_text(text)
     flags = ["cc", "-O2", "-fomit-frame-pointer", "-Wl,-rpath,$ORIGIN", "-L."]
@@ -318,7 +319,7 @@ def short(directory):
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="the program is for x86")
 @pytest.mark.parametrize("how", ["path", "name", "link", "script"])
 def test_command_that_soon_ends(short, how):
-    """All that it maps has been read before it begins: its stacks are whole, each call is counted."""
+    """All its files are read before it begins: its stacks are whole, and each call counts."""
     (short / "other").mkdir()
     (short / "other" / "link").symlink_to(short / "short")
     command = {

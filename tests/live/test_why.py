@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""why: threads that each do one kind of thing, by their own clocks, and times that add up."""
+"""why: threads that each do one kind of thing, against their own clocks, and times that add up."""
 
 import os
 import sys
@@ -11,7 +11,7 @@ import pytest
 import quota
 import tally
 
-# What the threads of the trigger do, in its order: the cause, the state and the call of their waits.
+# For the threads of the trigger, in its order: the cause, the state, the calls and the file of their waits.
 KINDS = {
     "user": ("user", "cpu", None, None),
     "system": ("system", "cpu", None, None),
@@ -37,7 +37,7 @@ KINDS = {
 
 MS = 600
 
-# So many sleeps of 2 ms, and of 300 ms.
+# Numbers of sleeps of 2 ms, and of 300 ms.
 SLEEPS = """
 import sys, time
 own = []
@@ -62,14 +62,14 @@ def times_by_tid(reports):
 
 
 def is_blurred(report):
-    """A switch that no program was run for (PVM), or a sum that found no memory, leaves a hole, which is a row."""
+    """A switch for which no program ran (PVM), or a sum that found no memory, leaves a gap, which has a row."""
     return report["lost"]["missed"] or report["lost"]["no_memory"]
 
 
 def check_kind(kind, rows, own_ns):
     """
-    A wait is within the call that the thread has timed, so it is no longer. And the thread was in that call while it
-    waited, or else it was on a CPU, was runnable or waited for a lock or memory on the way.
+    A wait is within the call that the thread has timed, so it is no longer. For the rest of the call the thread was on
+    a CPU, was runnable, or waited for a lock or memory.
     """
     cause, state, calls, file = KINDS[kind]
     waits = [row for row in rows if row["cause"] == cause and row["call"] in calls]
@@ -97,7 +97,7 @@ def test_kinds_of_waits(trigger, tool, directory):
         assert times(rows, cause="unknown") == 0 or is_blurred(report), rows
         if KINDS[kind][2] and (kind != "direct" or times(rows, cause="disk")):
             check_kind(kind, rows, ns)
-    # A thread that computes is charged by ticks: neither mode can be told more exactly.
+    # A thread that computes is charged by ticks: user and system time have that resolution.
     tid, ns = own["user"]
     assert times(by_tid[tid], state="cpu") >= ns - 20_000_000
     assert times(by_tid[tid], cause="user") > times(by_tid[tid], cause="system")
@@ -107,7 +107,7 @@ def test_kinds_of_waits(trigger, tool, directory):
 
 @pytest.mark.everywhere
 def test_times_add_up(trigger, tool):
-    """Of a thread that is there all the time they are the time of the measurement, to the nanosecond."""
+    """Times of a thread that exists throughout add up to the duration of the measurement, to the nanosecond."""
     load = trigger("sleepers", 5, 400, 1000, -1)
     it = tool("--json", "--by", "tid", "-p", load.pid, tool="why")
     load.go()
@@ -115,13 +115,13 @@ def test_times_add_up(trigger, tool):
     report = it.stop().report
     sums = times_by_tid([report])
     assert len(sums) == 6 and len(set(sums.values())) == 1, sums
-    # The report's clock is read beside that of the programs.
+    # The report's clock is not read at the same moment as that of the programs.
     assert abs(sums[load.pid] - report["duration_ns"]) < 20_000_000, (sums, report["duration_ns"])
     assert times(report["rows"], cause="unknown") == 0 or is_blurred(report), report["rows"]
 
 
 def test_intervals_add_up(trigger, tool):
-    """Reports of intervals divide the time of a sleep that goes on, and none is told twice."""
+    """Reports of intervals divide the time of a running sleep, and no part counts twice."""
     load = trigger("waits", "pool", 4)
     it = tool("--json", "--by", "tid", "-p", load.pid, "-I", "100", "--reports", "5", tool="why")
     reports = it.wait().reports
@@ -152,8 +152,8 @@ def test_all_of_a_command(run):
 def test_percentiles_of_waits(run, long):
     """
     One of a hundred sleeps is long, or two are: the 99th is a short one, or a long one. A wait is within the call, so
-    by rank it is no longer than the call that the program has timed, and a percentile is at most a bucket above. A slow
-    machine may be at the end of a short sleep before the thread has blocked: ranks of the others are higher then.
+    by rank it is no longer than the call that the program has timed, and a percentile is at most a bucket above. On a
+    slow machine a short sleep may end before the thread has blocked: the others have higher ranks then.
     """
     ran = run("--json", "--", sys.executable, "-c", SLEEPS, str(100 - long), str(long), tool="why")
     own = sorted(int(word) for word in ran.stderr.split("slept")[1].split())
@@ -168,7 +168,7 @@ def test_percentiles_of_waits(run, long):
     assert 0 < row["p50"] <= most(50)
     assert (150_000_000 if long == 2 else 0) < row["p99"] <= most(99)
     assert 150_000_000 <= row["max"] <= own[99]
-    # No time on a CPU is a wait.
+    # Time on a CPU is no wait.
     assert {row["p99"] for row in ran.report["rows"] if row["state"] == "cpu"} == {None}
 
 
@@ -189,7 +189,7 @@ def test_shares_are_of_what_is_not_idle(trigger, tool):
     busy = [row for row in report["rows"] if row["state"] != "idle"]
     assert sum(row["share_percent"] for row in busy) == pytest.approx(100)
     assert {row["busy"] for row in busy} == {sum(row["time"] for row in busy)}
-    # The idle ones come last, and the others by time.
+    # Idle threads come last, and others are sorted by time.
     states = [row["state"] == "idle" for row in report["rows"]]
     assert states == sorted(states)
     assert [row["time"] for row in busy] == sorted((row["time"] for row in busy), reverse=True)
@@ -211,8 +211,8 @@ def test_waits_for_a_cpu(trigger, tool):
         workers = [tid for tid in after if tid != load.pid]
         runnable = {tid: times(report["rows"], tid=tid, state="runnable") for tid in workers}
         computed = {tid: times(report["rows"], tid=tid, state="cpu") for tid in workers}
-        # The clock of the kernel's books, and of a thread's CPU time, stands still from the begin of a switch on, for
-        # some microseconds each time.
+        # The clock of the kernel's accounting, and of a thread's CPU time, stands still from the begin of a switch on,
+        # for some microseconds each time.
         grown = {tid: after[tid].delay_ns - before[tid].delay_ns for tid in workers}
         for tid in workers:
             tally.within(computed[tid] >= 196_000_000, report["rows"])
@@ -226,11 +226,11 @@ def test_waits_for_a_cpu(trigger, tool):
 @pytest.mark.parametrize("others", [1, 12])
 def test_behind_whom(trigger, run, others):
     """
-    Loops of two processes on one CPU: whenever one process has it the other one waits, and is charged just that time.
-    If a wait has more than eight turns, the earlier ones are charged by a draw.
+    Loops of two processes on one CPU: while one has it the other one waits, and is charged exactly that time. If a wait
+    has more than eight turns, earlier ones are charged by a random draw.
     """
     def behind(row, comm):
-        """A share is told to a tenth of a percent."""
+        """A share has the resolution of a tenth of a percent."""
         shares = dict(each.rsplit(" ", 2)[:2] for each in (row["behind"] or "").split(", ") if each)
         return float(shares.get(comm, 0)) * row["time"] / 100, row["time"] / 2000
 
@@ -250,8 +250,8 @@ def test_behind_whom(trigger, run, others):
         ran = times(report["rows"], pid=loads[1].pid, state="cpu")
         (row,) = [r for r in report["rows"] if r["pid"] == loads[0].pid and r["cause"] == "preempted"]
         charged, rounded = behind(row, comms[1])
-        # The wait that goes on at the end is not charged yet. Draws err only as far as somebody else used the CPU: the
-        # variance of one is at most wait ** 2 * part * (1 - part).
+        # A wait still running at the end is not charged yet. Draws err only as far as others used the CPU: the variance
+        # of one is at most wait ** 2 * part * (1 - part).
         part = min(ran / row["time"], 1)
         drawn = 2 * (row["max"] * row["time"] * part * (1 - part)) ** 0.5
         tally.within(-row["max"] - rounded - drawn <= charged - ran <= rounded + drawn, charged, ran, drawn, row)
@@ -265,7 +265,7 @@ def test_behind_whom(trigger, run, others):
 def test_throttled(trigger, tool, cgroup, threads):
     """
     Threads on one CPU that may use 5 ms of each 100 ms together: all of them are throttled whenever their cgroup is,
-    those that wait for the CPU then, too.
+    even those that wait for the CPU then.
     """
     group = quota.held_group(cgroup)
     quota.limit(group, quota.QUOTA)
@@ -280,7 +280,7 @@ def test_throttled(trigger, tool, cgroup, threads):
     load.settle()
     _, throttlings, ns = (b - a for a, b in zip(before, quota.books_at_rest(group)))
     period = 1000 * quota.PERIOD
-    # The group may also be throttled before the first thread begins, and when the last one has ended.
+    # The group may also be throttled before the first thread begins, and after the last one has ended.
     assert throttlings >= 3 and throttlings * (period - 1000 * quota.QUOTA) >= ns // 2
     workers = {row["tid"] for row in rows if row["cause"] in ("user", "system", "mode unknown")} - {load.pid}
     assert len(workers) == threads, rows
@@ -288,15 +288,15 @@ def test_throttled(trigger, tool, cgroup, threads):
         throttled = times(rows, tid=tid, cause="throttled")
         # A thread that ends earlier is throttled less often.
         assert throttled >= ns - 2 * period - (max(took) - min(took)), (tid, throttled, ns, took, rows)
-        # From 6.18 on the wait for its turn afterwards is in it. The clock of a run queue, by which the books are kept,
-        # stands still while the kernel switches.
+        # From 6.18 on it includes the wait for its turn afterwards. The kernel's accounting uses the clock of the run
+        # queue, which stands still while the kernel switches.
         turns = waited[tid] if tally.KERNEL >= (6, 18) else 0
         assert throttled <= ns + turns + ns // 50, (tid, throttled, ns, turns, rows)
 
 
 @pytest.mark.skipif(tally.KERNEL < (5, 19), reason="this kernel does not tell of waits for its locks")
 def test_waits_for_locks_of_the_kernel(trigger, tool):
-    """Threads fault while another one forks. lockstat has the same waits as a whole: sleeps, and waits for a CPU."""
+    """Threads fault while another one forks. lockstat has the same total of waits: sleeps, and waits for a CPU."""
     load = trigger("ledger", MS)
     it = tool("--json", f"why -p {load.pid}", f"lockstat -p {load.pid}", tool="run")
     load.go()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The kernel's own tracing, tracefs, for tests that compare with it.
 
-Fresh machines have it mounted nowhere. So it is mounted here where no path leads to (fsmount(2), Linux 5.2), as
-user/types/tracefs.h does: nothing is left behind, and no other test sees a difference.
+It is not mounted on a fresh machine. So this mounts it detached (fsmount(2), Linux 5.2), as user/types/tracefs.h does:
+nothing is left behind, and no other test sees a difference.
 """
 
 import ctypes
@@ -24,7 +24,7 @@ def syscall(*args):
 
 @functools.cache
 def tracing():
-    """The root of tracefs, as a path that this process and its children can follow while this process lives."""
+    """The root of tracefs, as a path that this process and its children can use while this process lives."""
     context = syscall(FSOPEN, b"tracefs", 1)
     try:
         syscall(FSCONFIG, context, FSCONFIG_CMD_CREATE, None, None, 0)
@@ -34,7 +34,7 @@ def tracing():
 
 
 class Instance:
-    """A ring of its own for some of the kernel's tracepoints; path is its directory."""
+    """A trace instance for some of the kernel's tracepoints; path is its directory."""
 
     def __init__(self):
         self.path = tracing() / "instances" / f"tally-{uuid.uuid4()}"
@@ -47,11 +47,11 @@ class Instance:
         (self.path / "events" / event / "enable").write_text("1")
 
     def text(self):
-        """What has been recorded so far."""
+        """The text of the trace so far."""
         return (self.path / "trace").read_text()
 
     def stop(self):
-        """Records no more. The text of what was recorded."""
+        """Stops tracing. Returns the text of the trace."""
         (self.path / "tracing_on").write_text("0")
         return self.text()
 

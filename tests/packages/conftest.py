@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What more than one file of tests here is about."""
+"""Fixtures shared by several of these files."""
 import os
 import pathlib
 import subprocess

@@ -27,7 +27,7 @@ def within(root, *command):
 
 
 def build_dependencies():
-    """The first of alternatives, as Debian's own builders take them."""
+    """The first of each set of alternatives, as Debian's own builders take them."""
     control = (ROOT / "packaging" / "debian" / "control").read_text()
     field = re.search(r"^Build-Depends:((?:.|\n )*)", control, re.MULTILINE)[1]
     names = [re.split(r"[ |(]", item.strip())[0] for item in field.split(",")]
@@ -35,7 +35,7 @@ def build_dependencies():
 
 
 def root_of(suite, name, *packages):
-    """A root with these packages, made when there is none with just these."""
+    """A root with exactly these packages, created if there is none yet."""
     root, list_of = ROOTS / f"{suite}-{name}", ROOTS / f"{suite}-{name}.packages"
     wanted = "\n".join(packages) + "\n"
     if not (root.exists() and list_of.exists() and list_of.read_text() == wanted):
@@ -45,7 +45,7 @@ def root_of(suite, name, *packages):
 
 
 def build(root, tarball, name, *environment):
-    """The packages, built from the tarball with nothing else but its own script."""
+    """The packages, built from the tarball by its own script alone."""
     folder = root / "srv" / name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -96,7 +96,7 @@ def test_dependencies(built, suite):
 
 
 def test_every_tool_has_its_page(built):
-    """Each page that is written, under the name that it has here: plain words are pages of tally."""
+    """Each page in the sources, under its name here: plain words are pages of tally."""
     listed = [line.split()[5] for line in said("dpkg-deb", "-c", package(built)).splitlines()]
     pages = [path.rpartition("/")[2] for path in listed if path.startswith("./usr/share/man/man1/") and path[-1] != "/"]
     written = {path.name.removesuffix(".1.scd") for path in (ROOT / "docs/man").glob("*.1.scd")}
@@ -107,7 +107,7 @@ def test_every_tool_has_its_page(built):
 
 
 def paths(root):
-    """Everything there is, but for what package managers write down for themselves."""
+    """All paths, except those where package managers keep their records."""
     books = {"/proc", "/sys", "/dev", "/tmp", "/srv", "/var/lib/dpkg", "/var/lib/apt", "/var/cache", "/var/log"}
     found = set()
     for folder, folders, files in os.walk(root):
@@ -118,7 +118,7 @@ def paths(root):
 
 
 def owned(root):
-    """What belongs to packages that are still there: the libraries that came with it."""
+    """Files of packages that are still installed: the libraries that came with tally."""
     lists = (path.read_text().split("\n") for path in root.glob("var/lib/dpkg/info/*.list"))
     files = {file for each in lists for file in each}
     return files | {"/usr" + file for file in files}
@@ -146,7 +146,7 @@ def test_installs_runs_and_leaves_nothing(built, suite, tmp_path):
     report = within(root, "tally", "runqlat", "1", "1")
     assert f"kernel {os.uname().release.partition('-')[0]}" in report
     assert int(re.search(r"^events ([\d,]+)", report, re.MULTILINE)[1].replace(",", "")) > 0
-    # What --listen loads.
+    # The library that --listen loads.
     assert list(root.glob("usr/lib/*/libmicrohttpd.so.12*"))
 
     within(root, "apt-get", "-qq", "-y", "purge", "tally")
@@ -155,7 +155,7 @@ def test_installs_runs_and_leaves_nothing(built, suite, tmp_path):
 
 
 def test_is_the_same_again(built, suite, tarball):
-    """In another folder, at another time, one file after the other, in another time zone."""
+    """In another folder, at another time, with one job, in another time zone."""
     again = build(root_of(suite, "build", "build-essential", *build_dependencies()), tarball, "second",
                   "DEB_BUILD_OPTIONS=parallel=1", "TZ=Asia/Tokyo", "LANG=C", "USER=somebody")
     first = {path.name: path.read_bytes() for path in built.glob("*.deb")}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What `make dist` leaves: the static program, built from the tarball and not from here, and its bill of materials."""
+"""Output of `make dist`: the static program, built from the tarball and not from the working tree, and its bill of
+materials."""
 import hashlib
 import json
 import os
@@ -28,7 +29,7 @@ def program(made):
 
 @pytest.fixture(scope="module")
 def other(made):
-    """The one that was cross-built."""
+    """The cross-built program."""
     if os.uname().machine == OTHER:
         pytest.skip("this is the machine that the other one is built for")
     return next(path for path in made.iterdir() if path.name.endswith("-" + OTHER))
@@ -40,13 +41,13 @@ def bill(program):
 
 
 def test_sums(made):
-    """The tarball; of each machine three."""
+    """The tarball, and three files for each machine."""
     checked = said("sha256sum", "--check", "--strict", "SHA256SUMS", cwd=made)
     assert checked.count(": OK\n") == (4 if os.uname().machine == OTHER else 7)
 
 
 def test_program_needs_nothing(program, tmp_path):
-    """It measures where there is no other file than those of the kernel."""
+    """It measures where there are no files but the kernel's."""
     assert "INTERP" not in said("readelf", "-lW", program)
     root = tmp_path / "root"
     for folder in ("proc", "sys", "dev"):
@@ -87,7 +88,7 @@ def test_bill_names_the_libraries(program, bill):
 
 
 def test_the_other_program_measures_on_its_kernel(other, made):
-    """In a guest, which has the checkout and nothing else of this machine."""
+    """In a guest that has the checkout and nothing else of this machine."""
     assert "INTERP" not in said("aarch64-linux-gnu-readelf", "-lW", other)
     assert str(ROOT).encode() not in other.read_bytes() and b"/tmp/tmp." not in other.read_bytes()
     said(ROOT / "tests" / "kernels" / "fetch", "6.12-arm64")
@@ -106,7 +107,7 @@ def test_the_other_program_measures_on_its_kernel(other, made):
 
 
 def test_bill_of_the_other_program(other):
-    """Its libraries are packages of its own architecture, but for the compiler's."""
+    """Its libraries are packages for its own architecture, except for the compiler's."""
     bill = json.loads(other.with_name(other.name + ".spdx.json").read_text())
     packages = {each["name"]: each for each in bill["packages"]}
     assert {
@@ -125,7 +126,7 @@ def test_bill_of_the_other_program(other):
 
 
 def test_bill_is_spdx(bill):
-    """What the specification demands of a document, and of each package."""
+    """Members that the specification requires of a document, and of each package."""
     assert bill["spdxVersion"] == "SPDX-2.3" and bill["dataLicense"] == "CC0-1.0"
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", bill["creationInfo"]["created"])
     ids = [each["SPDXID"] for each in bill["packages"]]
@@ -136,7 +137,8 @@ def test_bill_is_spdx(bill):
 
 
 def test_notices_are_those_of_the_libraries(program, bill):
-    """Debian's copyright file of each, in full, and the licences that these leave to files of the system."""
+    """Debian's copyright file of each library, in full, and the licences for which these refer to files of the
+    system."""
     notices = program.with_name(program.name + ".notices").read_text()
     for each in bill["packages"]:
         if each["name"] != "tally":
@@ -170,7 +172,7 @@ def test_bill_of_a_library_without_a_package(tmp_path):
 
 
 def test_is_the_same_again(made, tmp_path):
-    """Compiled anew, one file after the other."""
+    """Compiled anew, with one job."""
     again = tmp_path / "again"
     said(
         ROOT / "packaging" / "dist",

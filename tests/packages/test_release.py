@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a release is made from: its version, and what is in its tarball."""
+"""The version of a release, and the contents of its tarball."""
 import json
 import os
 import pathlib
@@ -22,7 +22,7 @@ def said(*command, **options):
 
 @pytest.fixture
 def tree(tmp_path):
-    """A repository with the script that says versions, and a commit of a known date."""
+    """A repository with the script that prints versions, and a commit with a known date."""
     if not shutil.which("git"):
         pytest.skip("needs git")
     tree = tmp_path / "tree"
@@ -67,7 +67,7 @@ def test_version_of_a_tag(tree):
 
 
 def test_version_without_git(tree):
-    """A folder inside another repository says nothing of that one; a tarball says what it was made from."""
+    """A folder inside another repository ignores that one; a tarball has the version that it was made from."""
     inner = tree / "inner"
     shutil.copytree(tree / "packaging", inner / "packaging")
     assert version(inner) == release()
@@ -138,7 +138,7 @@ def test_tarball_has_what_git_knows(tarball):
 
 
 def test_tarball_is_the_same_again(tarball, tmp_path):
-    """At another time, where new files are nobody else's, and in another language."""
+    """At another time, with new files readable by nobody else, and in another language."""
     clone = tmp_path / "clone"
     shutil.copytree(ROOT / ".git", clone / ".git")
     subprocess.run(["sh", "-c", f"umask 077 && git ls-files -z | tar --null -T - -c | tar -x --touch -C '{clone}'"],

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The RPM package, built from the tarball of `make dist`: what rpm reads in it, and what is there once it is unpacked
-or installed, in folders of their own. On this Debian: nothing of the program is another distribution's."""
+"""The RPM package, built from the tarball of `make dist`: its metadata as rpm reads it, and its files once it is
+unpacked or installed, in separate folders. On this Debian: nothing in the program is from another distribution."""
 import gzip
 import json
 import os
@@ -13,7 +13,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MACHINE = os.uname().machine
-# Answers of tally itself, which have no link of their own.
+# Commands of tally itself, which have no link of their own.
 NO_LINKS = {"bench", "diff", "doctor", "peers"}
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="mounts what tools read into the unpacked package")
@@ -26,7 +26,7 @@ def said(*command, **options):
 
 
 def build(tarball, folder, *prefix, **environment):
-    """Where there is no git, and with the macros of somebody who has some."""
+    """Without git, and with a user's own macros."""
     folder.mkdir(parents=True)
     (folder / ".rpmmacros").write_text("%packager somebody\n%dist .own\n%_binary_payload w1.gzdio\n")
     said(*prefix, ROOT / "packaging" / "rpm", tarball, folder / "out", cwd=folder,
@@ -65,7 +65,7 @@ def names(folder):
 
 
 def run_in(root, *command):
-    """With no other file than those of the package and the kernel's."""
+    """With no files but those of the package and the kernel's."""
     for folder in ("proc", "sys", "dev"):
         (root / folder).mkdir(exist_ok=True)
     mounts = 'root=$0; for f in proc sys dev; do mount --rbind "/$f" "$root/$f"; done; exec chroot "$root" "$@"'
@@ -81,11 +81,11 @@ def test_name(package, tarball):
 
 
 def test_asks_for_nothing_and_runs_nothing(package):
-    """What rpm itself has to know, and the package's own file in /etc."""
+    """It requires features of rpm itself, and its own file in /etc."""
     needed = [line.split()[0] for line in ask(package, "--requires").splitlines()]
     assert "config(tally)" in needed
     assert [name for name in needed if not name.startswith("rpmlib(")] == ["config(tally)"]
-    # What RHEL 8 and SUSE 15 have: rpm 4.14.
+    # RHEL 8 and SUSE 15 have rpm 4.14.
     assert set(needed) - {"config(tally)"} <= {f"rpmlib({name})" for name in (
         "CompressedFileNames", "FileDigests", "PayloadFilesHavePrefix", "PayloadIsXz", "TildeInVersions")}
     for kind in ("--scripts", "--triggers", "--filetriggers", "--conflicts", "--obsoletes"):
@@ -106,7 +106,7 @@ def test_nothing_of_this_machine(package, tarball):
 
 
 def test_files(package, unpacked):
-    """Files of its own, in folders of its own or of the system; of the system's none."""
+    """Its own files only, in folders of its own or of the system."""
     paths = ask(package, "-l").split()
     own = ("/etc/tally", "/usr/libexec/tally", "/usr/share/tally", "/usr/share/doc/tally", "/usr/share/licenses/tally")
     shared = ("/usr/bin", "/usr/lib/systemd/system", "/usr/share/bash-completion/completions",
@@ -156,7 +156,7 @@ def test_measures(unpacked, tarball):
 
 
 def test_program_is_the_static_one(unpacked, made):
-    """To the byte, and so the bill of materials and the notices of `make dist` are those of the package."""
+    """Byte for byte, and so the package has the bill of materials and the notices of `make dist`."""
     static, = made.glob(f"*-{MACHINE}")
     assert (unpacked / "usr/bin/tally").read_bytes() == static.read_bytes()
     assert (unpacked / "usr/share/doc/tally/tally.spdx.json").read_bytes() == \
@@ -176,10 +176,10 @@ def test_licence_has_those_of_the_libraries(package, unpacked):
 
 
 def test_installs_where_nothing_is_and_leaves_nothing(package, tmp_path):
-    """By rpm, into a root without a single other package: it resolves what the package asks for."""
+    """By rpm, into a root without any other package: it resolves the package's requirements."""
     root = tmp_path / "root"
     root.mkdir()
-    # Debian's rpm wants to hear that it is meant.
+    # Debian's rpm refuses without --force-debian.
     rpm = ("rpm", "--root", root, "--dbpath", "/var/lib/rpm")
     said(*rpm, "-i", "--force-debian", "--nosignature", package)
     assert said(*rpm, "-V", "--nosignature", "tally") == ""
@@ -197,7 +197,7 @@ def test_rpmlint(package):
 
 
 def test_is_the_same_again(package, tarball, tmp_path):
-    """In another folder, on another host, in another time zone, one file after the other, for somebody else."""
+    """In another folder, on another host, in another time zone, with one job, for another user."""
     again = build(
         tarball,
         tmp_path / "second",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the static checks share: the files of the tree, and figures that may only fall."""
+"""Shared by the static checks: the files of the tree, and figures that may only fall."""
 import functools
 import os
 import subprocess
@@ -12,7 +12,7 @@ RATES = Path(__file__).resolve().parent / "rates"
 # Rates are written with one decimal.
 SLACK = 0.05
 
-# Made by others: kernel types.
+# Others made these: kernel types.
 FOREIGN = ("vmlinux/",)
 
 
@@ -25,7 +25,7 @@ def git(*arguments):
 
 
 def walked(root=ROOT):
-    """Paths from root of all files there, except those that git, Python and the build made."""
+    """Paths from root of all files below it, except those of git, Python and the build."""
     made = {root / ".git", root / "build", BUILD}
     return [str(path.relative_to(root)) for path in root.rglob("*")
             if not made & {path, *path.parents} and "__pycache__" not in path.parts]
@@ -33,8 +33,7 @@ def walked(root=ROOT):
 
 @functools.cache
 def tracked():
-    """Paths from the top of the tree of all files that git knows or would add, or, where there is no git, of all that
-    are there."""
+    """Paths from the top of the tree of all files that git knows or would add or, without git, of all files."""
     names = git("ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")[:-1] or walked()
     return sorted(name for name in names if (ROOT / name).is_file() and not name.startswith(FOREIGN))
 
@@ -44,7 +43,7 @@ def named(*endings):
 
 
 def text_of(name):
-    """"" for a file that is not text."""
+    """The file's text; "" for a file that is not text."""
     try:
         return (ROOT / name).read_bytes().decode()
     except UnicodeDecodeError:
@@ -58,7 +57,7 @@ def rates():
 
 
 def hold(name, found, details=()):
-    """A figure that may only fall. details: where it comes from, the worst first. rates.py asks by TALLY_RATES."""
+    """A figure that may only fall. details: its causes, the worst first. rates.py asks by TALLY_RATES."""
     notes = os.environ.get("TALLY_RATES")
     if notes:
         with open(notes, "a", encoding="utf-8") as file:

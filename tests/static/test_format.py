@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""How files are written: blanks, widths, licences; and clang-format, where it has been settled."""
+"""Form of the files: blanks, widths, licences; and clang-format, where it applies."""
 import re
 import shutil
 import subprocess
@@ -13,17 +13,17 @@ from sources import ROOT, hold, named, text_of, tracked, walked
 WIDTH = 120
 CODE = (".c", ".h", ".cc", ".cpp")
 
-# A file has its licence in its first three lines, except what others read as a whole: data of tests, seeds of the
+# A file has its licence in its first three lines, except files that others read as a whole: data of tests, seeds of the
 # fuzzer, a format of Debian's, a dashboard in JSON, lists for git, and the version, which tarballs have.
 WITHOUT_LICENCE = ("tests/data/", "tests/fuzz/", "packaging/debian/source/format", "packaging/export/dashboard.json", "LICENSE", ".gitignore",
                    ".gitattributes", "VERSION")
 
-# Files that clang-format 14 leaves alone. A new file belongs here.
+# Files that clang-format 14 leaves unchanged. A new file belongs here.
 FORMATTED = Path(__file__).resolve().parent / "formatted"
 
 
 def untidy(text):
-    """(line number, what is wrong) of blanks and line ends."""
+    """(line number, fault) of blanks and line ends."""
     for n, line in enumerate(text.split("\n"), 1):
         if line.endswith("\r"):
             yield n, "carriage return at the end"
@@ -74,7 +74,7 @@ def test_licences():
 
 
 def rewritten(names):
-    """Those of the files that clang-format would change."""
+    """The subset of the files that clang-format would change."""
     asked = subprocess.run(["clang-format", "--dry-run", *names], cwd=ROOT, capture_output=True, text=True, check=True)
     return set(re.findall(r"^(\S+?):\d+:\d+: warning: code should be clang-formatted", asked.stderr, re.M))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Who calls whom, by link symbols (nm): strata, circles, and functions that nobody here may call."""
+"""Calls between files, by link symbols (nm): strata, circles, and functions that no file here may call."""
 import functools
 import os
 import re
@@ -47,7 +47,7 @@ def calls(defined, needed):
 
 
 def level(path):
-    """The stratum of a file: tools stand on all of them."""
+    """The stratum of a file: tools are above all others."""
     top, folder, *_ = path.split("/")
     return len(STRATA) if top == "tools" else STRATA.index(folder)
 
@@ -58,7 +58,7 @@ def upward(graph):
 
 
 def circles(graph):
-    """Sets of files of which each needs each other, by Tarjan's algorithm."""
+    """Sets of files that all need each other, by Tarjan's algorithm."""
     index, low, stack, found = {}, {}, [], []
 
     def visit(node):
