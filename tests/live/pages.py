@@ -25,7 +25,7 @@ def commands(page):
 
 def pattern(line):
     """Numbers, with their units, and what is left out may be anything; so may the room between columns."""
-    parts = re.split(r"(?:\b\d[\d,.]*(?: [num]?s\b)?(?=\W|$)|\.\.\.)", " ".join(line.split()))
+    parts = re.split(r"(?:\b\d[\d,.]*(?: [num]?s\b)?(?=\W|$)|(?<=\bloop)\d+|\.\.\.)", " ".join(line.split()))
     parts = [re.escape(part) for part in parts]
     return re.compile(r"\s*" + ".*".join(parts).replace(r"\ ", r"\s+"))
 
