@@ -3,13 +3,18 @@
 
 import errno
 import os
+import re
+import resource
 import subprocess
+from pathlib import Path
 
 import pytest
 
 import cgroups
 import disks
 import tally
+
+CAP_SYS_RESOURCE = 24
 
 
 def small_file_system(ends, directory, *options):
@@ -65,6 +70,31 @@ def child(ends, program, *args):
                                 "sys.stdin.readline()", *map(str, args)], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, text=True)
     ends.callback(tally.end_process, process)
+    return process
+
+
+def most_files():
+    """A process may have at most."""
+    capabilities = re.search(r"^CapEff:\s*(\w+)", Path("/proc/self/status").read_text(), re.M)[1]
+    may_raise = int(capabilities, 16) >> CAP_SYS_RESOURCE & 1
+    return int(Path("/proc/sys/fs/nr_open").read_text()) if may_raise else resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+
+
+def with_files(ends, n, limit, close_every=0, user=0):
+    """A process of a user that has opened so many files, and closed each of a number of them; then that limit is
+    set."""
+    process = child(ends, """
+import os, resource
+n, limit, close_every, user = map(int, sys.argv[1:])
+hard = max(n + 64, limit, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+resource.setrlimit(resource.RLIMIT_NOFILE, (max(n + 64, limit), hard))
+for _ in range(n - 3):
+    last = os.dup(0)
+for fd in range(8, last, close_every) if close_every else ():
+    os.close(fd)
+resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
+os.setresuid(user, user, user)""", n, limit, close_every, user)
+    assert process.stdout.readline() == "ready\n"
     return process
 
 

@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import resource
 import subprocess
 import threading
 from pathlib import Path
@@ -400,6 +401,40 @@ def test_files_of_cgroups_stay_open(tool, run, cgroup, ends):
     calls = {row["syscall"]: row["calls"] for row in report["rows"]}
     tracer.stop()
     assert calls.get("pread64", 0) > 3 * calls["openat"] > 0, calls
+
+
+# --- limits of a process ---------------------------------------------------------------------------
+
+@pytest.mark.parametrize("n, limit, close_every, user", [
+    (180, 200, 0, 0), (180, 200, 0, 65534), (400, 320, 4, 0), (100_000, 100_100, 0, 0),
+], ids=["few", "user", "holes", "many"])
+def test_a_process_near_its_limit_of_files(run, ends, n, limit, close_every, user):
+    """Open files are counted, not their numbers; the limit is the soft one."""
+    most = levels.most_files() - 100
+    if n > most:
+        n, limit = most, most + 100
+    pid = levels.with_files(ends, n, limit, close_every, user).pid
+    row = rows_of(run("--json", "-d", "0.1", tool="vitals").report)["files", "nofile", f"python3 ({pid})"]
+    assert row["value"] == len(os.listdir(f"/proc/{pid}/fd")) >= 0.9 * limit
+    assert row["limit"] == limit and (user or resource.prlimit(pid, resource.RLIMIT_NOFILE)[0] == limit)
+    assert row["limit_percent"] == pytest.approx(100 * row["value"] / limit)
+    assert (row["comm"], row["pid"]) == ("python3", pid)
+    text = run("-d", "0.1", tool="vitals").text
+    assert re.search(rf"^files +nofile +python3 \({pid}\) +{row['value']:,} +{limit:,} ", text, re.M), text
+
+
+def test_a_process_that_may_open_no_more_on_purpose(run, ends):
+    """Its limit is below what it has, as that of a sandbox."""
+    pid = levels.with_files(ends, 100, 50).pid
+    assert not [key for key in rows_of(run("--json", "-d", "0.1", tool="vitals").report) if f"({pid})" in key[2]]
+
+
+def test_the_processes_nearest_to_their_limits(run, ends):
+    """Five, the nearest ones."""
+    pids = [levels.with_files(ends, n, 200).pid for n in (140, 190, 150, 180, 160, 170)]
+    rows = [row for row in run("--json", "-d", "0.1", tool="vitals").report["rows"] if row["vital"] == "nofile"]
+    assert len(rows) == 5 and min(row["limit_percent"] for row in rows) >= 75, rows
+    assert pids[0] not in [row["pid"] for row in rows]
 
 
 # --- the network -----------------------------------------------------------------------------------

@@ -3,6 +3,9 @@
 #include "unit.h"
 
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "machine/vitals/vital.h"
@@ -346,6 +349,78 @@ static void huge(void **state)
 	free(text);
 }
 
+/*
+ * --- processes ----------------------------------------------------------------------------------
+ */
+
+#define LIMIT 512
+
+/* A process that has opened all the files it may but some, with holes among them, and waits for the end of a pipe. */
+static pid_t open_files(int *hold, u64 *open_now)
+{
+	const struct rlimit limit = { LIMIT, LIMIT };
+	int ready[2], stay[2], fd;
+	pid_t pid;
+
+	assert_false(pipe(ready) || pipe(stay));
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		u64 n = LIMIT;
+
+		close(stay[1]);
+		setrlimit(RLIMIT_NOFILE, &limit);
+		while (dup(0) >= 0)
+			;
+		for (fd = 64; fd < LIMIT; fd += 16, n--)
+			close(fd);
+		_exit(write(ready[1], &n, sizeof(n)) < 0 || read(stay[0], &n, 1) < 0);
+	}
+	close(ready[1]);
+	assert_int_equal(read(ready[0], open_now, sizeof(*open_now)), sizeof(*open_now));
+	close(ready[0]);
+	close(stay[0]);
+	*hold = stay[1];
+	return pid;
+}
+
+static u64 files_of(pid_t pid, bool sizes, u64 *limit)
+{
+	struct readings r = {};
+	u64 value = 0;
+	size_t i;
+
+	assert_int_equal(vital_processes__read(&r, sizes), 0);
+	assert_true(r.n <= VITAL_PROCESSES);
+	for (i = 0; i < r.n; i++) {
+		if (r.reading[i].id != (u64)pid)
+			continue;
+		value = r.reading[i].value;
+		*limit = r.reading[i].limit;
+	}
+	readings__free(&r);
+	return value;
+}
+
+/* Kernels before 6.2 do not say how many files a process has open: they are listed. */
+static void processes(void **state)
+{
+	u64 open_now, limit = 0;
+	int hold, status;
+	pid_t pid;
+
+	(void)state;
+	pid = open_files(&hold, &open_now);
+	assert_int_equal(open_now, LIMIT - (LIMIT - 64) / 16);
+	assert_int_equal(files_of(pid, false, &limit), open_now);
+	assert_int_equal(limit, LIMIT);
+	if (vital_processes__have_sizes())
+		assert_int_equal(files_of(pid, true, &limit), open_now);
+	close(hold);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
 /* Each vital has names, and one of the ways to be read. */
 static void table(void **state)
 {
@@ -378,6 +453,7 @@ int main(void)
 		cmocka_unit_test(changes),
 		cmocka_unit_test(findings),
 		cmocka_unit_test(huge),
+		cmocka_unit_test(processes),
 		cmocka_unit_test(table),
 	};
 

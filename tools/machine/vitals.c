@@ -114,6 +114,35 @@ static struct field per_second(const struct vital_change *c, enum vital_unit uni
 	return f;
 }
 
+static bool is_of_process(const struct reading *r)
+{
+	return r->vital == VITAL_PROCESS_FILES;
+}
+
+static int add_remark(struct report_row *row, const char *name, const char *text, size_t n)
+{
+	struct field f = { .name = name, .role = ROLE_REMARK, .machine = true, .kind = text ? FIELD_NUMBER : FIELD_NONE,
+			   .text = text ? strndup(text, n) : NULL };
+	int err = text && !f.text ? -ENOMEM : report_row__add_field(row, &f);
+
+	if (err)
+		free(f.text);
+	return err;
+}
+
+/* What the object "nginx (123)" is made of. */
+static int add_process(struct report_row *row, const struct reading *r)
+{
+	bool is_process = is_of_process(r);
+	const struct field pid = {
+		.name = "pid", .kind = is_process ? FIELD_ID : FIELD_NONE, .number = is_process ? r->id : 0,
+		.role = ROLE_REMARK, .machine = true, .no_metric = true,
+	};
+	const char *comm = is_process ? r->object : NULL, *end = comm ? strrchr(comm, '(') : NULL;
+
+	return add_remark(row, "comm", comm, end ? end - comm - 1 : 0) ?: report_row__add_field(row, &pid);
+}
+
 static int add_row(struct report *r, const struct vital_change *c)
 {
 	const struct vital *v = &vitals[c->now->vital];
@@ -129,7 +158,6 @@ static int add_row(struct report *r, const struct vital_change *c)
 		{ .name = "seconds", .kind = timed ? FIELD_REAL : FIELD_NONE, .role = ROLE_COUNTER, .decimals = 9,
 		  .real = c->elapsed_ns / 1e9, .machine = true, .no_metric = true },
 	};
-	struct field unit = { .name = "unit", .role = ROLE_REMARK, .machine = true };
 	struct report_row row = {};
 	int err = report_row__add_text(&row, "area", v->area);
 
@@ -143,11 +171,10 @@ static int add_row(struct report *r, const struct vital_change *c)
 		err = report_row__add_text(&row, "object", c->now->object);
 	if (!err)
 		err = report_row__add_fields(&row, fields, ARRAY_SIZE(fields));
-	unit.text = err ? NULL : strdup(unit_word(v));
 	if (!err)
-		err = unit.text ? report_row__add_field(&row, &unit) : -ENOMEM;
-	if (err)
-		free(unit.text);
+		err = add_remark(&row, "unit", unit_word(v), strlen(unit_word(v)));
+	if (!err)
+		err = add_process(&row, c->now);
 	return report__end_row(r, &row, err);
 }
 
@@ -222,10 +249,14 @@ static int load(struct measurement *m)
 static int arm(struct measurement *m)
 {
 	struct vitals *v = m->own;
+	int err;
 
 	readings__free(&v->before);
 	vital_reader__skip_messages(&v->reader);
-	return vital_reader__read(&v->reader, &v->before);
+	v->reader.leaves_out_levels = true;
+	err = vital_reader__read(&v->reader, &v->before);
+	v->reader.leaves_out_levels = false;
+	return err;
 }
 
 /* In a run of several, reports follow each other, but all measurements end at one instant. */

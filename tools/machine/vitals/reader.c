@@ -224,6 +224,8 @@ int vital_reader__read(struct vital_reader *v, struct readings *r)
 	int err = read_texts(v, r) ?: read_lists(v, r) ?: vital_cgroups__read(v, r) ?: vital_messages__read(v, r) ?:
 		  vital_file_systems__read(v, r);
 
+	if (!err && !v->leaves_out_levels)
+		err = vital_processes__read(r, vital_processes__have_sizes());
 	if (err)
 		readings__free(r);
 	readings__sort(r);

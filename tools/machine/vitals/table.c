@@ -41,6 +41,7 @@ const struct vital vitals[] = {
 	[VITAL_FS_READ_ONLY] = { "files", "read_only", .kind = VITAL_STATE, .is_error = true },
 	[VITAL_FS_USED] = { "files", "used", .unit = VITAL_BYTES, .near = 95, .is_main = true },
 	[VITAL_FS_INODES] = { "files", "inodes", .near = 95 },
+	[VITAL_PROCESS_FILES] = { "files", "nofile", .near = 90 },
 	[VITAL_CGROUP_MEMORY] = { "cgroup", "memory", .unit = VITAL_BYTES, .near = 95 },
 	[VITAL_CGROUP_PIDS] = { "cgroup", "pids", .near = 90 },
 	[VITAL_CGROUP_OOM_KILLS] = { "cgroup", "oom_kills", .kind = VITAL_COUNTER, .is_error = true },

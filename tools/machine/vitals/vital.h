@@ -73,7 +73,7 @@ struct vital {
 
 /* Read by code: in front of the others in the table. */
 enum vital_id {
-	VITAL_FS_READ_ONLY, VITAL_FS_USED, VITAL_FS_INODES,
+	VITAL_FS_READ_ONLY, VITAL_FS_USED, VITAL_FS_INODES, VITAL_PROCESS_FILES,
 	VITAL_CGROUP_MEMORY, VITAL_CGROUP_PIDS, VITAL_CGROUP_OOM_KILLS, VITAL_CGROUP_AT_LIMIT, VITAL_CGROUP_AT_HIGH,
 	VITAL_CGROUP_NO_PIDS, VITAL_CGROUP_THROTTLED,
 	VITAL_MESSAGES, VITAL_MESSAGES_LOST, VITAL_CLOCK_SOURCE,
@@ -177,11 +177,13 @@ enum vital_message vital_message__parse(const char *record);
  */
 
 #define VITAL_CGROUPS 1024      /* more are not read */
+#define VITAL_PROCESSES 5       /* those nearest to their limit of open files */
 
 struct vital_reader {
 	int messages_fd;        /* -1: cannot be opened */
 	u64 message[MESSAGES], messages_lost;   /* since it was opened */
 	bool too_many_cgroups;
+	bool leaves_out_levels; /* of processes, which are dear: no report has the levels of a first reading */
 	struct vital_cgroups *cgroups;  /* cgroups.c: files of cgroups that stay open */
 	char *buffer;
 	size_t room;
@@ -200,6 +202,14 @@ int vital_cgroups__read(struct vital_reader *v, struct readings *r);
 void vital_cgroups__close(struct vital_reader *v);
 int vital_file_systems__read(struct vital_reader *v, struct readings *r);
 int vital_messages__read(struct vital_reader *v, struct readings *r);
+
+/*
+ * The processes nearest to their limit of open files, as /proc/PID/fd and prlimit(2) have them. sizes: the size of
+ * /proc/PID/fd is their number, as since Linux 6.2; false: they are listed, of processes that may have half of their
+ * limit. 0 or -ENOMEM.
+ */
+int vital_processes__read(struct readings *r, bool sizes);
+bool vital_processes__have_sizes(void);
 
 /* The text of a file in v's buffer, until the next call; NULL: it cannot be read. */
 char *vital_reader__text(struct vital_reader *v, const char *path);

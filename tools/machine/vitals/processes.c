@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Processes that come near a limit of their own: open files against RLIMIT_NOFILE. */
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "machine/vitals/vital.h"
+
+/* Most processes have fewer, and are not asked for their limit. */
+#define LEAST_OPEN 16
+
+struct process {
+	u32 pid;
+	u64 open, limit;
+};
+
+/* The nearest first. */
+struct nearest {
+	struct process process[VITAL_PROCESSES];
+	size_t n;
+};
+
+bool vital_processes__have_sizes(void)
+{
+	struct stat st;
+
+	return !stat("/proc/self/fd", &st) && st.st_size;
+}
+
+/* False: /proc is of another PID namespace, and its numbers are of other processes than those of prlimit(2). */
+static bool is_own_proc(int proc)
+{
+	char self[16] = "";
+
+	return readlinkat(proc, "self", self, sizeof(self) - 1) > 0 && (pid_t)strtoul(self, NULL, 10) == getpid();
+}
+
+static u64 size_of(int proc, u32 pid)
+{
+	char path[32];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%u/fd", pid);
+	return fstatat(proc, path, &st, 0) ? 0 : st.st_size;
+}
+
+/* A small file of a process. Returns its length; 0: it cannot be read. */
+static size_t read_file(int proc, u32 pid, const char *name, char *text, size_t room)
+{
+	char path[32];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "%u/%s", pid, name);
+	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? 0 : read(fd, text, room - 1);
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = 0;
+	return n > 0 ? n : 0;
+}
+
+static u64 list_files(int proc, u32 pid)
+{
+	const struct dirent *e;
+	char path[32];
+	u64 n = 0;
+	DIR *d;
+	int fd;
+
+	snprintf(path, sizeof(path), "%u/fd", pid);
+	fd = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	d = fd < 0 ? NULL : fdopendir(fd);
+	if (!d && fd >= 0)
+		close(fd);
+	while (d && (e = readdir(d)))
+		n += e->d_name[0] != '.';
+	if (d)
+		closedir(d);
+	return n;
+}
+
+/* Listing is slow: only of a process whose table has room for half of the limit. */
+static u64 count_files(int proc, u32 pid, u64 limit)
+{
+	const struct vital_figure room_of_table = { .key = "FDSize" };
+	char text[4096];
+	u64 room;
+
+	if (!read_file(proc, pid, "status", text, sizeof(text)) ||
+	    !vital_text__number(text, VITAL_LINES, &room_of_table, VITAL_NUMBER, &room) || room < limit / 2)
+		return 0;
+	return list_files(proc, pid);
+}
+
+/* Returns 0: there is no limit, or the process is gone. prlimit(2) of another user's process needs CAP_SYS_RESOURCE. */
+static u64 limit_of(int proc, u32 pid)
+{
+	static const char line[] = "\nMax open files ";
+	struct rlimit limit;
+	char text[4096];
+	const char *at;
+
+	if (!prlimit(pid, RLIMIT_NOFILE, NULL, &limit))
+		return limit.rlim_cur == RLIM_INFINITY ? 0 : limit.rlim_cur;
+	read_file(proc, pid, "limits", text, sizeof(text));
+	at = strstr(text, line);
+	return at ? strtoull(at + sizeof(line) - 1, NULL, 10) : 0;
+}
+
+/* False: it is far from its limit, or is gone. */
+static bool look_at(struct process *p, int proc, bool sizes)
+{
+	if (sizes) {
+		p->open = size_of(proc, p->pid);
+		if (p->open < LEAST_OPEN)
+			return false;
+	}
+	p->limit = limit_of(proc, p->pid);
+	if (!p->limit)
+		return false;
+	if (!sizes)
+		p->open = count_files(proc, p->pid, p->limit);
+	/* Sandboxes forbid themselves to open more by a limit below what they have. */
+	return p->open >= LEAST_OPEN && p->open <= p->limit;
+}
+
+static bool is_nearer(const struct process *a, const struct process *b)
+{
+	return (double)a->open / a->limit > (double)b->open / b->limit;
+}
+
+static void insert(struct nearest *found, const struct process *p)
+{
+	size_t i;
+
+	for (i = found->n; i && is_nearer(p, &found->process[i - 1]); i--)
+		if (i < VITAL_PROCESSES)
+			found->process[i] = found->process[i - 1];
+	if (i == VITAL_PROCESSES)
+		return;
+	found->process[i] = *p;
+	found->n += found->n < VITAL_PROCESSES;
+}
+
+static int add(struct readings *r, int proc, const struct process *p)
+{
+	const struct reading one = {
+		.vital = VITAL_PROCESS_FILES, .id = p->pid, .value = p->open, .at_ns = monotonic_ns(),
+		.limit = p->limit, .has_limit = true,
+	};
+	char name[64], object[sizeof(name) + 16];
+	size_t n;
+
+	n = read_file(proc, p->pid, "comm", name, sizeof(name));
+	if (!n)
+		return 0;
+	if (name[n - 1] == '\n')
+		name[n - 1] = 0;
+	snprintf(object, sizeof(object), "%s (%u)", name, p->pid);
+	return readings__add(r, &one, object);
+}
+
+int vital_processes__read(struct readings *r, bool sizes)
+{
+	DIR *proc = opendir("/proc");
+	bool own = proc && is_own_proc(dirfd(proc));
+	struct nearest found = {};
+	const struct dirent *e;
+	int err = 0;
+	size_t i;
+
+	while (own && (e = readdir(proc))) {
+		struct process p = { .pid = isdigit((unsigned char)*e->d_name) ? strtoul(e->d_name, NULL, 10) : 0 };
+
+		/* The tracer opens files only to measure. */
+		if (p.pid && p.pid != (u32)getpid() && look_at(&p, dirfd(proc), sizes))
+			insert(&found, &p);
+	}
+	for (i = 0; i < found.n && !err; i++)
+		err = add(r, dirfd(proc), &found.process[i]);
+	if (proc)
+		closedir(proc);
+	return err;
+}
