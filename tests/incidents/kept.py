@@ -21,6 +21,7 @@ SECONDS = 3
 # Cells that rules look at. Single events have no pid here, since pids come and go.
 CELLS = {
     "anon_growth",
+    "area",
     "avg",
     "calls",
     "cgroup",
@@ -35,12 +36,15 @@ CELLS = {
     "event",
     "irq",
     "kind",
+    "limit",
+    "limit_percent",
     "lport",
     "location",
     "major",
     "max",
     "minor",
     "name",
+    "object",
     "p50",
     "p99",
     "path",
@@ -64,6 +68,7 @@ CELLS = {
     "total",
     "value",
     "verdict",
+    "vital",
     "wait",
 }
 ADDS_UP = {"took"}

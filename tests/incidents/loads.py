@@ -187,6 +187,16 @@ def leak_descriptors(limit=256):
 
 
 @load
+def hold_descriptors(limit=256, left=8):
+    """Has opened nearly as many files as it may; no call has failed yet."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+    ready(file="/dev/null")
+    while os.open("/dev/null", os.O_RDONLY) < limit - left - 1:
+        pass
+    signal.pause()
+
+
+@load
 def contend(threads=8, hold_ms=1):
     """Threads that all want one lock, and hold it while they compute."""
     lock = threading.Lock()

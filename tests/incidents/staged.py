@@ -373,6 +373,11 @@ def descriptor_leak(stage):
     return stage.start("leak_descriptors")
 
 
+def descriptors_nearly_used_up(stage):
+    """one process has opened nearly as many files as it may"""
+    return stage.start("hold_descriptors", comm="hoarding")
+
+
 def futex_convoy(stage):
     """eight threads want one lock"""
     return stage.start("contend")
@@ -689,6 +694,7 @@ INCIDENTS = {each.name: each for each in (
     Incident("small-reads", "read", small_reads),
     Incident("enoent-storm", "ENOENT", enoent_storm),
     Incident("descriptor-leak", "EMFILE", descriptor_leak),
+    Incident("descriptors-nearly-used-up", "RLIMIT_NOFILE", descriptors_nearly_used_up),
     Incident("futex-convoy", "futex", futex_convoy),
     Incident("context-switches", "switch", context_switches),
     Incident("memory-leak", "grow", memory_leak),
@@ -736,6 +742,7 @@ FIRST = {
     "small-reads": ("calls",),
     "enoent-storm": ("not-found",),
     "descriptor-leak": ("no-descriptors",),
+    "descriptors-nearly-used-up": ("process-descriptors",),
     "futex-convoy": ("futexes",),
     "context-switches": ("switches",),
     "memory-leak": ("growth",),
@@ -768,6 +775,7 @@ UNSEEN = {"zombies", "resets"}
 PACED = {
     "cgroup-throttled",
     "descriptor-leak",
+    "descriptors-nearly-used-up",
     "futex-convoy",
     "memory-leak",
     "reclaim",

@@ -5,6 +5,7 @@ import collections
 import contextlib
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -145,6 +146,12 @@ def opening_fails(facts):
 def there_are_no_more_descriptors(facts):
     limit = int(re.search(r"^Max open files +(\d+)", Path(f"/proc/{facts.pid}/limits").read_text(), re.MULTILINE)[1])
     wait_until(lambda: len(os.listdir(f"/proc/{facts.pid}/fd")) == limit, f"{limit} descriptors")
+
+
+@oracle("descriptors-nearly-used-up")
+def eight_descriptors_are_left(facts):
+    soft = resource.prlimit(facts.pid, resource.RLIMIT_NOFILE)[0]
+    wait_until(lambda: soft - len(os.listdir(f"/proc/{facts.pid}/fd")) == 8, "eight more descriptors")
 
 
 @oracle("futex-convoy")

@@ -351,6 +351,25 @@ def test_an_interface_drops_packets(tool, ends, shown):
         assert sum(row["drops"] for row in rows if row["protocol"] == "udp" or "tun" in row["location"]) > 1000, rows
 
 
+# --- processes -------------------------------------------------------------------------------------
+
+def test_a_process_near_its_limit_of_files(tool, ends, shown):
+    """Before the first call fails. The next command counts what opens files, and what closes them."""
+    process = levels.with_files(ends, 194, 200)
+    found = found_in(page_of(tool("--json", tool="triage")))
+    finding = found["process-descriptors"]
+    assert evidence(finding, f"python3 ({process.pid})") == 97 and finding["level"] == "problem", finding
+    first = finding["evidence"][0]["row"]["pid"]
+    words = [str(os.getpid()) if word == str(first) else word for word in shlex.split(finding["next"])]
+
+    def leak():
+        for _ in range(7):
+            ends.callback(os.close, os.open("/dev/null", os.O_RDONLY))
+
+    calls = {row["syscall"]: row["calls"] for row in rows_of(shown(words[:-2], leak))}
+    assert words[-2] == "-d" and calls["openat"] - calls.get("close", 0) == 7, calls
+
+
 # --- figures that this machine is not brought to -----------------------------------------------------------
 
 STAT = "/proc/stat"

@@ -8,6 +8,9 @@ static const struct triage_rule problem_alone = { .name = "problem", .by = "pid"
 static const struct triage_rule level = {
 	.name = "level", .by = "pid", .per = TRIAGE_LEVEL, .notice = 10, .next = "profile"
 };
+static const struct triage_rule rising_level = {
+	.name = "rising", .by = "pid", .per = TRIAGE_LEVEL, .rises = true, .notice = 10, .next = "profile"
+};
 static const struct triage_rule without_next = { .name = "without", .by = "pid", .notice = 10 };
 static const struct triage_rule nobody = { .name = "nobody", .notice = 10, .next = "profile" };
 static const struct triage_rule sum = { .name = "sum", .by = "pid", .whole = true, .notice = 10, .next = "profile" };
@@ -61,11 +64,23 @@ static void what_is_left_out(void **state)
 	assert_ptr_equal(near[0].finding, &f[7]);
 }
 
+static void a_level_that_a_fault_raises(void **state)
+{
+	const struct triage_finding f[] = { figure(&level, 9), figure(&rising_level, 4) };
+	struct triage_near near[TRIAGE_NEAREST];
+
+	(void)state;
+	assert_int_equal(triage_nearest(f, ARRAY_SIZE(f), near), 1);
+	assert_ptr_equal(near[0].finding, &f[1]);
+	assert_float_equal(near[0].share, 0.4, 1e-9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(largest_shares_come_first),
 		cmocka_unit_test(what_is_left_out),
+		cmocka_unit_test(a_level_that_a_fault_raises),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

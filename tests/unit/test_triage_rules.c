@@ -400,6 +400,9 @@ static const struct vital_row vital_rows[] = {
 	{ "files", "read_only", "/cdrom", "value", 1, NULL, TRIAGE_FINE },
 	{ "files", "read_only", "/", "count", 1, "read-only", TRIAGE_PROBLEM },
 	{ "files", "descriptors", "-", "limit_percent", 90, "descriptors", TRIAGE_NOTICE },
+	{ "files", "nofile", "a (1)", "limit_percent", 89, NULL, TRIAGE_FINE },
+	{ "files", "nofile", "a (1)", "limit_percent", 94, "process-descriptors", TRIAGE_NOTICE },
+	{ "files", "nofile", "a (1)", "limit_percent", 95, "process-descriptors", TRIAGE_PROBLEM },
 	{ "tasks", "threads", "-", "limit_percent", 99, "tasks", TRIAGE_PROBLEM },
 	/* The page cache fills what there is. */
 	{ "cgroup", "memory", "/a", "limit_percent", 100, NULL, TRIAGE_FINE },

@@ -23,8 +23,8 @@ size_t triage_nearest(const struct triage_finding *finding, size_t n, struct tri
 	for (i = 0; i < n; i++) {
 		const struct triage_finding *f = &finding[i];
 
-		if (f->level != TRIAGE_FINE || f->rule->per == TRIAGE_LEVEL || !f->rule->next ||
-		    !triage_finding__names_largest(f))
+		if (f->level != TRIAGE_FINE || (f->rule->per == TRIAGE_LEVEL && !f->rule->rises) ||
+		    !f->rule->next || !triage_finding__names_largest(f))
 			continue;
 		added = (struct triage_near){ .finding = f,
 					      .limit = f->rule->notice > 0 ? f->rule->notice : f->problem };

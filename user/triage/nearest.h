@@ -20,8 +20,8 @@ struct triage_near {
 
 /*
  * The rules without a finding whose figures are the largest shares of their limits, largest first: those that name
- * whose the figure is, and a next command. Levels, as of a file system, are left out: most of a disk is full for good.
- * Returns how many. Borrows from finding.
+ * whose the figure is, and a next command. Levels that do not rise by a fault, as of a file system, are left out: most
+ * of a disk is full for good. Returns how many. Borrows from finding.
  */
 size_t triage_nearest(const struct triage_finding *finding, size_t n, struct triage_near near[TRIAGE_NEAREST]);
 

@@ -61,6 +61,7 @@ struct triage_rule {
 	/* problem is multiplied by the number of CPUs: the load hurts by its share of the machine */
 	bool each_cpu;
 	u32 weight;             /* order of findings of the same level: causes before symptoms */
+	bool rises;             /* of a level: a fault may raise it soon, so it counts among the nearest to a limit */
 	bool zeros;             /* rows whose figure is 0 count, too: what is 0 is told from what is not known */
 	bool cpu_use;           /* why a program uses CPUs or waits for them: see triage__findings() */
 	const char *why;        /* reason of the limits */
