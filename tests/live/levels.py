@@ -118,7 +118,7 @@ class Faked:
         for path, text in texts.items():
             self.files[path].write_text(text)
         self.program = directory / "faked"
-        mounts = "".join(f"    mount --bind '{file}' '{path}'\n" for path, file in self.files.items())
+        mounts = "".join(f"    mount --bind '{file}' \"{path}\"\n" for path, file in self.files.items())
         self.program.write_text(f"""#!/bin/sh
 set -e
 if [ "$1" = inside ]; then

@@ -6,11 +6,13 @@ import os
 import re
 import resource
 import subprocess
+import tempfile
 import threading
 from pathlib import Path
 
 import pytest
 
+import cgroups
 import disks
 import levels
 import network
@@ -401,6 +403,95 @@ def test_files_of_cgroups_stay_open(tool, run, cgroup, ends):
     calls = {row["syscall"]: row["calls"] for row in report["rows"]}
     tracer.stop()
     assert calls.get("pread64", 0) > 3 * calls["openat"] > 0, calls
+
+
+def in_v2(ends, cgroup, name, program):
+    """A process that works once it is told to, in a cgroup of v2 of its own."""
+    found = [h for h in cgroups.hierarchies() if h.name == "v2"]
+    if not found:
+        pytest.skip("no cgroups of v2")
+    group = cgroup(found[0], name)
+    if not (group.path / "cpu.pressure").exists():
+        pytest.skip("no pressure of cgroups")
+    process = levels.child(ends, "sys.stdin.readline()\n" + program)
+    group.add(process.pid)
+    tally.settle(process.pid)
+    return group, process
+
+
+def stalled_ns(group):
+    """{vital: total} of a cgroup."""
+    return {f"{what}_pressure_{how}": int(total) * 1000 for what in ("cpu", "io", "memory") for how, total in
+            re.findall(r"^(\w+).* total=(\d+)", (group.path / f"{what}.pressure").read_text(), re.M)}
+
+
+def test_cgroups_that_wait(tool, run, cgroup, ends):
+    """Two tasks for one CPU, in a cgroup: its totals, and the share of the time. One at rest has no row, nor has the
+    cgroup above both."""
+    group, process = in_v2(ends, cgroup, "waits", """
+import os
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+if not os.fork():
+    import ctypes, signal
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+while True: pass""")
+    in_v2(ends, cgroup, "rests", "")
+    process.stdin.write("\n")
+    process.stdin.flush()
+    tally.wait_until(lambda: stalled_ns(group)["cpu_pressure_some"], "a task that waits")
+    before = stalled_ns(group)
+    tracer = tool("--json", tool="vitals")
+    first = stalled_ns(group)
+    tally.wait_until(lambda: stalled_ns(group)["cpu_pressure_some"] - first["cpu_pressure_some"] > 3e8, "a wait")
+    last = stalled_ns(group)
+    rows = {key: row for key, row in rows_of(tracer.stop().report).items() if key[0] == "cgroup" and
+            "pressure" in key[1] and str(Path(group.name).parent) in key[2]}
+    after = stalled_ns(group)
+    assert {key[2] for key in rows} == {group.name}, rows
+    row = rows["cgroup", "cpu_pressure_some", group.name]
+    assert last["cpu_pressure_some"] - first["cpu_pressure_some"] <= row["count"]
+    assert row["count"] <= after["cpu_pressure_some"] - before["cpu_pressure_some"]
+    assert row["share_percent"] == pytest.approx(100 * row["count"] / row["whole"])
+    text = run("-d", "0.3", tool="vitals").text
+    assert re.search(rf"^cgroup +cpu_pressure_some +{group.name} ", text, re.M), text
+
+
+class MadeUp:
+    """A tree of files in place of cgroups of v2, and the tool that sees it: a chain of two, and one beside."""
+
+    def __init__(self, ends, directory):
+        self.root = directory / "cgroups"
+        for name in "above/below", "beside":
+            (self.root / name).mkdir(parents=True)
+        mounts = f"30 20 0:27 / {self.root} rw - cgroup2 cgroup2 rw\n"
+        self.program = levels.Faked(directory, "vitals", {"/proc/$$/mountinfo": mounts}).program
+
+    def say(self, texts):
+        """In place: the tool keeps files open."""
+        for path, text in texts.items():
+            with open(self.root / path, "a+", encoding="ascii") as f:
+                f.truncate(0)
+                f.write(text)
+
+
+def pressure(some, full):
+    return f"some avg10=0.00 avg60=0.00 avg300=0.00 total={some}\nfull avg10=0.00 avg60=0.00 avg300=0.00 total={full}\n"
+
+
+def test_what_made_up_cgroups_have(tool, ends, directory):
+    """Pressure of those with tasks; no text, no row."""
+    made = MadeUp(ends, directory)
+    names = "above", "above/below", "beside"
+    made.say({f"{name}/{what}.pressure": pressure(10**9, 10**6) for name in names for what in ("cpu", "io", "memory")})
+    made.say({"above/below/io.pressure": "", "beside/cpu.pressure": "some avg10=0.00 total=5"})
+    tracer = tool("--json", tool=str(made.program))
+    made.say({f"{name}/memory.pressure": pressure(2 * 10**9, 10**6 + n) for n, name in enumerate(names)})
+    rows = {key[1:]: row for key, row in rows_of(tracer.stop().report).items() if key[0] == "cgroup"}
+    counts = {key: row["count"] for key, row in rows.items()}
+    assert counts == {
+        ("memory_pressure_some", "/above/below"): 10**12,
+        ("memory_pressure_some", "/beside"): 10**12,
+    }, rows
 
 
 # --- limits of a process ---------------------------------------------------------------------------

@@ -31,6 +31,9 @@ static bool begins_at_zero(const struct reading *r)
 	return r->id && vitals[r->vital].kind == VITAL_COUNTER;
 }
 
+/* Of many objects, text has the worst ones. */
+#define WORST 3
+
 /* Where a person looks first. */
 static u32 place_of(const char *area)
 {
@@ -60,6 +63,8 @@ static int compare(const void *a, const void *b)
 		return one < other ? 1 : -1;
 	if (place != other_place)
 		return place < other_place ? -1 : 1;
+	if (vitals[x->now->vital].least && x->now->vital == y->now->vital && x->count != y->count)
+		return x->count < y->count ? 1 : -1;
 	return (x->now > y->now) - (x->now < y->now);   /* they are sorted */
 }
 
@@ -178,14 +183,34 @@ static int add_row(struct report *r, const struct vital_change *c)
 	return report__end_row(r, &row, err);
 }
 
+static bool is_short(const struct vitals *v, const struct measurement *m)
+{
+	return !v->all && m->cli->format == FORMAT_TEXT && !m->writer->sink;
+}
+
 /* Text without --all: what is worth a word, and the main gauges that have something to show. */
 static bool is_shown(const struct vitals *v, const struct measurement *m, const struct vital_change *c)
 {
 	const struct vital *vital = &vitals[c->now->vital];
 
-	if (v->all || m->cli->format != FORMAT_TEXT || m->writer->sink || vital_is_finding(c))
+	if (vital->least && vital_of_whole(c) < vital->least)
+		return false;
+	if (!is_short(v, m) || vital_is_finding(c))
 		return true;
 	return vital->is_main && (c->has_level ? c->now->value : c->count) && (c->has_level || c->has_count);
+}
+
+/* Of sorted changes. */
+static size_t keep_the_worst(struct vital_change *change, size_t n)
+{
+	size_t i, kept = 0, of_vital = 0;
+
+	for (i = 0; i < n; i++) {
+		of_vital = i && change[i].now->vital == change[i - 1].now->vital ? of_vital + 1 : 0;
+		if (!vitals[change[i].now->vital].least || of_vital < WORST)
+			change[kept++] = change[i];
+	}
+	return kept;
 }
 
 static size_t choose(struct vitals *v, const struct measurement *m, struct vital_change *change)
@@ -201,7 +226,7 @@ static size_t choose(struct vitals *v, const struct measurement *m, struct vital
 	}
 	if (n)
 		qsort(change, n, sizeof(*change), compare);
-	return n;
+	return is_short(v, m) ? keep_the_worst(change, n) : n;
 }
 
 static int fill_rows(struct vitals *v, const struct measurement *m, struct report *r)

@@ -29,6 +29,7 @@
 
 enum file {
 	MEMORY_CURRENT, MEMORY_MAX, MEMORY_EVENTS, PIDS_CURRENT, PIDS_MAX, PIDS_EVENTS, CPU_STAT,
+	CPU_PRESSURE, IO_PRESSURE, MEMORY_PRESSURE,
 	MEMORY_USAGE, MEMORY_LIMIT, OOM_CONTROL, FAILCNT,
 	FILES,
 	NO_FILE = FILES,
@@ -42,7 +43,8 @@ static const char *const file_names[FILES] = {
 	[PIDS_MAX] = "pids.max",		    [PIDS_EVENTS] = "pids.events",
 	[CPU_STAT] = "cpu.stat",		    [MEMORY_USAGE] = "memory.usage_in_bytes",
 	[MEMORY_LIMIT] = "memory.limit_in_bytes",   [OOM_CONTROL] = "memory.oom_control",
-	[FAILCNT] = "memory.failcnt",
+	[FAILCNT] = "memory.failcnt",		    [CPU_PRESSURE] = "cpu.pressure",
+	[IO_PRESSURE] = "io.pressure",		    [MEMORY_PRESSURE] = "memory.pressure",
 };
 
 static const struct cgroup_figure {
@@ -276,6 +278,45 @@ static int add_figure(struct walk *w, const struct place *p, struct cgroup_files
 	return readings__add(w->r, &one, *w->path ? w->path : "/");
 }
 
+/* The root of all cgroups has no such file. That of a namespace has, and is as any other. */
+static bool is_whole_machine(const struct walk *w, const struct place *p)
+{
+	return !*w->path && faccessat(p->dir, "cgroup.events", F_OK, 0);
+}
+
+static const struct {
+	enum vital_id vital;
+	enum file file;
+	const char *key;
+} pressures[] = {
+	{ VITAL_CGROUP_CPU_SOME, CPU_PRESSURE, "some total" },
+	{ VITAL_CGROUP_CPU_FULL, CPU_PRESSURE, "full total" },
+	{ VITAL_CGROUP_IO_SOME, IO_PRESSURE, "some total" },
+	{ VITAL_CGROUP_IO_FULL, IO_PRESSURE, "full total" },
+	{ VITAL_CGROUP_MEMORY_SOME, MEMORY_PRESSURE, "some total" },
+	{ VITAL_CGROUP_MEMORY_FULL, MEMORY_PRESSURE, "full total" },
+};
+
+/* Of v2. Only where tasks are: a cgroup above others has the sum of theirs. */
+static int add_pressures(struct walk *w, const struct place *p, struct cgroup_files *g)
+{
+	int err = 0;
+	size_t i;
+
+	if (is_whole_machine(w, p))
+		return 0;
+	for (i = 0; i < ARRAY_SIZE(pressures) && !err; i++) {
+		struct reading one = { .vital = pressures[i].vital, .id = p->id, .has_whole = true };
+
+		if (!read_number(w, p, g, pressures[i].file, pressures[i].key, &one.value))
+			continue;
+		one.value *= NSEC_PER_USEC;
+		one.at_ns = one.whole = w->file[pressures[i].file].at_ns;
+		err = readings__add(w->r, &one, *w->path ? w->path : "/");
+	}
+	return err;
+}
+
 static int add_throttling(struct walk *w, const struct place *p, struct cgroup_files *g)
 {
 	struct reading one = { .vital = VITAL_CGROUP_THROTTLED, .id = p->id };
@@ -293,7 +334,7 @@ static int add_throttling(struct walk *w, const struct place *p, struct cgroup_f
 	return stat.periods ? readings__add(w->r, &one, *w->path ? w->path : "/") : 0;
 }
 
-static int add_group(struct walk *w, const struct place *p, struct cgroup_files *g)
+static int add_group(struct walk *w, const struct place *p, struct cgroup_files *g, bool has_others_below)
 {
 	enum file file;
 	size_t i;
@@ -302,6 +343,8 @@ static int add_group(struct walk *w, const struct place *p, struct cgroup_files 
 	for (file = 0; file < FILES; file++)
 		w->file[file].is_read = false;
 	err = add_throttling(w, p, g);
+	if (!err && w->hierarchy == SCOPE_CGROUP_V2 && !has_others_below)
+		err = add_pressures(w, p, g);
 	for (i = 0; i < ARRAY_SIZE(figures) && !err; i++)
 		if (figures[i].hierarchy == w->hierarchy)
 			err = add_figure(w, p, g, &figures[i]);
@@ -346,6 +389,7 @@ static int visit_all_below(struct walk *w, int dir, u32 level)
 static int visit(struct walk *w, struct place p, u32 level)
 {
 	struct cgroup_files *g;
+	bool has_others_below;
 	struct stat st;
 	int err;
 
@@ -358,9 +402,10 @@ static int visit(struct walk *w, struct place p, u32 level)
 		return -ENOMEM;
 	if (open_place(w->v->cgroups, &p, g, &st))
 		return 0;
-	err = add_group(w, &p, g);
 	/* A directory has two links, and one more for each below it. */
-	if (!err && st.st_nlink != 2)
+	has_others_below = st.st_nlink != 2;
+	err = add_group(w, &p, g, has_others_below);
+	if (!err && has_others_below)
 		err = visit_all_below(w, p.dir, level);
 	if (!p.stays_open)
 		close(p.dir);

@@ -32,6 +32,8 @@ const struct vital_source vital_sources[VITAL_FILES] = {
 #define PRESSURE(where, how, source)                                                                                   \
 	{ .area = where, .name = "pressure_" how, .kind = VITAL_COUNTER, .unit = VITAL_NS, .scale = VITAL_US,          \
 	  .is_main = true, .value = { source, how " total", 0 }, .whole = VITAL_ELAPSED }
+#define CGROUP_PRESSURE(what)                                                                                          \
+	{ "cgroup", what, .kind = VITAL_COUNTER, .unit = VITAL_NS, .is_main = true, .least = 1 }
 #define COUNT(where, what, source, key, ...)                                                                           \
 	{ .area = where, .name = what, .kind = VITAL_COUNTER, .value = { source, key, 0 }, ##__VA_ARGS__ }
 #define LEVEL(where, what, source, key, column, ...)                                                                   \
@@ -49,6 +51,12 @@ const struct vital vitals[] = {
 	[VITAL_CGROUP_AT_HIGH] = { "cgroup", "memory_high_hits", .kind = VITAL_COUNTER },
 	[VITAL_CGROUP_NO_PIDS] = { "cgroup", "forks_refused", .kind = VITAL_COUNTER, .is_error = true },
 	[VITAL_CGROUP_THROTTLED] = { "cgroup", "throttled", .kind = VITAL_COUNTER, .unit = VITAL_NS },
+	[VITAL_CGROUP_CPU_SOME] = CGROUP_PRESSURE("cpu_pressure_some"),
+	[VITAL_CGROUP_CPU_FULL] = CGROUP_PRESSURE("cpu_pressure_full"),
+	[VITAL_CGROUP_IO_SOME] = CGROUP_PRESSURE("io_pressure_some"),
+	[VITAL_CGROUP_IO_FULL] = CGROUP_PRESSURE("io_pressure_full"),
+	[VITAL_CGROUP_MEMORY_SOME] = CGROUP_PRESSURE("memory_pressure_some"),
+	[VITAL_CGROUP_MEMORY_FULL] = CGROUP_PRESSURE("memory_pressure_full"),
 	[VITAL_MESSAGES] = { "kernel", "messages", .kind = VITAL_COUNTER, .is_error = true },
 	[VITAL_MESSAGES_LOST] = { "kernel", "messages_lost", .kind = VITAL_COUNTER },
 	[VITAL_CLOCK_SOURCE] = { "kernel", "clock_source" },

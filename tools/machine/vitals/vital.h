@@ -62,6 +62,7 @@ struct vital {
 	enum vital_unit unit;
 	bool is_main;           /* text shows it without --all */
 	bool is_error;          /* any count is worth a word */
+	u8 least;               /* percent of the whole: less has no row, where objects are many and most have some */
 	u8 near;                /* so is a level of that many percent of the limit; 0: none is */
 	/* The rest is of vitals without objects; value.file VITAL_NO_FILE: code reads it, as the lists of objects. */
 	enum vital_scale scale; /* of value, minus and limit */
@@ -75,7 +76,8 @@ struct vital {
 enum vital_id {
 	VITAL_FS_READ_ONLY, VITAL_FS_USED, VITAL_FS_INODES, VITAL_PROCESS_FILES,
 	VITAL_CGROUP_MEMORY, VITAL_CGROUP_PIDS, VITAL_CGROUP_OOM_KILLS, VITAL_CGROUP_AT_LIMIT, VITAL_CGROUP_AT_HIGH,
-	VITAL_CGROUP_NO_PIDS, VITAL_CGROUP_THROTTLED,
+	VITAL_CGROUP_NO_PIDS, VITAL_CGROUP_THROTTLED, VITAL_CGROUP_CPU_SOME, VITAL_CGROUP_CPU_FULL,
+	VITAL_CGROUP_IO_SOME, VITAL_CGROUP_IO_FULL, VITAL_CGROUP_MEMORY_SOME, VITAL_CGROUP_MEMORY_FULL,
 	VITAL_MESSAGES, VITAL_MESSAGES_LOST, VITAL_CLOCK_SOURCE,
 	VITAL_DISK_BUSY, VITAL_DISK_IN_FLIGHT, VITAL_DISK_READ, VITAL_DISK_WRITTEN,
 	VITAL_NET_RX_ERRORS, VITAL_NET_TX_ERRORS, VITAL_NET_RX_DROPS, VITAL_NET_TX_DROPS, VITAL_NET_RX, VITAL_NET_TX,
