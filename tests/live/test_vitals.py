@@ -479,18 +479,26 @@ def pressure(some, full):
 
 
 def test_what_made_up_cgroups_have(tool, ends, directory):
-    """Pressure of those with tasks; no text, no row."""
+    """Pressure of those with tasks; since 6.12 a refused fork counts in the cgroups above, too, but not in their local
+    events; no text, no row."""
     made = MadeUp(ends, directory)
     names = "above", "above/below", "beside"
     made.say({f"{name}/{what}.pressure": pressure(10**9, 10**6) for name in names for what in ("cpu", "io", "memory")})
+    made.say({f"{name}/pids.events": "max 10\n" for name in names})
+    made.say({f"{name}/pids.events.local": "max 4\n" for name in names[:2]})
     made.say({"above/below/io.pressure": "", "beside/cpu.pressure": "some avg10=0.00 total=5"})
     tracer = tool("--json", tool=str(made.program))
     made.say({f"{name}/memory.pressure": pressure(2 * 10**9, 10**6 + n) for n, name in enumerate(names)})
+    made.say({"above/pids.events": "max 13\n", "above/below/pids.events": "max 13\n",
+              "above/below/pids.events.local": "max 7\n", "beside/pids.events": "max 12\n"})
     rows = {key[1:]: row for key, row in rows_of(tracer.stop().report).items() if key[0] == "cgroup"}
     counts = {key: row["count"] for key, row in rows.items()}
     assert counts == {
         ("memory_pressure_some", "/above/below"): 10**12,
         ("memory_pressure_some", "/beside"): 10**12,
+        ("forks_refused", "/above"): 0,
+        ("forks_refused", "/above/below"): 3,
+        ("forks_refused", "/beside"): 2,
     }, rows
 
 

@@ -29,7 +29,7 @@
 
 enum file {
 	MEMORY_CURRENT, MEMORY_MAX, MEMORY_EVENTS, PIDS_CURRENT, PIDS_MAX, PIDS_EVENTS, CPU_STAT,
-	CPU_PRESSURE, IO_PRESSURE, MEMORY_PRESSURE,
+	PIDS_EVENTS_LOCAL, CPU_PRESSURE, IO_PRESSURE, MEMORY_PRESSURE,
 	MEMORY_USAGE, MEMORY_LIMIT, OOM_CONTROL, FAILCNT,
 	FILES,
 	NO_FILE = FILES,
@@ -43,8 +43,9 @@ static const char *const file_names[FILES] = {
 	[PIDS_MAX] = "pids.max",		    [PIDS_EVENTS] = "pids.events",
 	[CPU_STAT] = "cpu.stat",		    [MEMORY_USAGE] = "memory.usage_in_bytes",
 	[MEMORY_LIMIT] = "memory.limit_in_bytes",   [OOM_CONTROL] = "memory.oom_control",
-	[FAILCNT] = "memory.failcnt",		    [CPU_PRESSURE] = "cpu.pressure",
-	[IO_PRESSURE] = "io.pressure",		    [MEMORY_PRESSURE] = "memory.pressure",
+	[FAILCNT] = "memory.failcnt",		    [PIDS_EVENTS_LOCAL] = "pids.events.local",
+	[CPU_PRESSURE] = "cpu.pressure",	    [IO_PRESSURE] = "io.pressure",
+	[MEMORY_PRESSURE] = "memory.pressure",
 };
 
 static const struct cgroup_figure {
@@ -274,6 +275,9 @@ static int add_figure(struct walk *w, const struct place *p, struct cgroup_files
 		return 0;
 	if (!read_number(w, p, g, f->file, f->key, &one.value))
 		return 0;
+	/* Since 6.12, what was refused in those below counts here, too. */
+	if (f->file == PIDS_EVENTS && one.value)
+		read_number(w, p, g, PIDS_EVENTS_LOCAL, f->key, &one.value);
 	one.at_ns = w->file[f->file].at_ns;
 	return readings__add(w->r, &one, *w->path ? w->path : "/");
 }
