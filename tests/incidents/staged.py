@@ -749,7 +749,7 @@ FIRST = {
     "page-fault-storm": ("page-faults",),
     "oom-in-cgroup": ("oom-kill",),
     # How long tasks stall depends on the speed of the disk; how often the limit is reached does not.
-    "reclaim": ("reclaim", "memory-limit"),
+    "reclaim": ("reclaim", "memory-limit", "cgroup-memory-stalls"),
     "slow-disk": ("slow-disk", "slow-requests", "slow-files"),
     "fsync-neighbour": ("slow-files",),
     "postgres-slow-fsync": ("slow-files",),

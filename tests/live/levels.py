@@ -134,3 +134,25 @@ exec unshare -m "$0" inside "$@"
         with open(self.files[path], "r+", encoding="ascii") as f:
             f.write(text)
             f.truncate()
+
+
+class MadeUp:
+    """A tree of files in place of cgroups of v2, and the tool that sees it: a chain of two, and one beside."""
+
+    def __init__(self, directory, tool):
+        self.root = directory / "cgroups"
+        for name in "above/below", "beside":
+            (self.root / name).mkdir(parents=True)
+        mounts = f"30 20 0:27 / {self.root} rw - cgroup2 cgroup2 rw\n"
+        self.program = Faked(directory, tool, {"/proc/$$/mountinfo": mounts}).program
+
+    def say(self, texts):
+        """In place: the tool keeps files open."""
+        for path, text in texts.items():
+            with open(self.root / path, "a+", encoding="ascii") as f:
+                f.truncate(0)
+                f.write(text)
+
+
+def pressure(some, full):
+    return f"some avg10=0.00 avg60=0.00 avg300=0.00 total={some}\nfull avg10=0.00 avg60=0.00 avg300=0.00 total={full}\n"

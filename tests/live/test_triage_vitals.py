@@ -351,6 +351,24 @@ def test_an_interface_drops_packets(tool, ends, shown):
         assert sum(row["drops"] for row in rows if row["protocol"] == "udp" or "tun" in row["location"]) > 1000, rows
 
 
+@tally.once
+def test_a_cgroup_that_stands_still_for_want_of_memory(tool, run, directory):
+    """Of a recording: half of the time in one interval, and nothing later. What it waits for disks is no finding."""
+    recording, microseconds = directory / "recording", 10**6
+    made = levels.MadeUp(directory, "record")
+    stalled = {f"{what}.pressure": levels.pressure(microseconds // 2, microseconds // 2) for what in ("memory", "io")}
+    made.say({f"beside/{name}": levels.pressure(0, 0) for name in stalled})
+    tracer = tool("-o", recording, "vitals", 1, 4, tool=str(made.program))
+    made.say({f"beside/{name}": text for name, text in stalled.items()})
+    assert tracer.wait().code == 0
+    page = json.loads(run(recording, "--from", "-10m", "--json", tool="triage").text)
+    found = found_in(page)
+    finding = found["cgroup-memory-stalls"]
+    assert evidence(finding, "/beside") == pytest.approx(100 * 5e8 / page["duration_ns"]), finding
+    assert finding["level"] == "notice" and 10 < finding["value"] < 15, finding
+    assert finding["next"] == "reclaim -G /beside 1" and not [name for name in found if "disk" in name], finding
+
+
 # --- processes -------------------------------------------------------------------------------------
 
 def test_a_process_near_its_limit_of_files(tool, ends, shown):

@@ -6,7 +6,6 @@ import os
 import re
 import resource
 import subprocess
-import tempfile
 import threading
 from pathlib import Path
 
@@ -456,39 +455,17 @@ while True: pass""")
     assert re.search(rf"^cgroup +cpu_pressure_some +{group.name} ", text, re.M), text
 
 
-class MadeUp:
-    """A tree of files in place of cgroups of v2, and the tool that sees it: a chain of two, and one beside."""
-
-    def __init__(self, ends, directory):
-        self.root = directory / "cgroups"
-        for name in "above/below", "beside":
-            (self.root / name).mkdir(parents=True)
-        mounts = f"30 20 0:27 / {self.root} rw - cgroup2 cgroup2 rw\n"
-        self.program = levels.Faked(directory, "vitals", {"/proc/$$/mountinfo": mounts}).program
-
-    def say(self, texts):
-        """In place: the tool keeps files open."""
-        for path, text in texts.items():
-            with open(self.root / path, "a+", encoding="ascii") as f:
-                f.truncate(0)
-                f.write(text)
-
-
-def pressure(some, full):
-    return f"some avg10=0.00 avg60=0.00 avg300=0.00 total={some}\nfull avg10=0.00 avg60=0.00 avg300=0.00 total={full}\n"
-
-
-def test_what_made_up_cgroups_have(tool, ends, directory):
+def test_what_made_up_cgroups_have(tool, directory):
     """Pressure of those with tasks; since 6.12 a refused fork counts in the cgroups above, too, but not in their local
     events; no text, no row."""
-    made = MadeUp(ends, directory)
+    made = levels.MadeUp(directory, "vitals")
     names = "above", "above/below", "beside"
-    made.say({f"{name}/{what}.pressure": pressure(10**9, 10**6) for name in names for what in ("cpu", "io", "memory")})
+    made.say({f"{name}/{what}.pressure": levels.pressure(10**9, 10**6) for name in names for what in ("cpu", "io", "memory")})
     made.say({f"{name}/pids.events": "max 10\n" for name in names})
     made.say({f"{name}/pids.events.local": "max 4\n" for name in names[:2]})
     made.say({"above/below/io.pressure": "", "beside/cpu.pressure": "some avg10=0.00 total=5"})
     tracer = tool("--json", tool=str(made.program))
-    made.say({f"{name}/memory.pressure": pressure(2 * 10**9, 10**6 + n) for n, name in enumerate(names)})
+    made.say({f"{name}/memory.pressure": levels.pressure(2 * 10**9, 10**6 + n) for n, name in enumerate(names)})
     made.say({"above/pids.events": "max 13\n", "above/below/pids.events": "max 13\n",
               "above/below/pids.events.local": "max 7\n", "beside/pids.events": "max 12\n"})
     rows = {key[1:]: row for key, row in rows_of(tracer.stop().report).items() if key[0] == "cgroup"}

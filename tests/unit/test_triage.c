@@ -663,6 +663,7 @@ static void test_values(void **state)
 		{ TRIAGE_OF_MACHINE, 0.123, "12.3 %" },
 		{ TRIAGE_OF_MACHINE, 9.994, "999 %" },
 		{ TRIAGE_OF_MACHINE, 10.3, "1030 %" },
+		{ TRIAGE_OF_TIME, 12.34, "12.3 %" },
 		{ TRIAGE_PERCENT, 30, "30 %" },
 		{ TRIAGE_LONGEST, 104e6, "104 ms" },
 	};

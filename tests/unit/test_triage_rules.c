@@ -409,6 +409,13 @@ static const struct vital_row vital_rows[] = {
 	{ "cgroup", "memory_limit_hits", "/a", "count", 499, NULL, TRIAGE_FINE },
 	{ "cgroup", "memory_limit_hits", "/a", "count", 500, "cgroup-memory", TRIAGE_NOTICE },
 	{ "cgroup", "memory_high_hits", "/a", "count", 100, "cgroup-memory-high", TRIAGE_NOTICE },
+	/* Of 10 s. */
+	{ "cgroup", "memory_pressure_full", "/a", "count", 0.9e9, NULL, TRIAGE_FINE },
+	{ "cgroup", "memory_pressure_full", "/a", "count", 1e9, "cgroup-memory-stalls", TRIAGE_NOTICE },
+	{ "cgroup", "memory_pressure_full", "/a", "count", 4e9, "cgroup-memory-stalls", TRIAGE_PROBLEM },
+	/* A backup waits for its disk all the time, and a worker for its one CPU. */
+	{ "cgroup", "io_pressure_full", "/a", "count", 10e9, NULL, TRIAGE_FINE },
+	{ "cgroup", "cpu_pressure_some", "/a", "count", 10e9, NULL, TRIAGE_FINE },
 	{ "cgroup", "oom_kills", "/a", "count", 1, "cgroup-oom", TRIAGE_PROBLEM },
 	{ "cgroup", "pids", "/a", "limit_percent", 100, "cgroup-tasks", TRIAGE_NOTICE },
 	{ "cgroup", "forks_refused", "/a", "count", 1, "forks-refused", TRIAGE_PROBLEM },

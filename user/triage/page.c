@@ -24,6 +24,7 @@ static const char *const units[] = {
 	[TRIAGE_COUNT] = "count", [TRIAGE_PER_SECOND] = "per second",
 	[TRIAGE_BYTES_PER_SECOND] = "bytes per second", [TRIAGE_OF_CPU] = "CPUs",
 	[TRIAGE_TASKS] = "tasks",
+	[TRIAGE_OF_TIME] = "percent",
 	[TRIAGE_OF_MACHINE] = "share", [TRIAGE_PERCENT] = "percent", [TRIAGE_LONGEST] = "ns",
 	[TRIAGE_LEVEL] = "percent", [TRIAGE_LARGEST] = "count",
 };
@@ -33,6 +34,7 @@ static const char *const metrics[] = {
 	[TRIAGE_COUNT] = "value_found", [TRIAGE_PER_SECOND] = "value_per_second",
 	[TRIAGE_BYTES_PER_SECOND] = "value_bytes_per_second",
 	[TRIAGE_OF_CPU] = "value_cpus", [TRIAGE_TASKS] = "value_tasks",
+	[TRIAGE_OF_TIME] = "value_percent",
 	[TRIAGE_OF_MACHINE] = "value_percent", [TRIAGE_PERCENT] = "value_percent", [TRIAGE_LONGEST] = "value",
 	[TRIAGE_LEVEL] = "value_percent", [TRIAGE_LARGEST] = "value_found",
 };

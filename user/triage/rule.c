@@ -406,6 +406,8 @@ static double in_unit(const struct triage_rule *r, double figure, u64 duration_n
 	case TRIAGE_TASKS:
 	case TRIAGE_PERCENT:
 		return duration_ns ? figure / duration_ns : 0;
+	case TRIAGE_OF_TIME:
+		return duration_ns ? 100 * figure / duration_ns : 0;
 	case TRIAGE_OF_MACHINE:
 		return duration_ns && cpus > 0 ? figure / duration_ns / cpus : 0;
 	case TRIAGE_COUNT:
@@ -580,6 +582,7 @@ const char *triage_value(char *text, const struct triage_rule *rule, double valu
 	case TRIAGE_OF_MACHINE:
 		format_percent(text, 100 * value);
 		break;
+	case TRIAGE_OF_TIME:
 	case TRIAGE_PERCENT:
 	case TRIAGE_LEVEL:
 		format_percent(text, value);

@@ -20,6 +20,7 @@ enum triage_per {
 	TRIAGE_BYTES_PER_SECOND,
 	TRIAGE_OF_CPU,          /* for times in ns: number of CPUs */
 	TRIAGE_TASKS,           /* for times in ns: average number of tasks */
+	TRIAGE_OF_TIME,         /* for times in ns: percent of the time */
 	TRIAGE_OF_MACHINE,      /* for times in ns: share of all CPUs, 0..1 */
 	TRIAGE_PERCENT,         /* the figures are percentages of the report's duration */
 	TRIAGE_LONGEST,         /* largest figure, in ns */

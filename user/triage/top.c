@@ -64,6 +64,7 @@ static void put_value(FILE *f, const struct triage_rule *r, double value)
 	char text[UNITS_SPACE];
 
 	switch (r->per) {
+	case TRIAGE_OF_TIME:
 	case TRIAGE_PERCENT:
 	case TRIAGE_LEVEL:
 		put_percent(f, value);

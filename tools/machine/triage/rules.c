@@ -785,6 +785,22 @@ const struct triage_rule triage_rules[] = {
 		.next = "reclaim --by pid",
 	},
 	{
+		/* The time, not the share: of a window, only intervals in which the cgroup stood still have a row. */
+		.name = "cgroup-memory-stalls",
+		.tool = "vitals",
+		.where = { { "area", "cgroup" }, { "vital", "memory_pressure_full" } },
+		.by = "object",
+		.figure = "count",
+		.per = TRIAGE_OF_TIME,
+		.notice = 10,
+		.problem = 40,
+		.weight = 64,
+		.why = "nothing in the cgroup works meanwhile, whatever memory the machine has left; reading a large "
+		       "file at the limit takes a few percent",
+		.sentence = "for {value} of the time all tasks of cgroup {object} that had work waited for memory",
+		.next = "reclaim -G {object} 1",
+	},
+	{
 		.name = "cgroup-memory",
 		.tool = "vitals",
 		.where = { { "area", "cgroup" }, { "vital", "memory_limit_hits" } },
