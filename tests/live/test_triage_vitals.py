@@ -242,6 +242,22 @@ def test_a_cgroup_at_its_memory_limit(tool, ends, directory, cgroup, shown, limi
     assert rows_of(stalls) or lines_of(stalls, kind="memcg"), stalls
 
 
+def test_a_cgroup_that_fills_with_threads(tool, ends, cgroup):
+    """Below its limit it is no finding, but among what is nearest to one."""
+    _, group = levels.group_of(cgroup, "pids")
+    process = levels.child(ends, """
+import threading
+for _ in range(88):
+    threading.Thread(target=threading.Event().wait, daemon=True).start()""")
+    assert process.stdout.readline() == "ready\n"
+    group.add(process.pid)
+    (group.path / "pids.max").write_text("100")
+    page = page_of(tool("--json", tool="triage"))
+    near = {each["rule"]: each for each in page["nearest"]}
+    assert near["cgroup-tasks"]["share"] == pytest.approx(89 / 90) and group.name in near["cgroup-tasks"]["next"], near
+    assert "cgroup-tasks" not in found_in(page)
+
+
 REFUSED = """
 import os
 sys.stdin.readline()
@@ -446,6 +462,10 @@ def test_figures_of_another_machine(tool, directory, run):
             words = shlex.split(found[name]["next"])
             ran = run(*[word for word in words[1:] if word != "1"], "-d", "0.2", tool=words[0])
             assert ran.code == 0, ran
-    texts.update({"/proc/sys/fs/file-nr": "899\t0\t1000\n", "/proc/sys/kernel/pid_max": "4194304\n"})
-    found = found_in(look({idle: 900, steal: 100}, {}))
+    texts.update({"/proc/sys/fs/file-nr": "899\t0\t1000\n", "/proc/sys/kernel/pid_max": "1000\n",
+                  "/proc/loadavg": "0.10 0.10 0.10 1/890 1234\n"})
+    page = look({idle: 900, steal: 100}, {})
+    found = found_in(page)
+    near = {each["rule"]: each["share"] for each in page["nearest"]}
+    assert near["tasks"] == pytest.approx(89 / 90), near
     assert not {"steal", "descriptors", "tasks", "memory-stalls", "disk-stalls"} & set(found), found
