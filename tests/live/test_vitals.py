@@ -479,6 +479,26 @@ def test_what_made_up_cgroups_have(tool, directory):
     }, rows
 
 
+def test_a_controller_that_is_enabled_later(tool, run, directory):
+    """Files that are not there are not looked for each time, but again after a while."""
+    made, out = levels.MadeUp(directory, "vitals"), directory / "reports"
+    made.say({f"{group}/{name}": "max 1\n" for group in ("above", "above/below", "beside")
+              for name in ("memory.events.local", "memory.max", "pids.events")})
+    tracer = tool("--json", "-I", 50, "-o", out, tool=str(made.program))
+    tally.wait_until(lambda: out.exists() and out.read_text().count("\n") > 1, "two reports")
+    report = run("--json", "-p", tracer.pid, "-e", "openat,pread64", "-d", "0.5", tool="syscount").report
+    calls = {row["syscall"]: row for row in report["rows"]}
+    assert not calls["pread64"]["errors"] and calls["pread64"]["calls"] > calls["openat"]["errors"], calls
+    made.say({"beside/pids.max": "10\n", "beside/pids.current": "7\n"})
+
+    def shown():
+        row = rows_of(json.loads(out.read_text().split("\n")[-2])).get(("cgroup", "pids", "/beside"))
+        return row and (row["value"], row["limit"]) == (7, 10)
+
+    tally.wait_until(shown, "the cgroup's tasks")
+    tracer.stop()
+
+
 # --- limits of a process ---------------------------------------------------------------------------
 
 @pytest.mark.parametrize("n, limit, close_every, user", [

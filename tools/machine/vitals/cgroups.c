@@ -24,6 +24,9 @@
 /* Files that stay open from one reading to the next; the others are opened each time. */
 #define MOST_OPEN 8192
 
+/* A file that is not there is looked for again after so long: its controller may have been enabled. */
+#define ABSENT_NS (5 * NSEC_PER_SEC)
+
 /* v1 writes its largest number of whole pages for no limit. */
 #define NO_LIMIT (1ULL << 62)
 
@@ -76,6 +79,8 @@ struct cgroup_files {
 	enum scope_hierarchy hierarchy;
 	u64 id;
 	int fd_and_1[OPENED];   /* 0: not open */
+	bool is_absent[FILES];
+	u64 absent_ns;          /* when the first of these was looked for */
 };
 
 struct known_groups {
@@ -111,7 +116,7 @@ static struct cgroup_files *find_group(struct vital_cgroups *c, enum scope_hiera
 		return NULL;
 	before = at < 0 ? NULL : &c->before.group[at];
 	if (before) {
-		memcpy(g.fd_and_1, before->fd_and_1, sizeof(g.fd_and_1));
+		g = *before;
 		memset(before->fd_and_1, 0, sizeof(before->fd_and_1));
 	}
 	c->known.group[c->known.n] = g;
@@ -221,14 +226,32 @@ static int open_place(struct vital_cgroups *c, struct place *p, struct cgroup_fi
 	return -1;
 }
 
+static bool is_known_absent(struct cgroup_files *g, enum file file)
+{
+	if (!g->absent_ns || monotonic_ns() - g->absent_ns < ABSENT_NS)
+		return g->is_absent[file];
+	memset(g->is_absent, 0, sizeof(g->is_absent));
+	g->absent_ns = 0;
+	return false;
+}
+
+static void note_absent(struct cgroup_files *g, enum file file)
+{
+	g->is_absent[file] = true;
+	if (!g->absent_ns)
+		g->absent_ns = monotonic_ns();
+}
+
 static ssize_t read_anew(struct vital_cgroups *c, const struct place *p, struct cgroup_files *g, enum file file,
 			 char *text, size_t room)
 {
 	int fd = openat(p->dir, file_names[file], O_RDONLY | O_CLOEXEC);
 	ssize_t n;
 
-	if (fd < 0)
+	if (fd < 0) {
+		note_absent(g, file);
 		return -1;
+	}
 	n = pread(fd, text, room, 0);
 	if (n <= 0 || !keep_open(c, g, file, fd))
 		close(fd);
@@ -249,7 +272,7 @@ static const char *text_of(struct walk *w, const struct place *p, struct cgroup_
 		if (n < 0)      /* the controller was disabled, and may be enabled again */
 			close_file(w->v->cgroups, g, file);
 	}
-	if (n < 0)
+	if (n < 0 && !is_known_absent(g, file))
 		n = read_anew(w->v->cgroups, p, g, file, text, room);
 	text[n > 0 ? n : 0] = 0;
 	w->file[file].is_read = true;
