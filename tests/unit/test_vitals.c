@@ -384,13 +384,13 @@ static pid_t open_files(int *hold, u64 *open_now)
 	return pid;
 }
 
-static u64 files_of(pid_t pid, bool sizes, u64 *limit)
+static u64 files_of(struct vital_processes *nearest, pid_t pid, bool sizes, u64 *limit)
 {
 	struct readings r = {};
 	u64 value = 0;
 	size_t i;
 
-	assert_int_equal(vital_processes__read(&r, sizes), 0);
+	assert_int_equal(vital_processes__read(nearest, &r, sizes), 0);
 	assert_true(r.n <= VITAL_PROCESSES);
 	for (i = 0; i < r.n; i++) {
 		if (r.reading[i].id != (u64)pid)
@@ -405,17 +405,22 @@ static u64 files_of(pid_t pid, bool sizes, u64 *limit)
 /* Kernels before 6.2 do not say how many files a process has open: they are listed. */
 static void processes(void **state)
 {
+	struct vital_processes nearest = {}, none = {};
 	u64 open_now, limit = 0;
 	int hold, status;
 	pid_t pid;
 
 	(void)state;
+	/* All processes are looked at now, and not again for ten seconds. */
+	files_of(&none, 1, false, &limit);
 	pid = open_files(&hold, &open_now);
 	assert_int_equal(open_now, LIMIT - (LIMIT - 64) / 16);
-	assert_int_equal(files_of(pid, false, &limit), open_now);
+	assert_int_equal(files_of(&none, pid, false, &limit), 0);
+	assert_int_equal(files_of(&nearest, pid, false, &limit), open_now);
 	assert_int_equal(limit, LIMIT);
+	assert_int_equal(files_of(&nearest, pid, false, &limit), open_now);
 	if (vital_processes__have_sizes())
-		assert_int_equal(files_of(pid, true, &limit), open_now);
+		assert_int_equal(files_of(&(struct vital_processes){}, pid, true, &limit), open_now);
 	close(hold);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);

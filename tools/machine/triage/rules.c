@@ -670,8 +670,8 @@ const struct triage_rule triage_rules[] = {
 		.notice = 90,
 		.problem = 95,
 		.weight = 86,
-		.why = "a leak reaches the limit within minutes; then every open, socket and accept fails with EMFILE",
-		.sentence = "{comm} (pid {pid}) has {value} of the {limit} files open that it may have (RLIMIT_NOFILE)",
+		.why = "a leak soon reaches the limit, and then every open, socket and accept fails with EMFILE",
+		.sentence = "{comm} (pid {pid}) has {value} open files of at most {limit} (RLIMIT_NOFILE)",
 		.next = "syscount -e openat,socket,accept4,close -p {pid} -d 5",
 	},
 	{
@@ -797,8 +797,7 @@ const struct triage_rule triage_rules[] = {
 		.notice = 10,
 		.problem = 40,
 		.weight = 64,
-		.why = "nothing in the cgroup works meanwhile, whatever memory the machine has left; reading a large "
-		       "file at the limit takes a few percent",
+		.why = "nothing in the cgroup works meanwhile; reading a large file at the limit takes a few percent",
 		.sentence = "for {value} of the time all tasks of cgroup {object} that had work waited for memory",
 		.next = "reclaim -G {object} 1",
 	},

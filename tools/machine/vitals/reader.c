@@ -225,7 +225,7 @@ int vital_reader__read(struct vital_reader *v, struct readings *r)
 		  vital_file_systems__read(v, r);
 
 	if (!err && !v->leaves_out_levels)
-		err = vital_processes__read(r, vital_processes__have_sizes());
+		err = vital_processes__read(&v->nearest, r, vital_processes__have_sizes());
 	if (err)
 		readings__free(r);
 	readings__sort(r);

@@ -179,12 +179,20 @@ enum vital_message vital_message__parse(const char *record);
  */
 
 #define VITAL_CGROUPS 1024      /* more are not read */
-#define VITAL_PROCESSES 5       /* those nearest to their limit of open files */
+#define VITAL_PROCESSES 5       /* rows of nofile: the processes nearest to their limit of open files */
+
+/* The processes of the last rows of nofile, and when all processes were looked at (CLOCK_MONOTONIC; 0: never). */
+struct vital_processes {
+	u32 pid[VITAL_PROCESSES];
+	size_t n;
+	u64 looked_ns;
+};
 
 struct vital_reader {
 	int messages_fd;        /* -1: cannot be opened */
 	u64 message[MESSAGES], messages_lost;   /* since it was opened */
 	bool too_many_cgroups;
+	struct vital_processes nearest;
 	bool leaves_out_levels; /* of processes, which are dear: no report has the levels of a first reading */
 	struct vital_cgroups *cgroups;  /* cgroups.c: files of cgroups that stay open */
 	char *buffer;
@@ -206,11 +214,12 @@ int vital_file_systems__read(struct vital_reader *v, struct readings *r);
 int vital_messages__read(struct vital_reader *v, struct readings *r);
 
 /*
- * The processes nearest to their limit of open files, as /proc/PID/fd and prlimit(2) have them. sizes: the size of
- * /proc/PID/fd is their number, as since Linux 6.2; false: they are listed, of processes that may have half of their
- * limit. 0 or -ENOMEM.
+ * Reads the open files (/proc/PID/fd) and the limits (prlimit(2)) of the processes that are nearest to their limit.
+ * Looks at all processes at most every ten seconds, in between at those of the last time. sizes: the size of /proc/PID/fd
+ * is the number of files, as since Linux 6.2; false: lists the files, but only of processes that may have opened half
+ * of their limit. Returns 0 or -ENOMEM.
  */
-int vital_processes__read(struct readings *r, bool sizes);
+int vital_processes__read(struct vital_processes *nearest, struct readings *r, bool sizes);
 bool vital_processes__have_sizes(void);
 
 /* The text of a file in v's buffer, until the next call; NULL: it cannot be read. */
