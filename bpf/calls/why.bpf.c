@@ -11,34 +11,21 @@
  * All times are CLOCK_MONOTONIC: phases begin and end on different CPUs.
  */
 #include "compat.bpf.h"
-#include "file_name.bpf.h"
 #include "hist.bpf.h"
 #include "loss.bpf.h"
 #include "maximum.bpf.h"
 #include "preempt.bpf.h"
 #include "scope.bpf.h"
-#include "socket.bpf.h"
 #include "sums.bpf.h"
 #include "task_key.bpf.h"
 #include "task_state.bpf.h"
 #include "turns.bpf.h"
 #include "why.h"
+#include "why_blocked.bpf.h"
 #include "writer.bpf.h"
-
-/* include/linux/lockdep.h, 5.19: flags of lock:contention_begin */
-#define LCB_F_SPIN (1U << 0)
-
-/* include/uapi/linux/stat.h; include/uapi/linux/in.h */
-#define S_IFCHR 0020000
-#define S_IFIFO 0010000
-#define IPPROTO_TCP 6
-#define IPPROTO_UDP 17
 
 /* sched_switch has prev_state as its fourth argument (5.18, commit fa2c3254d7cf). */
 const volatile bool have_prev_state = false;
-
-/* The argument of each call that is a descriptor, plus 1. Set by the loader. */
-const volatile u8 descriptor[TRACE_SLOTS] = {};
 
 /* Threads that sleep through the whole run have keys of their own. */
 const volatile bool tell_whole = false;
@@ -61,8 +48,8 @@ struct why_state {
 	u64 lock;               /* that it waits for; 0: none */
 	u64 queue;              /* waits for a CPU: its cfs_rq when the wait began; 0: unknown */
 	u64 throttled;          /* and throttled_until() of it at that time */
-	u32 slot;
-	u16 phase, kind;
+	struct blocked_call call;
+	u16 phase;
 	u32 ended;              /* it has left its CPU for the last time */
 	u32 gave_up;            /* nvcsw at its last switch-out: how often it left to wait for something */
 };
@@ -128,8 +115,8 @@ static __always_inline void key_of(struct why_key *key, struct task_struct *t, c
 {
 	task_key_of(&key->task, t);
 	key->phase = st->phase;
-	key->kind = st->kind;
-	key->slot = st->slot;
+	key->kind = st->call.kind;
+	key->slot = st->call.slot;
 }
 
 static __always_inline void add_wait(const struct why_key *key, u64 ns)
@@ -188,8 +175,7 @@ static __always_inline void end_phase(struct task_struct *t, struct why_state *s
 		st->system = t->stime;
 	}
 	st->since = until;
-	st->slot = WHY_ANYWHERE;
-	st->kind = KIND_NONE;
+	st->call = no_call;
 }
 
 /* The part of a thread's existence that is not in its phases, of which the last one ends now. */
@@ -212,7 +198,7 @@ static __always_inline struct why_state *state_of(struct task_struct *t, u64 now
 		return st;
 	init.since = is_new ? t->start_time : now;
 	init.phase = is_new ? WHY_STARTING : WHY_UNKNOWN;
-	init.slot = WHY_ANYWHERE;
+	init.call = no_call;
 	init.ran = t->se.sum_exec_runtime;
 	init.gave_up = t->nvcsw;
 	init.user = t->utime;
@@ -224,89 +210,6 @@ static __always_inline struct why_state *state_of(struct task_struct *t, u64 now
 }
 
 /* --- why it leaves ------------------------------------------------------------------------------- */
-
-static __always_inline u32 blocked_phase(struct task_struct *t, const struct why_state *st, u32 state)
-{
-	if (state & TASK_STOPPED_OR_TRACED)
-		return state & TASK_TRACED_BIT ? WHY_TRACED : WHY_STOPPED;
-	if (bpf_core_field_exists(t->in_memstall) && BPF_CORE_READ_BITFIELD(t, in_memstall))
-		return WHY_MEMORY;
-	if (BPF_CORE_READ_BITFIELD(t, in_iowait))
-		return WHY_IO;
-	if (st->lock)
-		return WHY_LOCK;
-	if (state & TASK_INTERRUPTIBLE)
-		return WHY_SLEEP;
-	if (state & TASK_UNINTERRUPTIBLE)
-		return state & TASK_NOLOAD ? WHY_IDLE : WHY_DISK;
-	return WHY_OTHER;
-}
-
-static __always_inline u32 socket_kind(struct file *f)
-{
-	struct socket *socket = BPF_CORE_READ(f, private_data);
-	struct sock *sk = BPF_CORE_READ(socket, sk);
-	u16 family = BPF_CORE_READ(sk, __sk_common.skc_family), protocol;
-
-	if (family == AF_UNIX)
-		return KIND_UNIX;
-	protocol = BPF_CORE_READ(sk, sk_protocol);
-	if (family != AF_INET && family != AF_INET6)
-		return KIND_SOCKET;
-	return protocol == IPPROTO_TCP ? KIND_TCP : protocol == IPPROTO_UDP ? KIND_UDP : KIND_SOCKET;
-}
-
-static __always_inline u32 kind_of(struct file *f)
-{
-	switch (BPF_CORE_READ(f, f_inode, i_mode) & S_IFMT) {
-	case S_IFREG:
-		return KIND_FILE;
-	case S_IFDIR:
-		return KIND_DIRECTORY;
-	case S_IFBLK:
-		return KIND_BLOCK;
-	case S_IFCHR:
-		return KIND_CHARACTER;
-	case S_IFIFO:
-		return KIND_PIPE;
-	case S_IFSOCK:
-		return socket_kind(f);
-	default:
-		return KIND_ANONYMOUS;
-	}
-}
-
-/* The system call that a blocked thread is in, and what its descriptor is. */
-static __always_inline void find_call(struct task_struct *t, struct why_state *st)
-{
-	struct pt_regs *regs = task_user_regs(t);
-	u64 slot, argument;
-	struct file *f;
-	u32 number, fd;
-
-	st->slot = WHY_KERNEL_THREAD;
-	if (t->flags & PF_KTHREAD || !regs_are_users(regs))
-		return;
-	st->slot = WHY_NO_CALL;
-	number = task_syscall_number(t);
-	if ((s32)number < 0)
-		return;
-	slot = number < SYSCALL_NUMBERS ? number : SYSCALL_NUMBERS - 1;
-	if (task_syscall_abi(t) != SYSCALL_NATIVE)
-		slot += SYSCALL_NUMBERS;
-	st->slot = slot;
-	barrier_var(slot);
-	if (slot >= TRACE_SLOTS)
-		return;
-	argument = descriptor[slot];
-	if (!argument)
-		return;
-	fd = slot < SYSCALL_NUMBERS ? syscall_argument(regs, argument - 1) :
-				      compat_syscall_argument(regs, argument - 1);
-	f = file_of_task(t, fd);
-	if (f)
-		st->kind = kind_of(f);
-}
 
 /* The thread has no CPU, and waits for one. */
 static __always_inline void wait_for_cpu(struct task_struct *t, struct why_state *st, u32 phase, u64 now)
@@ -322,8 +225,8 @@ static __always_inline void find_phase(struct task_struct *t, struct why_state *
 		wait_for_cpu(t, st, WHY_PREEMPTED, now);
 		return;
 	}
-	st->phase = blocked_phase(t, st, state);
-	find_call(t, st);
+	st->phase = blocked_phase(t, st->lock, state);
+	find_call(t, &st->call);
 }
 
 /* --- behind whom it waits ------------------------------------------------------------------------ */
@@ -562,7 +465,7 @@ int UNPREEMPTED_PROG(on_locked, void *lock, int ret)
 SEC("iter/task")
 int seed_why(struct bpf_iter__task *ctx)
 {
-	struct why_state init = { .since = 1, .slot = WHY_ANYWHERE };
+	struct why_state init = { .since = 1, .call = no_call };
 	struct task_struct *t = ctx->task;
 	u64 now = bpf_ktime_get_ns();
 
