@@ -5,6 +5,7 @@
 
 struct thread_info {
 	unsigned long flags;
+	u64 preempt_count;
 	u32 cpu; /* optional: 5.16, commit bcf9033e5449 */
 };
 

@@ -12,6 +12,10 @@ struct thread_struct {
 	unsigned long fsbase; /* optional: x86-64 */
 };
 
+struct pcpu_hot { /* optional: 6.2, commit 64701838bf05, to 6.14 */
+	int preempt_count;
+};
+
 /* Registers as the entry code saved them. */
 struct pt_regs {
 	unsigned long r10;

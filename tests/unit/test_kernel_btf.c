@@ -89,6 +89,40 @@ static void others_are_freed(void **state)
 	btf__free(NULL);
 }
 
+/* By libbpf: the variable that begins there. */
+static const char *variable_at(struct btf *btf, s64 place)
+{
+	const struct btf_type *section =
+		btf__type_by_id(btf, btf__find_by_name_kind(btf, ".data..percpu", BTF_KIND_DATASEC));
+	const struct btf_var_secinfo *v = btf_var_secinfos(section);
+	u32 i;
+
+	for (i = 0; i < btf_vlen(section); i++)
+		if (v[i].offset == place)
+			return btf__name_by_offset(btf, btf__type_by_id(btf, v[i].type)->name_off);
+	return NULL;
+}
+
+/* The same from the bytes alone as from all of the BTF. */
+static void places_of_per_cpu_variables(void **state)
+{
+	struct btf *btf;
+	s64 place;
+
+	(void)state;
+	kernel_btf__drop();
+	place = kernel_btf_per_cpu_place("runqueues");
+	if (place < 0)
+		skip();
+	assert_int_equal(kernel_btf_per_cpu_place("task_struct"), -ENOENT);
+	btf = btf__load_vmlinux_btf();
+	assert_string_equal(variable_at(btf, place), "runqueues");
+	assert_int_equal(kernel_btf_per_cpu_place("runqueues"), place);
+	assert_int_equal(kernel_btf_per_cpu_place("task_struct"), -ENOENT);
+	btf__free(btf);
+	kernel_btf__drop();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -96,6 +130,7 @@ int main(void)
 		cmocka_unit_test(read_again_after_it_was_dropped),
 		cmocka_unit_test(arguments_without_all_of_it),
 		cmocka_unit_test(others_are_freed),
+		cmocka_unit_test(places_of_per_cpu_variables),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -247,19 +247,40 @@ static int count_arguments(u32 id)
 	return -ENOENT;
 }
 
+/* All of the BTF, or its bytes, for type_of() and find_type(), until end_types(). Returns 0 or a negative errno. */
+static int begin_types(struct btf **all)
+{
+	*all = NULL;
+	if (!shared.btf && !open_bytes())
+		return 0;
+	*all = btf__load_vmlinux_btf();
+	return *all ? 0 : -errno;
+}
+
+static void end_types(struct btf *all)
+{
+	btf__free(all);
+}
+
+/* 0: there is none. */
+static u32 find_type(const char *name, u32 kind)
+{
+	int id;
+
+	if (!shared.btf)
+		return btf_bytes__find(&shared.bytes, name, kind);
+	id = btf__find_by_name_kind(shared.btf, name, kind);
+	return id > 0 ? id : 0;
+}
+
 static int arguments_of(const char *name, u32 kind)
 {
-	struct btf *btf;
-	int id, n;
+	struct btf *all;
+	int n = begin_types(&all);
 
-	if (!shared.btf && !open_bytes())
-		return count_arguments(btf_bytes__find(&shared.bytes, name, kind));
-	btf = btf__load_vmlinux_btf();
-	if (!btf)
-		return -errno;
-	id = btf__find_by_name_kind(btf, name, kind);
-	n = count_arguments(id > 0 ? id : 0);
-	btf__free(btf);
+	if (!n)
+		n = count_arguments(find_type(name, kind));
+	end_types(all);
 	return n;
 }
 
@@ -271,6 +292,31 @@ int kernel_btf_arguments(const char *trace_typedef)
 bool kernel_btf_has_function(const char *name)
 {
 	return arguments_of(name, BTF_KIND_FUNC) >= 0;
+}
+
+/* --- per-CPU variables --------------------------------------------------------------------------- */
+
+static s64 place_in(u32 section, u32 variable)
+{
+	const struct btf_type *t = section && variable ? type_of(section) : NULL;
+	const struct btf_var_secinfo *v = t ? btf_var_secinfos(t) : NULL;
+	u32 i;
+
+	for (i = 0; t && i < btf_vlen(t); i++)
+		if (v[i].type == variable)
+			return v[i].offset;
+	return -ENOENT;
+}
+
+s64 kernel_btf_per_cpu_place(const char *variable)
+{
+	struct btf *all;
+	s64 place = begin_types(&all);
+
+	if (!place)
+		place = place_in(find_type(".data..percpu", BTF_KIND_DATASEC), find_type(variable, BTF_KIND_VAR));
+	end_types(all);
+	return place;
 }
 
 void kernel_btf__drop(void)

@@ -35,6 +35,12 @@ int kernel_btf_arguments(const char *trace_typedef);
 bool kernel_btf_has_function(const char *name);
 
 /*
+ * Where in its CPU's part of the per-CPU memory a variable of the kernel is: comparable to others of the kernel only,
+ * not of modules. -ENOENT if BTF does not list it, another negative errno without BTF.
+ */
+s64 kernel_btf_per_cpu_place(const char *variable);
+
+/*
  * Frees the copy unless it is in use. Called once everything is loaded, to save memory during a
  * run; the next btf__load_vmlinux_btf() reads it again.
  */
