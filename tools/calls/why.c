@@ -8,7 +8,6 @@
 #include "agg/elements.h"
 #include "base/clock.h"
 #include "calls/syscall/calls.h"
-#include "calls/syscall/decode.h"
 #include "calls/syscall/text.h"
 #include "cli/key_view.h"
 #include "cli/order.h"
@@ -16,13 +15,14 @@
 #include "host/task_state.h"
 #include "report/column.h"
 #include "report/diag.h"
+#include "run/load.h"
 #include "run/map_room.h"
 #include "run/measurement.h"
 #include "run/sum_table.h"
 #include "calls/why/cause.h"
+#include "calls/why/critical.h"
 #include "tools.h"
 #include "types/kernel_btf.h"
-#include "types/tracefs.h"
 
 #include "why.skel.h"
 
@@ -38,6 +38,7 @@ SKELETON(why);
 	"this kernel does not tell of waits for its locks (before 5.19): they are uninterruptible or other"
 
 struct why {
+	struct critical critical;
 	struct why_bpf *bpf;
 	struct call_signatures signatures;
 	u64 busy_ns;            /* of all rows of the report that are not idle */
@@ -337,6 +338,8 @@ static int report(struct measurement *m, struct report *r)
 	struct why *w = m->own;
 	int err = 0;
 
+	if (w->critical.wanted)
+		return critical__report(&w->critical, m, r);
 	/* A program that was running when the run ended may still write. */
 	if (w->bpf->bss->ended_ns)
 		err = elements__await_programs();
@@ -350,20 +353,6 @@ static int report(struct measurement *m, struct report *r)
 /*
  * --- the hooks ---------------------------------------------------------------------------------
  */
-
-/* The first descriptor among the arguments of each call. */
-static void describe_calls(u8 descriptor[TRACE_SLOTS], struct call_signatures *signatures)
-{
-	struct trace_call c;
-	u32 slot;
-
-	signatures->tracefs = tracefs__open();
-	for (slot = 0; slot < TRACE_SLOTS; slot++) {
-		c = (struct trace_call){};
-		syscall_fetches(&c, call_signature(signatures, slot), slot / SYSCALL_NUMBERS, 0);
-		descriptor[slot] = c.fds ? c.fd[0] + 1 : 0;
-	}
-}
 
 /* Cgroups with a quota, of which the more may be throttled at a time the more CPUs there are. */
 #define THROTTLINGS 16384
@@ -416,7 +405,7 @@ static int open_skeleton(struct measurement *m)
 	w->bpf->rodata->have_prev_state = kernel_btf_arguments("btf_trace_sched_switch") >= 5;
 	w->bpf->rodata->tell_whole = !m->cli->interval_ns;
 	m->table.traits = m->cli->interval_ns ? 0 : ONE_REPORT;
-	describe_calls((u8 *)w->bpf->rodata->descriptor, &w->signatures);
+	why_describe_calls((u8 *)w->bpf->rodata->descriptor, &w->signatures);
 	err = watch_throttling(m);
 	if (err)
 		return err;
@@ -426,11 +415,39 @@ static int open_skeleton(struct measurement *m)
 	return err ?: task_state__prepare(m->obj, "why_states", &m->run->host);
 }
 
+/* In place of the hook open: the skeleton depends on the options. */
+static int load(struct measurement *m)
+{
+	struct why *w = m->own;
+	int err;
+
+	if (w->critical.wanted)
+		m->skeleton_type = &whypath_skeleton;
+	err = measurement__open(m);
+	if (!err)
+		err = w->critical.wanted ? critical__open(&w->critical, m, &w->signatures) : open_skeleton(m);
+	if (!err && !m->cli->explain)
+		err = skeleton__load(m->skeleton);
+	return err ? measurement__complain(m, "load", err) : 0;
+}
+
+static int watch(struct measurement *m)
+{
+	struct why *w = m->own;
+
+	return critical__watch(&w->critical);
+}
+
 static int attach(struct measurement *m)
 {
 	struct why *w = m->own;
-	int err = measure__begin(&m->measure, m, "waits") ?: measurement__attach_programs(m);
+	int err;
 
+	if (w->critical.wanted) {
+		m->watch = watch;
+		return critical__attach(&w->critical, m);
+	}
+	err = measure__begin(&m->measure, m, "waits") ?: measurement__attach_programs(m);
 	if (err)
 		return err;
 	m->table.running = bpf_program__attach_iter(w->bpf->progs.show_why, NULL);
@@ -442,18 +459,21 @@ static void disarm(struct measurement *m)
 {
 	struct why *w = m->own;
 
-	if (!w->bpf->bss->ended_ns)
+	if (w->critical.wanted)
+		critical__disarm(&w->critical);
+	else if (!w->bpf->bss->ended_ns)
 		w->bpf->bss->ended_ns = monotonic_ns();
 }
 
 static int check(void *context, struct cli *cli)
 {
-	(void)context;
+	const struct why *w = context;
+
 	if (cli->scope.cpus || cli->by & BY_CPU) {
 		diag_error("a thread that is off its CPU is on none: neither -C nor --by cpu goes with why");
 		return -EINVAL;
 	}
-	return 0;
+	return critical__check(&w->critical, cli);
 }
 
 static void init(void *own)
@@ -467,11 +487,22 @@ static void release(void *own)
 {
 	struct why *w = own;
 
+	critical__free(&w->critical);
 	call_signatures__free(&w->signatures);
 	hist_set__free(&w->waits);
 	sum_set__free(&w->behind);
 	sum_set__free(&w->behind_before);
 }
+
+static const struct option_row rows[] = {
+	HEADING("Critical path:", 1),
+	{ "critical-path", 0, NULL, ROW_FLAG,
+	  "Instead: the chain of threads that made the elapsed time, of a command, a -p or a -t", 1,
+	  FIELD(struct why, critical.wanted) },
+	{ "each", 0, NULL, ROW_FLAG, "With --critical-path: its links in the order of time", 1,
+	  FIELD(struct why, critical.each) },
+	{},
+};
 
 static const struct tool_spec spec = {
 	.name = "why",
@@ -480,11 +511,12 @@ static const struct tool_spec spec = {
 			  CLI_ORDER,
 		.doc = "Where all of the time of threads goes: on a CPU, waiting for one, blocked by what, and idle. "
 		       "Each nanosecond has one cause; what is not known is a row, too.",
+		.rows = rows,
 		.keys = "pid, tid, comm, cgroup, container, unit, pidns, uid", .columns = columns, .order = "time",
 	},
 	.own_size = sizeof(struct why), .skeleton = &why_skeleton, .table = &table,
 	.value = "time of threads", .metric = "phase", .source = SOURCE,
-	.init = init, .check = check, .open = open_skeleton, .attach = attach, .disarm = disarm, .report = report,
+	.init = init, .check = check, .load = load, .attach = attach, .disarm = disarm, .report = report,
 	.free = release,
 };
 

@@ -5,7 +5,10 @@
 
 #include "base/array.h"
 #include "calls/syscall/calls.h"
+#include "calls/syscall/decode.h"
+#include "calls/syscall/text.h"
 #include "host/syscalls.h"
+#include "types/tracefs.h"
 
 const char *const why_state_names[WHY_STATES] = {
 	[STATE_CPU] = "cpu",   [STATE_RUNNABLE] = "runnable", [STATE_BLOCKED] = "blocked",
@@ -200,4 +203,17 @@ const char *why_call_name(char text[64], const struct why_key *key)
 const char *why_kind_name(u32 kind)
 {
 	return kind < WHY_KINDS ? kind_names[kind] : NULL;
+}
+
+void why_describe_calls(u8 descriptor[TRACE_SLOTS], struct call_signatures *signatures)
+{
+	struct trace_call c;
+	u32 slot;
+
+	signatures->tracefs = tracefs__open();
+	for (slot = 0; slot < TRACE_SLOTS; slot++) {
+		c = (struct trace_call){};
+		syscall_fetches(&c, call_signature(signatures, slot), slot / SYSCALL_NUMBERS, 0);
+		descriptor[slot] = c.fds ? c.fd[0] + 1 : 0;
+	}
 }

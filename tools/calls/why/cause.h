@@ -67,6 +67,11 @@ enum why_cause why_cause_of(const struct why_key *key);
 /* The call of a blocked thread; NULL: none. */
 const char *why_call_name(char text[64], const struct why_key *key);
 
+struct call_signatures;
+
+/* For programs: the place of the first descriptor among the arguments of each call, plus 1. */
+void why_describe_calls(u8 descriptor[TRACE_SLOTS], struct call_signatures *signatures);
+
 /* The kind of the call's descriptor; NULL: unknown. */
 const char *why_kind_name(u32 kind);
 

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Waits that have ended, and who ended them: shared by whypath.bpf.c and tools/calls/why/path.c.
+ *
+ * A thread is on a CPU from until of a record to since of its next one. So the records of a thread are its whole
+ * existence, and a number that is missing among their sequence numbers is a hole. All times are CLOCK_MONOTONIC.
+ */
+#ifndef TALLY_WHYPATH_H
+#define TALLY_WHYPATH_H
+
+#include "task_key.h"
+
+enum whypath_kind {
+	WHYPATH_WAIT,  /* since: its switch-out; woken: its wakeup; until: its switch-in */
+	WHYPATH_BIRTH, /* the same of a new thread; since: its creation; waker: its parent */
+	WHYPATH_NAME,  /* it has another name from until on; since and woken are equal */
+	WHYPATH_HOLE,  /* what it did from since to until is unknown: a switch was not seen */
+	WHYPATH_END,   /* it has left its CPU for the last time; waker: its process */
+	WHYPATH_OPEN,  /* what it still did as the run ended; woken: 0 if it still waited, until: 0 */
+};
+
+/* Who has woken the thread. */
+enum whypath_by {
+	WHYPATH_BY_NOBODY,  /* it was preempted, or its wakeup was not seen */
+	WHYPATH_BY_THREAD,  /* a thread in scope: waker */
+	WHYPATH_BY_OUTSIDE, /* another thread: comm */
+	WHYPATH_BY_INTERRUPT,
+	WHYPATH_BY_SOFTIRQ,
+	WHYPATH_BYS,
+};
+
+struct whypath_record {
+	__u64 since, woken, until;
+	__u32 tid;
+	__u32 waker;
+	__u32 number; /* of this record among those of its thread, from 0 */
+	__u32 slot;   /* as in struct why_key, and so are these two */
+	__u16 phase;
+	__u16 code; /* why_kind, and 16 times enum whypath_by */
+	__u32 kind; /* enum whypath_kind */
+	/* Of an outside waker. Of records of other kinds than WHYPATH_WAIT and WHYPATH_HOLE: the thread's own. */
+	char comm[TASK_KEY_COMM_LEN];
+};
+
+#define WHYPATH_CODE(file, by) ((file) | (by) << 4)
+#define WHYPATH_FILE(code) ((code)&15)
+#define WHYPATH_BY(code) ((code) >> 4)
+
+_Static_assert(sizeof(struct whypath_record) == 64, "a record has grown");
+
+#endif /* TALLY_WHYPATH_H */

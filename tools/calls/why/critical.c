@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "calls/why/critical.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agg/elements.h"
+#include "base/array.h"
+#include "base/clock.h"
+#include "calls/syscall/calls.h"
+#include "calls/why/cause.h"
+#include "calls/why/path_rows.h"
+#include "host/interrupt.h"
+#include "host/task_state.h"
+#include "report/diag.h"
+#include "types/kernel_btf.h"
+
+#include "whypath.skel.h"
+
+SHARED_SKELETON(whypath);
+
+#define SOURCE                                                                                                         \
+	"tp_btf/sched_switch, sched_waking, sched_wakeup, sched_wakeup_new and task_rename, by CLOCK_MONOTONIC; "      \
+	"interrupts: the kernel's preempt_count"
+
+/*
+ * --- options -----------------------------------------------------------------------------------
+ */
+
+static bool has_one_subject(const struct cli *cli)
+{
+	const struct scope_options *o = &cli->scope;
+
+	return cli->command ? o->npids + o->ntids <= 1 : o->npids + o->ntids == 1;
+}
+
+static bool is_narrowed(const struct cli *cli)
+{
+	const struct scope_options *o = &cli->scope;
+
+	return o->user || o->cgroup || o->cpus || o->comm || o->pidns || o->all;
+}
+
+int critical__check(const struct critical *c, const struct cli *cli)
+{
+	if (!c->wanted && c->each)
+		diag_error("--each lists the links of --critical-path: give both");
+	else if (!c->wanted)
+		return 0;
+	else if (is_narrowed(cli))
+		diag_error("--critical-path leads through a command, -p or -t: no other scope goes with it");
+	else if (!has_one_subject(cli))
+		diag_error("--critical-path ends with one thread: give a command, one -p or one -t");
+	else if (cli->interval_ns || cli->on_demand || cli->live)
+		diag_error("--critical-path is about the whole run: there are no intervals, --live or --listen");
+	else if (cli->by)
+		diag_error("--critical-path has a row for each program and cause: no --by goes with it");
+	else if (cli->order && strcmp(cli->order, "time"))
+		diag_error("--critical-path sorts by time, or by key");
+	else if (c->each && cli->format == FORMAT_OPENMETRICS)
+		diag_error("--each lists links in the order of time, which are no metrics");
+	else
+		return 0;
+	return -EINVAL;
+}
+
+/*
+ * --- measuring ---------------------------------------------------------------------------------
+ */
+
+int critical__open(struct critical *c, struct measurement *m, struct call_signatures *signatures)
+{
+	bool locks = kernel_btf_arguments("btf_trace_contention_begin") > 0;
+	struct whypath_bpf *bpf = c->bpf = m->bpf;
+	int err;
+
+	m->source = SOURCE;
+	bpf->rodata->have_prev_state = kernel_btf_arguments("btf_trace_sched_switch") >= 5;
+	why_describe_calls((u8 *)bpf->rodata->descriptor, signatures);
+	bpf_program__set_autoload(bpf->progs.on_throttle, false);
+	bpf_program__set_autoload(bpf->progs.on_unthrottle, false);
+	bpf_program__set_autoload(bpf->progs.on_path_lock, locks);
+	bpf_program__set_autoload(bpf->progs.on_path_locked, locks);
+	err = interrupt__prepare(m->obj, &c->knows_interrupts);
+	if (!err)
+		err = ring__prepare(m->obj, &m->run->host);
+	return err ?: task_state__prepare(m->obj, "path_states", &m->run->host);
+}
+
+static int take(void *context, const void *record, size_t size)
+{
+	struct critical *c = context;
+
+	(void)size;
+	return path__take(&c->path, record);
+}
+
+int critical__watch(struct critical *c)
+{
+	return ring__drain(c->ring);
+}
+
+int critical__attach(struct critical *c, struct measurement *m)
+{
+	int err = ring__open(&c->ring, c->bpf->maps.records, sizeof(struct whypath_record), m->writer, take, c);
+
+	if (err)
+		return err;
+	if (m->cli->scope.ntids)
+		c->path.end_tid = m->cli->scope.tids[0];
+	else
+		c->path.end_pid = m->cli->scope.npids ? m->cli->scope.pids[0] : m->cli->scope.command_pid;
+	m->watch_fd = ring__fd(c->ring);
+	return measurement__fill_scope(m, m->obj) ?: measurement__attach_programs(m);
+}
+
+/* From here on no state changes. */
+void critical__disarm(struct critical *c)
+{
+	if (!c->bpf->bss->ended_ns)
+		c->bpf->bss->ended_ns = monotonic_ns();
+}
+
+/*
+ * --- the end -----------------------------------------------------------------------------------
+ */
+
+static int read_all(char **data, size_t *n, int fd)
+{
+	size_t room = 0;
+	ssize_t got;
+
+	do {
+		if (ARRAY_RESERVE(*data, room, *n + 65536))
+			return -ENOMEM;
+		got = read(fd, *data + *n, room - *n);
+		if (got > 0)
+			*n += got;
+	} while (got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN)));
+	return got < 0 ? -errno : 0;
+}
+
+/* What threads still do. */
+static int take_open(struct critical *c)
+{
+	struct bpf_link *link = bpf_program__attach_iter(c->bpf->progs.show_path, NULL);
+	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -errno, err = fd < 0 ? fd : 0;
+	char *data = NULL;
+	size_t n = 0, i;
+
+	if (!err)
+		err = read_all(&data, &n, fd);
+	for (i = 0; i + sizeof(struct whypath_record) <= n && !err; i += sizeof(struct whypath_record))
+		err = path__take(&c->path, (const void *)(data + i));
+	free(data);
+	if (fd >= 0)
+		close(fd);
+	bpf_link__destroy(link);
+	return err;
+}
+
+#define NO_INTERRUPTS "; this kernel does not tell interrupts: a thread that one interrupts may stand for it"
+
+static void describe(struct critical *c, struct report *r, u64 elapsed)
+{
+	const struct path *p = &c->path;
+	char dropped[96] = "";
+
+	if (p->dropped)
+		snprintf(dropped, sizeof(dropped), "; %llu records are more than are kept: the oldest are unknown",
+			 p->n);
+	snprintf(c->note, sizeof(c->note),
+		 "%llu.%03llu ms elapsed, %zu link%s of %zu thread%s. A time is the most that can be gained there: "
+		 "another chain may be nearly as long%s%s",
+		 elapsed / 1000000, elapsed / 1000 % 1000, p->nlinks, p->nlinks == 1 ? "" : "s", p->nthreads_linked,
+		 p->nthreads_linked == 1 ? "" : "s", dropped, c->knows_interrupts ? "" : NO_INTERRUPTS);
+	r->caveat = c->note;
+}
+
+int critical__report(struct critical *c, struct measurement *m, struct report *r)
+{
+	u64 began = c->bpf->bss->began_ns, end;
+	int err;
+
+	critical__disarm(c);
+	err = elements__await_programs();
+	if (!err)
+		err = ring__drain(c->ring);
+	if (!err)
+		err = take_open(c);
+	end = c->path.end_ns ?: c->bpf->bss->ended_ns;
+	/* It may have ended while --delay passed. */
+	if (end < began)
+		end = began;
+	if (!err)
+		err = path__walk(&c->path, c->path.end_tid ?: c->path.end_pid, began, end);
+	if (!err)
+		err = loss__since(&r->counters, &c->losses, bpf_map__fd(c->bpf->maps.losses), m->obj);
+	if (err)
+		return err;
+	r->counters.lost[LOSS_RING_FULL] += ring__take_unread(c->ring);
+	r->value = "the critical path";
+	r->metric = "path";
+	r->table = true;
+	r->has_events = true;
+	describe(c, r, end - began);
+	return c->each ? path_rows__each(&c->path, m->cli, began, r) : path_rows__sum(&c->path, m->cli, r);
+}
+
+void critical__free(struct critical *c)
+{
+	ring__close(c->ring);
+	path__free(&c->path);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* why --critical-path: the hooks of its measurement (run/measurement.h). The path itself is why/path.h. */
+#ifndef TALLY_CALLS_WHY_CRITICAL_H
+#define TALLY_CALLS_WHY_CRITICAL_H
+
+#include "agg/loss.h"
+#include "calls/why/path.h"
+#include "cli/options.h"
+#include "run/measurement.h"
+#include "run/ring.h"
+
+struct call_signatures;
+
+/* Initialise to all zeros; the first two are options. */
+struct critical {
+	bool wanted; /* --critical-path */
+	bool each;   /* --each: links in the order of time */
+	struct whypath_bpf *bpf;
+	struct ring *ring;
+	struct path path;
+	struct loss_counters losses;
+	bool knows_interrupts; /* who wakes is known even if an interrupt does */
+	char note[384];	       /* the report's */
+};
+
+extern const struct skeleton_type whypath_skeleton;
+
+/* Whether the options fit together. Returns 0, or -EINVAL after reporting what does not. */
+int critical__check(const struct critical *c, const struct cli *cli);
+
+/* In place of the hooks of these names. They return 0 or a negative errno. */
+int critical__open(struct critical *c, struct measurement *m, struct call_signatures *signatures);
+int critical__attach(struct critical *c, struct measurement *m);
+int critical__watch(struct critical *c);
+void critical__disarm(struct critical *c);
+int critical__report(struct critical *c, struct measurement *m, struct report *r);
+void critical__free(struct critical *c);
+
+#endif /* TALLY_CALLS_WHY_CRITICAL_H */

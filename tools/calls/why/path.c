@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "calls/why/path.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+#include "bpf/calls/why.h"
+
+/*
+ * --- records -----------------------------------------------------------------------------------
+ */
+
+static u32 most_of(const struct path *p)
+{
+	return p->most ?: PATH_MOST;
+}
+
+/* The record at a place; NULL: there is none, or it has been replaced. */
+static struct path_node *node_at(const struct path *p, u64 place)
+{
+	if (!place || place > p->n || p->n - place >= most_of(p))
+		return NULL;
+	return &p->node[(place - 1) % most_of(p)];
+}
+
+static bool same_thread(const void *array, u32 index, const void *key)
+{
+	const struct path_thread *thread = array;
+
+	return thread[index].tid == *(const u32 *)key;
+}
+
+static struct path_thread *find_thread(const struct path *p, u32 tid)
+{
+	s64 at = table__find(&p->threads, table_hash(0, &tid, sizeof(tid)), same_thread, p->thread, &tid);
+
+	return at < 0 ? NULL : &p->thread[at];
+}
+
+static struct path_thread *thread_of(struct path *p, u32 tid)
+{
+	struct path_thread *thread = find_thread(p, tid);
+
+	if (thread)
+		return thread;
+	if (ARRAY_APPEND(p->thread, p->nthreads, (struct path_thread){ .tid = tid }))
+		return NULL;
+	if (table__add(&p->threads, table_hash(0, &tid, sizeof(tid)), p->nthreads - 1))
+		return NULL;
+	return &p->thread[p->nthreads - 1];
+}
+
+static bool same_name(const void *array, u32 index, const void *key)
+{
+	const char(*name)[TASK_KEY_COMM_LEN] = array;
+
+	return !strncmp(name[index], key, TASK_KEY_COMM_LEN);
+}
+
+static int add_name(struct path *p, const char *comm, u64 hash)
+{
+	int err = ARRAY_ROOM(p->name, p->nnames);
+
+	if (err)
+		return err;
+	memset(p->name[p->nnames], 0, TASK_KEY_COMM_LEN);
+	memcpy(p->name[p->nnames++], comm, strnlen(comm, TASK_KEY_COMM_LEN - 1));
+	return table__add(&p->names, hash, p->nnames - 1);
+}
+
+static int name_of(struct path *p, const char *comm, u32 *name)
+{
+	u64 hash = table_hash(0, comm, strnlen(comm, TASK_KEY_COMM_LEN));
+	s64 at;
+	int err = p->nnames ? 0 : add_name(p, "", table_hash(0, "", 0));
+
+	if (err)
+		return err;
+	at = table__find(&p->names, hash, same_name, p->name, comm);
+	if (at < 0 && p->nnames < PATH_MOST_NAMES) {
+		err = add_name(p, comm, hash);
+		at = p->nnames - 1;
+	}
+	*name = err || at < 0 ? 0 : at;
+	return err;
+}
+
+const char *path__name(const struct path *p, u32 name)
+{
+	return name < p->nnames ? p->name[name] : "";
+}
+
+/* Names of the thread before and after, and of who woke it. */
+static int name_node(struct path *p, struct path_thread *thread, struct path_node *node, const char *comm)
+{
+	u32 name = 0;
+	int err = name_of(p, comm, &name);
+
+	if (node->kind == WHYPATH_BIRTH || node->kind == WHYPATH_NAME || node->kind == WHYPATH_END)
+		thread->name = name;
+	else if (WHYPATH_BY(node->code) == WHYPATH_BY_OUTSIDE)
+		node->waker_name = name;
+	node->name = thread->name;
+	return err;
+}
+
+/* Times in their order, whatever the clocks of two CPUs say. */
+static void order_times(struct path_node *node)
+{
+	if (node->until < node->since)
+		node->until = node->since;
+	if (node->woken && node->woken < node->since)
+		node->woken = node->since;
+	if (node->woken > node->until)
+		node->woken = node->until;
+}
+
+/* Threads of a process may end while the first one goes on. */
+static void look_for_end(struct path *p, const struct whypath_record *r)
+{
+	if (r->kind == WHYPATH_END && (p->end_pid ? r->waker == p->end_pid : r->tid == p->end_tid)) {
+		p->end_tid = r->tid;
+		p->end_ns = r->since;
+	} else if (r->kind == WHYPATH_OPEN && p->end_pid && r->tid == p->end_pid) {
+		p->end_tid = 0;
+		p->end_ns = 0;
+	}
+}
+
+int path__take(struct path *p, const struct whypath_record *r)
+{
+	struct path_node node = {
+		.since = r->since,
+		.woken = r->woken,
+		.until = r->until ?: UINT64_MAX,
+		.tid = r->tid,
+		.waker = r->waker,
+		.number = r->number,
+		.slot = r->slot,
+		.phase = r->phase,
+		.code = r->code,
+		.kind = r->kind,
+	};
+	struct path_thread *thread = thread_of(p, r->tid);
+	int err = thread ? name_node(p, thread, &node, r->comm) : -ENOMEM;
+
+	if (!err && p->n < most_of(p))
+		err = array__grow(&p->node, p->n, 1, sizeof(*p->node));
+	if (err)
+		return err;
+	order_times(&node);
+	node.before = thread->last;
+	p->node[p->n++ % most_of(p)] = node;
+	p->dropped = p->n > most_of(p) ? p->n - most_of(p) : 0;
+	thread->last = p->n;
+	look_for_end(p, r);
+	return 0;
+}
+
+/*
+ * --- the walk ----------------------------------------------------------------------------------
+ */
+
+struct walk {
+	struct path *p;
+	u64 began, at;		    /* everything from at on has its links */
+	struct path_thread *thread; /* whose time before at is next */
+	u32 name;		    /* of it */
+};
+
+/* Adds the link from then to now, and goes back to then. */
+static int add_link(struct walk *w, struct path_link link, u64 from)
+{
+	struct path *p = w->p;
+	int err;
+
+	if (from < w->began)
+		from = w->began;
+	if (from >= w->at)
+		return 0;
+	link.from = from;
+	link.until = w->at;
+	link.tid = w->thread->tid;
+	link.name = w->name;
+	err = ARRAY_APPEND(p->link, p->nlinks, link);
+	if (err)
+		return err;
+	w->at = from;
+	p->nthreads_linked += !w->thread->linked;
+	w->thread->linked = true;
+	return 0;
+}
+
+static int add_what(struct walk *w, enum path_what what, u64 from)
+{
+	return add_link(w, (struct path_link){ .what = what }, from);
+}
+
+/* From when on the record says what the thread does: an open one, what it did then. */
+static u64 settled_at(const struct path_node *node)
+{
+	return node->kind == WHYPATH_OPEN ? node->since : node->until;
+}
+
+/* The next record of the thread is the one before this. */
+static void pass(struct path_thread *thread, const struct path_node *node)
+{
+	thread->after = node->number;
+	thread->last = node->before;
+}
+
+/* The thread's last record that has ended by now. Later ones are never asked for again: time only goes back. */
+static struct path_node *next_node(struct walk *w)
+{
+	struct path_node *node;
+
+	while ((node = node_at(w->p, w->thread->last)) && settled_at(node) > w->at)
+		pass(w->thread, node);
+	return node;
+}
+
+/* The path goes on with another thread. Without records of it nobody knows what it did. */
+static bool follow(struct walk *w, u32 tid)
+{
+	struct path_thread *thread = find_thread(w->p, tid), *before = w->thread;
+
+	if (!thread)
+		return false;
+	w->thread = thread;
+	if (next_node(w))
+		return true;
+	w->thread = before;
+	return false;
+}
+
+static struct path_link wait_link(const struct path_node *node)
+{
+	return (struct path_link){
+		.what = PATH_WAIT,
+		.phase = node->phase,
+		.slot = node->slot,
+		.file = WHYPATH_FILE(node->code),
+		.by = WHYPATH_BY(node->code),
+		.waker_name = node->waker_name,
+	};
+}
+
+static bool is_runnable(u32 phase)
+{
+	return phase == WHY_WOKEN || phase == WHY_PREEMPTED || phase == WHY_THROTTLED;
+}
+
+/* The part of a wait before its wakeup. A thread that nobody in scope made has no past to go on with. */
+static int explain_wait(struct walk *w, const struct path_node *node)
+{
+	u64 since = node->kind == WHYPATH_BIRTH ? w->began : node->since;
+
+	if (WHYPATH_BY(node->code) != WHYPATH_BY_THREAD)
+		return node->kind == WHYPATH_BIRTH ? add_what(w, PATH_HOLE, since) :
+						     add_link(w, wait_link(node), since);
+	return follow(w, node->waker) ? 0 : add_what(w, PATH_HOLE, since);
+}
+
+/* A wait, from its end to its begin. */
+static int take_wait(struct walk *w, const struct path_node *node)
+{
+	struct path_link for_cpu = { .what = PATH_FOR_CPU, .phase = WHY_WOKEN };
+	int err = 0;
+
+	if (is_runnable(node->phase)) {
+		for_cpu.phase = node->phase;
+		return add_link(w, for_cpu, node->since);
+	}
+	if (node->woken)
+		err = add_link(w, for_cpu, node->woken);
+	if (err || w->at <= w->began)
+		return err;
+	return explain_wait(w, node);
+}
+
+static int take_node(struct walk *w, const struct path_node *node)
+{
+	switch (node->kind) {
+	case WHYPATH_WAIT:
+	case WHYPATH_BIRTH:
+		return take_wait(w, node);
+	case WHYPATH_HOLE:
+		return add_what(w, PATH_HOLE, node->since);
+	case WHYPATH_OPEN:
+		return node->phase == WHY_ON_CPU || node->phase == WHY_UNKNOWN ? 0 : take_wait(w, node);
+	default:
+		return 0;
+	}
+}
+
+/* Whether a record between this one and the one behind it is missing. */
+static bool is_torn(const struct path_thread *thread, const struct path_node *node)
+{
+	return thread->after && node->number + 1 != thread->after;
+}
+
+/* One step back: the time on a CPU up to now, and the record before it. */
+static int step(struct walk *w)
+{
+	struct path_node *node = next_node(w);
+	enum path_what what = PATH_ON_CPU;
+	int err;
+
+	if (!node)
+		return add_what(w, PATH_HOLE, w->began);
+	if (is_torn(w->thread, node))
+		what = PATH_HOLE;
+	w->name = node->name;
+	pass(w->thread, node);
+	err = add_what(w, what, node->kind == WHYPATH_OPEN ? w->at : node->until);
+	return err ?: take_node(w, node);
+}
+
+int path__walk(struct path *p, u32 tid, u64 began_ns, u64 end_ns)
+{
+	struct walk w = { .p = p, .began = began_ns, .at = end_ns, .thread = thread_of(p, tid) };
+	int err = w.thread ? 0 : -ENOMEM;
+
+	while (!err && w.at > w.began)
+		err = step(&w);
+	return err;
+}
+
+void path__free(struct path *p)
+{
+	free(p->node);
+	free(p->thread);
+	table__free(&p->threads);
+	free(p->name);
+	table__free(&p->names);
+	free(p->link);
+}
