@@ -78,7 +78,8 @@ LIBS     := $(libdw) -lbpf -lelf -lz -ljansson -lm
 ifdef STATIC
 CPPFLAGS += -DTALLY_STATIC
 # user/host/module_btfs.c, user/types/kernel_btf.c
-LDFLAGS  += -static $(foreach f,bpf_btf_get_next_id btf__load_vmlinux_btf btf__free,-Wl,--wrap=$(f))
+wrapped  := bpf_btf_get_next_id btf__load_vmlinux_btf btf__free btf__find_by_name_kind btf__type_by_id
+LDFLAGS  += -static $(foreach f,$(wrapped),-Wl,--wrap=$(f))
 LIBS     := $(shell $(PKG_CONFIG) --static --libs $(if $(libdw),libdw liblzma) libbpf libelf jansson) -lm
 endif
 ifneq ($(libdw),)

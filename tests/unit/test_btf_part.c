@@ -24,6 +24,7 @@
 
 static struct {
 	struct btf *btf;                /* what objects are relocated by */
+	const struct btf_part *part;    /* its numbers, of a part */
 	struct bpf_insn insn[MOST];
 	size_t n;
 	u32 attach_id[1000];
@@ -63,6 +64,26 @@ void btf__free(struct btf *btf)
 
 	if (btf != loaded.btf)
 		real(btf);
+}
+
+/* libbpf finds the kernel's ids in a part, and reads types by either. */
+__s32 btf__find_by_name_kind(const struct btf *btf, const char *name, u32 kind)
+{
+	__s32 (*real)(const struct btf *btf, const char *name, u32 kind) = dlsym(RTLD_NEXT, "btf__find_by_name_kind");
+	__s32 id = real(btf, name, kind);
+
+	return id > 0 && btf == loaded.btf && loaded.part ? (__s32)loaded.part->kernel_id[id] : id;
+}
+
+const struct btf_type *btf__type_by_id(const struct btf *btf, u32 id)
+{
+	static const struct btf_type *(*real)(const struct btf *btf, u32 id);
+
+	if (!real)
+		real = (typeof(real))dlsym(RTLD_NEXT, "btf__type_by_id");
+	if (btf == loaded.btf && loaded.part && id >= loaded.part->n)
+		id = btf_part__id(loaded.part, id) ?: id;
+	return real(btf, id);
 }
 
 /* No modules. */
@@ -149,12 +170,13 @@ static struct bpf_object *open_object(const char *path)
 }
 
 /* Loads it by this BTF; returns libbpf's answer. */
-static int load(const char *path, struct btf *btf)
+static int load(const char *path, struct btf *btf, const struct btf_part *part)
 {
 	struct bpf_object *obj = open_object(path);
 	int err;
 
 	loaded.btf = btf;
+	loaded.part = part;
 	loaded.n = loaded.programs = 0;
 	memset(loaded.attach_id, 0, sizeof(loaded.attach_id));
 	err = bpf_object__load(obj);
@@ -165,49 +187,61 @@ static int load(const char *path, struct btf *btf)
 	return err;
 }
 
-static struct btf *part_for(const char *path, const struct btf_bytes *bytes)
+/* An object with ids of types in its instructions gets a part with the kernel's ids. */
+static struct btf *part_for(const char *path, const struct btf_bytes *bytes, bool keep_ids, struct btf_part *part)
 {
 	struct bpf_object *obj = open_object(path);
-	struct btf_names names = {};
+	struct btf_names names = { .keep_ids = keep_ids };
 	struct btf *btf;
-	void *data;
 	size_t size;
 	char *file = file_bytes(path, &size);
-	u32 part;
 
 	assert_int_equal(btf_names__add_object(&names, obj, file, size), 0);
-	assert_int_equal(btf_bytes__make_part(bytes, &names, false, &data, &part), 0);
-	btf = btf__new(data, part);
+	assert_int_equal(btf_bytes__make_part(bytes, &names, false, part), 0);
+	btf = btf__new(part->data, part->size);
 	assert_non_null(btf);
+	assert_int_equal(btf__type_cnt(btf), part->n);
+	/* libbpf walks over all types for each one that it looks for. */
+	if (!names.keep_ids)
+		assert_true(part->n < bytes->n / 10);
 	btf_names__free(&names);
 	bpf_object__close(obj);
 	free(file);
-	free(data);
 	return btf;
 }
 
 static struct bpf_insn expected[MOST];
 static u32 expected_id[ARRAY_SIZE(loaded.attach_id)];
 
-static void compare(const char *path, struct btf *all, const struct btf_bytes *bytes)
+static void compare_part(const char *path, const struct btf_bytes *bytes, bool keep_ids, int err, size_t n,
+			 size_t programs)
 {
-	size_t n, programs;
-	struct btf *part = part_for(path, bytes);
-	int err;
+	struct btf_part part;
+	struct btf *btf = part_for(path, bytes, keep_ids, &part);
 
-	/* The first loads are also libbpf's tries of what the kernel has. */
-	load(path, all);
-	err = load(path, all);
-	n = loaded.n;
-	programs = loaded.programs;
-	memcpy(expected, loaded.insn, n * sizeof(*expected));
-	memcpy(expected_id, loaded.attach_id, sizeof(expected_id));
-	assert_int_equal(load(path, part), err);
-	btf__free(part);
+	assert_int_equal(load(path, btf, &part), err);
+	btf__free(btf);
+	btf_part__free(&part);
 	assert_int_equal(loaded.programs, programs);
 	assert_int_equal(loaded.n, n);
 	assert_memory_equal(loaded.insn, expected, n * sizeof(*expected));
 	assert_memory_equal(loaded.attach_id, expected_id, sizeof(expected_id));
+}
+
+static void compare(const char *path, struct btf *all, const struct btf_bytes *bytes)
+{
+	size_t n, programs;
+	int err;
+
+	/* The first loads are also libbpf's tries of what the kernel has. */
+	load(path, all, NULL);
+	err = load(path, all, NULL);
+	n = loaded.n;
+	programs = loaded.programs;
+	memcpy(expected, loaded.insn, n * sizeof(*expected));
+	memcpy(expected_id, loaded.attach_id, sizeof(expected_id));
+	compare_part(path, bytes, false, err, n, programs);
+	compare_part(path, bytes, true, err, n, programs);
 	if (getenv("TALLY_BTF_VERBOSE"))
 		printf("%s: %d, %zu programs, %zu instructions\n", path, err, programs, n);
 }
@@ -260,9 +294,8 @@ static void missing_names(void **state)
 	struct bpf_object *obj;
 	struct btf_bytes bytes;
 	size_t size, file_size;
+	struct btf_part part;
 	char *data, *file;
-	void *part;
-	u32 n;
 
 	(void)state;
 	if (access(here, R_OK) || access(path, R_OK))
@@ -275,10 +308,11 @@ static void missing_names(void **state)
 		if (bpf_program__type(program) == BPF_PROG_TYPE_TRACING)
 			bpf_program__set_expected_attach_type(program, BPF_LSM_MAC);
 	assert_int_equal(btf_names__add_object(&names, obj, file, file_size), 0);
-	assert_int_equal(btf_bytes__make_part(&bytes, &names, true, &part, &n), -ENOENT);
-	assert_int_equal(btf_bytes__make_part(&bytes, &names, false, &part, &n), 0);
-	assert_true(n < size);
-	free(part);
+	assert_int_equal(btf_bytes__make_part(&bytes, &names, true, &part), -ENOENT);
+	assert_null(part.data);
+	assert_int_equal(btf_bytes__make_part(&bytes, &names, false, &part), 0);
+	assert_true(part.size < size);
+	btf_part__free(&part);
 	btf_names__free(&names);
 	btf_bytes__close(&bytes);
 	bpf_object__close(obj);

@@ -6,6 +6,10 @@
 #include <bpf/libbpf.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "types/kernel_btf.h"
@@ -79,6 +83,53 @@ static void arguments_without_all_of_it(void **state)
 	kernel_btf__drop();
 }
 
+/* While an object is loaded, libbpf gets some hundred types, and the kernel's ids of what it looks up. */
+static void part_has_the_ids_of_the_kernel(void **state)
+{
+	static const char path[] = "build/bpf/runqlat.bpf.o", name[] = "btf_trace_sched_switch";
+	struct bpf_object *obj = access(path, R_OK) ? NULL : bpf_object__open_file(path, NULL);
+	struct bpf_object_skeleton s = { .obj = &obj };
+	int fd = open(path, O_RDONLY | O_CLOEXEC), id;
+	const struct btf_type *t;
+	unsigned int before;
+	struct stat st;
+	struct btf *btf;
+	u32 all;
+
+	(void)state;
+	if (!obj || access("/sys/kernel/btf/vmlinux", R_OK))
+		skip();
+	assert_int_equal(fstat(fd, &st), 0);
+	s.data_sz = st.st_size;
+	s.data = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	assert_true(s.data != MAP_FAILED);
+
+	btf = btf__load_vmlinux_btf();
+	id = btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF);
+	assert_true(id > 0);
+	all = btf__type_cnt(btf);
+	btf__free(btf);
+	kernel_btf__drop();
+
+	before = made;
+	kernel_btf__begin_load(&s);
+	btf = btf__load_vmlinux_btf();
+	assert_non_null(btf);
+	assert_int_equal(made, before);
+	assert_true(btf__type_cnt(btf) < all / 10);
+	assert_int_equal(btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF), id);
+	t = btf__type_by_id(btf, id);
+	assert_non_null(t);
+	assert_string_equal(btf__name_by_offset(btf, t->name_off), name);
+	assert_null(btf__type_by_id(btf, all));
+	btf__free(btf);
+	kernel_btf__end_load();
+	kernel_btf__drop();
+	munmap((void *)s.data, st.st_size);
+	close(fd);
+	bpf_object__close(obj);
+}
+
 static void others_are_freed(void **state)
 {
 	struct btf *btf = btf__new_empty();
@@ -129,6 +180,7 @@ int main(void)
 		cmocka_unit_test(read_once),
 		cmocka_unit_test(read_again_after_it_was_dropped),
 		cmocka_unit_test(arguments_without_all_of_it),
+		cmocka_unit_test(part_has_the_ids_of_the_kernel),
 		cmocka_unit_test(others_are_freed),
 		cmocka_unit_test(places_of_per_cpu_variables),
 	};

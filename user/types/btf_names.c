@@ -24,7 +24,7 @@ size_t btf_essential_length(const char *name)
 	return n;
 }
 
-static int add_name(struct btf_names *names, const char *prefix, const char *name, u32 kind)
+static int add_name(struct btf_names *names, const char *prefix, const char *name, u32 kind, bool by_id)
 {
 	char *text;
 	size_t i;
@@ -34,11 +34,12 @@ static int add_name(struct btf_names *names, const char *prefix, const char *nam
 		return -ENOMEM;
 	for (i = 0; i < names->n; i++)
 		if (names->name[i].kind == kind && !strcmp(names->name[i].name, text)) {
+			names->name[i].by_id |= by_id;
 			free(text);
 			return 0;
 		}
 	err = ARRAY_APPEND(names->name, names->n,
-			   (struct btf_wanted){ .name = text, .length = strlen(text), .kind = kind });
+			   (struct btf_wanted){ .name = text, .length = strlen(text), .kind = kind, .by_id = by_id });
 	if (err)
 		free(text);
 	return err;
@@ -72,7 +73,7 @@ static int add_root(struct btf_names *names, const struct btf *btf, u32 id)
 	text = strndup(name, btf_essential_length(name));
 	if (!text)
 		return -ENOMEM;
-	err = add_name(names, "", text, btf_plain_kind(t));
+	err = add_name(names, "", text, btf_plain_kind(t), false);
 	free(text);
 	return err;
 }
@@ -82,7 +83,7 @@ static int add_whole_name(struct btf_names *names, const char *prefix, const cha
 {
 	if (name[btf_essential_length(name)])
 		return -EOPNOTSUPP;
-	return add_name(names, prefix, name, kind);
+	return add_name(names, prefix, name, kind, true);
 }
 
 static int add_ksyms(struct btf_names *names, const struct btf *btf)
@@ -175,6 +176,7 @@ static int add_relocations(struct btf_names *names, const struct btf *btf, const
 			/* Later kinds compare what pointers point to. */
 			if (relo.kind > BPF_CORE_ENUMVAL_VALUE)
 				return -EOPNOTSUPP;
+			names->keep_ids |= relo.kind == BPF_CORE_TYPE_ID_TARGET;
 			if (relo.kind != BPF_CORE_TYPE_ID_LOCAL)
 				err = add_root(names, btf, relo.type_id);
 		}

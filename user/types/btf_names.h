@@ -13,14 +13,14 @@ struct btf_wanted {
 	char *name;             /* of relocated types without their flavours (NAME___FLAVOUR) */
 	size_t length;
 	u32 kind;               /* BTF_KIND_; an enum may be of either kind */
-	/* Of the search, types/btf_part.c: the next one of this hash, its index and 1; found. */
-	size_t next;
-	bool found;
+	bool by_id;             /* libbpf tells the kernel its id */
+	bool found;             /* by btf_bytes__make_part() */
 };
 
 struct btf_names {
 	struct btf_wanted *name;
 	size_t n;
+	bool keep_ids;          /* the part must: instructions have ids of types */
 };
 
 /*

@@ -52,10 +52,42 @@ static bool is_within(u32 offset, u32 size, size_t whole)
 	return offset <= whole && size <= whole - offset;
 }
 
+static const char *string_at(const struct btf_bytes *b, u32 offset)
+{
+	return offset < b->strings_size ? b->strings + offset : "";
+}
+
+/* Takes a name up to its first flavour. */
+static u32 hash_name(const char *s)
+{
+	u32 hash = 0, i;
+
+	for (i = 0; s[i]; i++) {
+		if (i && s[i] == '_' && s[i + 1] == '_' && s[i + 2] == '_')
+			break;
+		hash = hash * 31 + (u8)s[i];
+	}
+	return (hash ^ hash >> 15) % BTF_HASHES;
+}
+
+/* Chains are in the order of ids if types are added from the last one on. */
+static void add_to_index(struct btf_bytes *b, u32 id)
+{
+	const struct btf_type *t = btf_bytes__type(b, id);
+	u32 *first = btf_kind(t) == BTF_KIND_INT ? &b->first_int : NULL;
+
+	if (!first && t->name_off)
+		first = &b->first[hash_name(string_at(b, t->name_off))];
+	if (!first)
+		return;
+	b->next[id] = *first;
+	*first = id;
+}
+
 static int find_types(struct btf_bytes *b)
 {
 	size_t size;
-	u32 at;
+	u32 at, id;
 
 	b->n = 1;
 	for (at = 0; at < b->types_size; at += size) {
@@ -68,6 +100,8 @@ static int find_types(struct btf_bytes *b)
 			return -EBADMSG;
 		b->offset[b->n++] = at;
 	}
+	for (id = b->n - 1; id; id--)
+		add_to_index(b, id);
 	return 0;
 }
 
@@ -75,6 +109,7 @@ int btf_bytes__open(struct btf_bytes *out, const void *data, size_t size)
 {
 	const struct btf_header *h = data;
 	struct btf_bytes b;
+	size_t most;
 	int err;
 
 	if (size < sizeof(*h))
@@ -85,14 +120,16 @@ int btf_bytes__open(struct btf_bytes *out, const void *data, size_t size)
 	    !is_within(h->type_off, h->type_len, size - h->hdr_len) ||
 	    !is_within(h->str_off, h->str_len, size - h->hdr_len) || !h->str_len)
 		return -EBADMSG;
+	most = h->type_len / sizeof(struct btf_type) + 2;
 	b = (struct btf_bytes){
 		.types = (const u8 *)data + h->hdr_len + h->type_off, .types_size = h->type_len,
 		.strings = (const char *)data + h->hdr_len + h->str_off, .strings_size = h->str_len,
-		.offset = malloc((h->type_len / sizeof(struct btf_type) + 2) * sizeof(u32)),
+		.offset = malloc(most * sizeof(u32)), .next = malloc(most * sizeof(u32)),
+		.first = calloc(BTF_HASHES, sizeof(u32)),
 	};
-	if (!b.offset)
-		return -ENOMEM;
-	err = b.strings[0] || b.strings[b.strings_size - 1] ? -EBADMSG : find_types(&b);
+	err = -ENOMEM;
+	if (b.offset && b.next && b.first)
+		err = b.strings[0] || b.strings[b.strings_size - 1] ? -EBADMSG : find_types(&b);
 	if (err)
 		btf_bytes__close(&b);
 	else
@@ -103,6 +140,8 @@ int btf_bytes__open(struct btf_bytes *out, const void *data, size_t size)
 void btf_bytes__close(struct btf_bytes *b)
 {
 	free(b->offset);
+	free(b->next);
+	free(b->first);
 	*b = (struct btf_bytes){};
 }
 
@@ -111,9 +150,10 @@ const struct btf_type *btf_bytes__type(const struct btf_bytes *b, u32 id)
 	return id && id < b->n ? (const void *)(b->types + b->offset[id]) : NULL;
 }
 
-static const char *string_at(const struct btf_bytes *b, u32 offset)
+/* The first id of the chain that has all types of this name and kind. */
+static u32 first_of(const struct btf_bytes *b, const char *name, u32 kind)
 {
-	return offset < b->strings_size ? b->strings + offset : "";
+	return kind == BTF_KIND_INT ? b->first_int : b->first[hash_name(name)];
 }
 
 u32 btf_bytes__find(const struct btf_bytes *b, const char *name, u32 kind)
@@ -121,7 +161,7 @@ u32 btf_bytes__find(const struct btf_bytes *b, const char *name, u32 kind)
 	const struct btf_type *t;
 	u32 id;
 
-	for (id = 1; id < b->n; id++) {
+	for (id = first_of(b, name, kind); id; id = b->next[id]) {
 		t = btf_bytes__type(b, id);
 		if (btf_kind(t) == kind && !strcmp(string_at(b, t->name_off), name))
 			return id;
@@ -131,29 +171,14 @@ u32 btf_bytes__find(const struct btf_bytes *b, const char *name, u32 kind)
 
 /* --- finding them ------------------------------------------------------------------------------ */
 
-#define HASHES 1024
-
-/* Takes the first bytes of a name, without its flavour. */
-static u32 hash_name(const char *s)
-{
-	u32 hash = 0, i;
-
-	for (i = 0; i < 6 && s[i]; i++) {
-		if (i && s[i] == '_' && s[i + 1] == '_' && s[i + 2] == '_')
-			break;
-		hash = hash * 31 + (u8)s[i];
-	}
-	return (hash ^ hash >> 10) % HASHES;
-}
-
 struct search {
 	const struct btf_bytes *b;
 	struct btf_names *names;
-	size_t first[HASHES];   /* index and 1 */
 	u8 *how;                /* enum kept of each id */
 	u32 *todo;              /* kept; what they hold has to be kept, too */
 	size_t ntodo;
-	bool bad;
+	u32 nkept;
+	bool keeps_ids, bad;
 };
 
 enum kept {
@@ -166,48 +191,40 @@ static void keep(struct search *s, u32 id, enum kept how)
 	if (id >= s->b->n)
 		s->bad = true;
 	else if (id && s->how[id] < how) {
+		s->nkept += !s->how[id];
 		s->how[id] = how;
 		s->todo[s->ntodo++] = id;
 	}
 }
 
 /* Keeps more than is asked for: functions called like a wanted struct, other flavours. */
-static bool is_wanted(struct search *s, const struct btf_type *t, const char *name)
+static void keep_named(struct search *s, struct btf_wanted *w)
 {
-	size_t i = s->first[hash_name(name)];
-	bool is = false;
+	const struct btf_type *t;
+	const char *name;
+	u32 id;
 
-	for (; i; i = s->names->name[i - 1].next) {
-		struct btf_wanted *w = &s->names->name[i - 1];
-
+	for (id = first_of(s->b, w->name, w->kind); id; id = s->b->next[id]) {
+		t = btf_bytes__type(s->b, id);
+		name = string_at(s->b, t->name_off);
 		if (strncmp(name, w->name, w->length) ||
 		    (name[w->length] && strncmp(name + w->length, "___", 3)))
 			continue;
 		w->found |= w->kind == btf_plain_kind(t) && btf_essential_length(name) == w->length;
-		is = true;
+		keep(s, id, KEPT_FOLLOWED);
 	}
-	return is;
 }
 
 static void find_wanted(struct search *s)
 {
-	const struct btf_type *t;
 	size_t i;
 	u32 id;
 
-	for (i = 0; i < s->names->n; i++) {
-		size_t *first = &s->first[hash_name(s->names->name[i].name)];
-
-		s->names->name[i].next = *first;
-		*first = i + 1;
-	}
-	for (id = 1; id < s->b->n; id++) {
-		t = btf_bytes__type(s->b, id);
-		if (t->name_off && is_wanted(s, t, string_at(s->b, t->name_off)))
-			keep(s, id, KEPT_FOLLOWED);
-		else if (btf_kind(t) == BTF_KIND_INT)
-			keep(s, id, KEPT);      /* libbpf tells the size of pointers by them */
-	}
+	for (i = 0; i < s->names->n; i++)
+		keep_named(s, &s->names->name[i]);
+	/* libbpf tells the size of pointers by them. */
+	for (id = s->b->first_int; id; id = s->b->next[id])
+		keep(s, id, KEPT_FOLLOWED);
 }
 
 static void keep_held(struct search *s, u32 id)
@@ -259,13 +276,14 @@ static bool all_found(const struct btf_names *names)
 
 /* --- writing them ------------------------------------------------------------------------------ */
 
-struct part {
+struct writing {
 	const struct search *s;
+	struct btf_part *part;
 	u8 *data;
-	u32 n, types_size, strings_size;
+	u32 types_size, strings_size;
 };
 
-static u32 put_string(struct part *p, u32 offset)
+static u32 put_string(struct writing *p, u32 offset)
 {
 	const char *text = string_at(p->s->b, offset);
 	char *strings = (char *)p->data + sizeof(struct btf_header) + p->types_size;
@@ -279,8 +297,7 @@ static u32 put_string(struct part *p, u32 offset)
 }
 
 /* Calls back for each string of a record. */
-static void each_string(struct btf_type *t, void (*visit)(struct part *p, u32 *offset),
-			struct part *p)
+static void each_string(struct btf_type *t, void (*visit)(struct writing *p, u32 *offset), struct writing *p)
 {
 	u32 i, n = btf_vlen(t);
 
@@ -306,62 +323,123 @@ static void each_string(struct btf_type *t, void (*visit)(struct part *p, u32 *o
 	}
 }
 
-static void count_string(struct part *p, u32 *offset)
+static void count_string(struct writing *p, u32 *offset)
 {
 	p->strings_size += strlen(string_at(p->s->b, *offset)) + 1;
 }
 
-static void move_string(struct part *p, u32 *offset)
+static void move_string(struct writing *p, u32 *offset)
 {
 	*offset = put_string(p, *offset);
 }
 
-static void measure(struct part *p)
+/* Calls back for each type that a record names. */
+static void each_type(struct btf_type *t, void (*visit)(struct writing *p, u32 *id), struct writing *p)
 {
-	const struct btf_bytes *b = p->s->b;
-	u32 id, last = 0;
+	u32 i, n = btf_vlen(t);
 
-	for (id = 1; id < b->n; id++)
-		if (p->s->how[id])
-			last = id;
-	p->n = last + 1;
-	p->strings_size = 1;
-	for (id = 1; id < p->n; id++) {
-		const struct btf_type *t = btf_bytes__type(b, id);
-
-		p->types_size += p->s->how[id] ? record_size(t) : sizeof(*t);
-		if (p->s->how[id])
-			each_string((struct btf_type *)t, count_string, p);
+	switch (btf_kind(t)) {
+	case BTF_KIND_PTR:
+	case BTF_KIND_CONST:
+	case BTF_KIND_VOLATILE:
+	case BTF_KIND_RESTRICT:
+	case BTF_KIND_TYPEDEF:
+	case BTF_KIND_TYPE_TAG:
+	case BTF_KIND_DECL_TAG:
+	case BTF_KIND_FUNC:
+	case BTF_KIND_VAR:
+		visit(p, &t->type);
+		break;
+	case BTF_KIND_ARRAY:
+		visit(p, &btf_array(t)->type);
+		visit(p, &btf_array(t)->index_type);
+		break;
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION:
+		for (i = 0; i < n; i++)
+			visit(p, &btf_members(t)[i].type);
+		break;
+	case BTF_KIND_FUNC_PROTO:
+		visit(p, &t->type);
+		for (i = 0; i < n; i++)
+			visit(p, &btf_params(t)[i].type);
+		break;
+	case BTF_KIND_DATASEC:
+		for (i = 0; i < n; i++)
+			visit(p, &btf_var_secinfos(t)[i].type);
+		break;
 	}
 }
 
-static void put_types(struct part *p)
+/* Nobody has looked at the id of a type that was not followed: it becomes void. */
+static void move_type(struct writing *p, u32 *id)
+{
+	*id = *id < p->s->b->n && p->s->how[*id] ? btf_part__id(p->part, *id) : 0;
+}
+
+/* The shortest record there is stands for a type that is left out. */
+static const struct btf_type *record_of(const struct writing *p, u32 kernel_id)
 {
 	static const struct btf_type none = { .info = BTF_KIND_FWD << 24 };
+
+	return p->s->how[kernel_id] ? btf_bytes__type(p->s->b, kernel_id) : &none;
+}
+
+static void measure(struct writing *p)
+{
+	u32 id;
+
+	p->strings_size = 1;
+	for (id = 1; id < p->part->n; id++) {
+		const struct btf_type *t = record_of(p, p->part->kernel_id[id]);
+
+		p->types_size += record_size(t);
+		each_string((struct btf_type *)t, count_string, p);
+	}
+}
+
+static void put_types(struct writing *p)
+{
 	u8 *to = p->data + sizeof(struct btf_header);
 	u32 id;
 
-	for (id = 1; id < p->n; id++) {
-		const struct btf_type *t = p->s->how[id] ? btf_bytes__type(p->s->b, id) : &none;
-		struct btf_type *copy = (void *)to;
+	for (id = 1; id < p->part->n; id++) {
+		const struct btf_type *t = record_of(p, p->part->kernel_id[id]);
 		size_t size = record_size(t);
 
 		memcpy(to, t, size);
-		if (t != &none)
-			each_string(copy, move_string, p);
-		/* Nobody has looked at the id of a type that was not followed. */
-		if (btf_kind(t) == BTF_KIND_PTR && (t->type >= p->n || !p->s->how[t->type]))
-			copy->type = 0;
+		each_string((struct btf_type *)to, move_string, p);
+		each_type((struct btf_type *)to, move_type, p);
 		to += size;
 	}
 }
 
-static int write_part(const struct search *s, void **data, u32 *size)
+/* Types follow each other in the order of the kernel's ids. */
+static int number_types(const struct search *s, struct btf_part *part)
 {
-	struct part p = { .s = s };
+	u32 id, last = 0;
+
+	for (id = 1; id < s->b->n; id++)
+		if (s->how[id])
+			last = id;
+	part->kernel_id = calloc((s->keeps_ids ? last : s->nkept) + 1, sizeof(u32));
+	if (!part->kernel_id)
+		return -ENOMEM;
+	part->n = 1;
+	for (id = 1; id <= last; id++)
+		if (s->keeps_ids || s->how[id])
+			part->kernel_id[part->n++] = id;
+	return 0;
+}
+
+static int write_part(const struct search *s, struct btf_part *part)
+{
+	struct writing p = { .s = s, .part = part };
 	struct btf_header *h;
 	size_t all;
 
+	if (number_types(s, part))
+		return -ENOMEM;
 	measure(&p);
 	all = sizeof(*h) + (size_t)p.types_size + p.strings_size;
 	p.data = all <= UINT32_MAX ? calloc(1, all) : NULL;
@@ -374,32 +452,71 @@ static int write_part(const struct search *s, void **data, u32 *size)
 	};
 	p.strings_size = 1;
 	put_types(&p);
-	*data = p.data;
-	*size = all;
+	part->data = p.data;
+	part->size = all;
 	return 0;
 }
 
-int btf_bytes__make_part(const struct btf_bytes *b, struct btf_names *names, bool all,
-			 void **part, u32 *size)
+/* Whether no id of the kernel's that libbpf is told would be one of the part's as well. */
+static bool ids_are_apart(const struct search *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->names->n; i++) {
+		const struct btf_wanted *w = &s->names->name[i];
+		u32 id = w->by_id ? btf_bytes__find(s->b, w->name, w->kind) : 0;
+
+		if (id && id <= s->nkept)
+			return false;
+	}
+	return true;
+}
+
+int btf_bytes__make_part(const struct btf_bytes *b, struct btf_names *names, bool all, struct btf_part *part)
 {
 	struct search s = { .b = b, .names = names, .how = calloc(b->n, 1) };
 	int err = -ENOMEM;
 
+	*part = (struct btf_part){};
 	/* A type is kept at most twice. */
-	s.todo = calloc(b->n, 2 * sizeof(*s.todo));
+	s.todo = malloc(2 * b->n * sizeof(*s.todo));
 	if (!s.how || !s.todo)
 		goto out;
 	find_wanted(&s);
 	while (s.ntodo)
 		keep_held(&s, s.todo[--s.ntodo]);
-	if (s.bad)
-		err = -EBADMSG;
-	else if (all && !all_found(names))
-		err = -ENOENT;
-	else
-		err = write_part(&s, part, size);
+	err = s.bad ? -EBADMSG : all && !all_found(names) ? -ENOENT : 0;
+	s.keeps_ids = names->keep_ids || !ids_are_apart(&s);
+	if (!err)
+		err = write_part(&s, part);
+	if (err)
+		btf_part__free(part);
 out:
 	free(s.how);
 	free(s.todo);
 	return err;
+}
+
+/* --- its ids ----------------------------------------------------------------------------------- */
+
+u32 btf_part__id(const struct btf_part *part, u32 kernel_id)
+{
+	u32 low = 1, high = part->n;
+
+	while (low < high) {
+		u32 middle = low + (high - low) / 2;
+
+		if (part->kernel_id[middle] < kernel_id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < part->n && part->kernel_id[low] == kernel_id ? low : 0;
+}
+
+void btf_part__free(struct btf_part *part)
+{
+	free(part->data);
+	free(part->kernel_id);
+	*part = (struct btf_part){};
 }

@@ -2,9 +2,10 @@
 /*
  * Replaces libbpf's btf__load_vmlinux_btf() and btf__free(). libbpf reads and indexes the kernel's
  * BTF again for each object (bpf_object__load(), libbpf 1.1 to 1.6) and offers no way to share it;
- * that dominated the start time of a tool.
+ * that dominated the start time of a tool. Replaces btf__find_by_name_kind() and btf__type_by_id(), too:
+ * a part has ids of its own, and libbpf passes what it finds to the kernel.
  *
- * A shared libbpf calls both through its PLT, where the executable's definition takes precedence;
+ * A shared libbpf calls them through its PLT, where the executable's definition takes precedence;
  * for a static one the Makefile passes --wrap.
  */
 #include "types/kernel_btf.h"
@@ -25,40 +26,29 @@
 #include "types/btf_part.h"
 
 #ifdef TALLY_STATIC
-#define btf__load_vmlinux_btf __wrap_btf__load_vmlinux_btf
-#define btf__free	      __wrap_btf__free
+#define btf__load_vmlinux_btf  __wrap_btf__load_vmlinux_btf
+#define btf__free	       __wrap_btf__free
+#define btf__find_by_name_kind __wrap_btf__find_by_name_kind
+#define btf__type_by_id	       __wrap_btf__type_by_id
 struct btf *__wrap_btf__load_vmlinux_btf(void);
 void __wrap_btf__free(struct btf *btf);
+__s32 __wrap_btf__find_by_name_kind(const struct btf *btf, const char *name, __u32 kind);
+const struct btf_type *__wrap_btf__type_by_id(const struct btf *btf, __u32 id);
 struct btf *__real_btf__load_vmlinux_btf(void);
 void __real_btf__free(struct btf *btf);
-
-static struct btf *real_load(void)
-{
-	return __real_btf__load_vmlinux_btf();
-}
-
-static void real_free(struct btf *btf)
-{
-	__real_btf__free(btf);
-}
+__s32 __real_btf__find_by_name_kind(const struct btf *btf, const char *name, __u32 kind);
+const struct btf_type *__real_btf__type_by_id(const struct btf *btf, __u32 id);
+#define REAL(name) __real_##name
 #else
-static struct btf *real_load(void)
-{
-	struct btf *(*load)(void) = dlsym(RTLD_NEXT, "btf__load_vmlinux_btf");
-
-	if (load)
-		return load();
-	errno = ENOSYS;
-	return NULL;
-}
-
-static void real_free(struct btf *btf)
-{
-	void (*release)(struct btf *btf) = dlsym(RTLD_NEXT, "btf__free");
-
-	if (release)
-		release(btf);
-}
+/* libbpf is there: its functions are called before these. */
+#define REAL(name)                                                                                                     \
+	({                                                                                                             \
+		static typeof(&(name)) real;                                                                           \
+                                                                                                                       \
+		if (!real)                                                                                             \
+			real = (typeof(real))dlsym(RTLD_NEXT, #name);                                                  \
+		real;                                                                                                  \
+	})
 #endif
 
 static struct {
@@ -66,8 +56,10 @@ static struct {
 	size_t size;
 	struct btf_bytes bytes; /* .n: 0: not read */
 	struct btf *btf, *part;
+	struct btf_part numbers;        /* of the part's types */
 	unsigned int users, part_users;
 	bool loading;
+	bool tried, is_asked;           /* whether libbpf calls btf__find_by_name_kind() here */
 } shared;
 
 /* --- the file --------------------------------------------------------------------------------- */
@@ -135,7 +127,7 @@ static struct btf *load_all(void)
 		open_file();
 	btf = shared.file ? btf__new(shared.file, shared.size) : NULL;
 	close_file();
-	return btf ?: real_load();
+	return btf ?: REAL(btf__load_vmlinux_btf)();
 }
 
 struct btf *btf__load_vmlinux_btf(void)
@@ -157,9 +149,9 @@ static void free_part(void)
 		return;
 	if (!shared.part)
 		return;
-	real_free(shared.part);
+	REAL(btf__free)(shared.part);
 	shared.part = NULL;
-	malloc_trim(0);         /* what it took would stay for the run */
+	btf_part__free(&shared.numbers);
 }
 
 void btf__free(struct btf *btf)
@@ -170,8 +162,29 @@ void btf__free(struct btf *btf)
 	} else if (btf && btf == shared.btf) {
 		shared.users--;
 	} else {
-		real_free(btf);
+		REAL(btf__free)(btf);
 	}
+}
+
+__s32 btf__find_by_name_kind(const struct btf *btf, const char *name, __u32 kind)
+{
+	bool in_part = btf && btf == shared.part;
+	__s32 id;
+
+	if (in_part && !shared.numbers.n) {
+		shared.is_asked = true;
+		return 1;
+	}
+	id = REAL(btf__find_by_name_kind)(btf, name, kind);
+	return in_part && id > 0 ? (__s32)shared.numbers.kernel_id[id] : id;
+}
+
+/* The part's ids are those below their number: btf_bytes__make_part(). */
+const struct btf_type *btf__type_by_id(const struct btf *btf, __u32 id)
+{
+	if (btf && btf == shared.part && id >= shared.numbers.n)
+		id = btf_part__id(&shared.numbers, id) ?: id;
+	return REAL(btf__type_by_id)(btf, id);
 }
 
 /* Modules have BTFs in sysfs since 5.11; libbpf reads none on older kernels. */
@@ -188,23 +201,42 @@ static bool modules_have_types(void)
 	return have;
 }
 
+/*
+ * libbpf built to call its own functions directly would not see the kernel's ids. Has it look for any name, in a part
+ * without numbers.
+ */
+static bool is_asked_for_ids(void)
+{
+	if (shared.tried)
+		return shared.is_asked;
+	shared.tried = true;
+	shared.part = btf__new_empty();
+	shared.loading = true;
+	(void)libbpf_find_vmlinux_btf_id("", BPF_TRACE_RAW_TP);
+	shared.loading = false;
+	free_part();
+	return shared.is_asked;
+}
+
 static void make_part(const struct bpf_object_skeleton *s)
 {
-	struct btf_names names = {};
-	void *data;
-	u32 size;
+	struct btf_names names = { .keep_ids = !is_asked_for_ids() };
+	struct btf_part *part = &shared.numbers;
 
 	if (!btf_names__add_object(&names, *s->obj, s->data, s->data_sz) && !open_bytes() &&
-	    !btf_bytes__make_part(&shared.bytes, &names, modules_have_types(), &data, &size)) {
-		shared.part = btf__new(data, size);
-		free(data);
+	    !btf_bytes__make_part(&shared.bytes, &names, modules_have_types(), part)) {
+		shared.part = btf__new(part->data, part->size);
+		free(part->data);
+		part->data = NULL;
+		if (!shared.part)
+			btf_part__free(part);
 	}
 	btf_names__free(&names);
 }
 
 void kernel_btf__begin_load(const struct bpf_object_skeleton *skeleton)
 {
-	if (!shared.btf && !shared.part)
+	if (!shared.part)
 		make_part(skeleton);
 	shared.loading = true;
 }
@@ -321,9 +353,13 @@ s64 kernel_btf_per_cpu_place(const char *variable)
 
 void kernel_btf__drop(void)
 {
+	bool was_open = shared.file;
+
 	close_file();
+	if (was_open)
+		malloc_trim(0);         /* what parts took would stay for the run */
 	if (shared.users)
 		return;
-	real_free(shared.btf);
+	REAL(btf__free)(shared.btf);
 	shared.btf = NULL;
 }

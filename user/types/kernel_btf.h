@@ -9,15 +9,13 @@ struct bpf_object_skeleton;
 /*
  * Shares one copy of the kernel's BTF (/sys/kernel/btf/vmlinux, 5 to 10 MB) between all objects
  * that are loaded and all type lookups: btf__load_vmlinux_btf() always returns the same one, and
- * btf__free() of it keeps it. Objects that are loaded before anybody asks for arbitrary types get
- * the part of it that they need (types/btf_part.h). Not thread-safe; tally has no threads that need
- * it.
+ * btf__free() of it keeps it. Objects that are loaded get the part of it that they need
+ * (types/btf_part.h). Not thread-safe; tally has no threads that need it.
  */
 
 /*
  * Around bpf_object__load_skeleton(): btf__load_vmlinux_btf() returns the part for this object. If
- * that is not known, or names may have to be found in modules, or all of the BTF has been read
- * already, it returns all, as it does otherwise.
+ * that is not known, or names may have to be found in modules, it returns all, as it does otherwise.
  */
 void kernel_btf__begin_load(const struct bpf_object_skeleton *skeleton);
 void kernel_btf__end_load(void);
