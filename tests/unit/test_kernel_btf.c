@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "types/btf.h"
 #include "types/kernel_btf.h"
 
 /* How often all of the kernel's BTF was copied and indexed. */
@@ -130,6 +131,38 @@ static void part_has_the_ids_of_the_kernel(void **state)
 	bpf_object__close(obj);
 }
 
+/* The values of an enum, alike, without all of it. */
+static void enums(void **state)
+{
+	static const char *const name[] = { "pid_type", "no_such_enum" };
+	struct enum_values some = {}, whole = {};
+	unsigned int before = made;
+	struct btf *btf, *all;
+	size_t i;
+
+	(void)state;
+	if (access("/sys/kernel/btf/vmlinux", R_OK))
+		skip();
+	btf = kernel_btf__enums(name, ARRAY_SIZE(name));
+	assert_non_null(btf);
+	assert_int_equal(made, before);
+	all = btf__load_vmlinux_btf();
+	assert_int_equal(enum_values__read(&some, btf, btf__find_by_name_kind(btf, name[0], BTF_KIND_ENUM)), 0);
+	assert_int_equal(enum_values__read(&whole, all, btf__find_by_name_kind(all, name[0], BTF_KIND_ENUM)), 0);
+	assert_true(whole.n > 2);
+	assert_int_equal(some.n, whole.n);
+	for (i = 0; i < some.n; i++) {
+		assert_string_equal(some.value[i].name, whole.value[i].name);
+		assert_int_equal(some.value[i].value, whole.value[i].value);
+	}
+	assert_int_equal(btf__find_by_name_kind(btf, name[1], BTF_KIND_ENUM), -ENOENT);
+	enum_values__free(&some);
+	enum_values__free(&whole);
+	btf__free(btf);
+	btf__free(all);
+	kernel_btf__drop();
+}
+
 static void others_are_freed(void **state)
 {
 	struct btf *btf = btf__new_empty();
@@ -181,6 +214,7 @@ int main(void)
 		cmocka_unit_test(read_again_after_it_was_dropped),
 		cmocka_unit_test(arguments_without_all_of_it),
 		cmocka_unit_test(part_has_the_ids_of_the_kernel),
+		cmocka_unit_test(enums),
 		cmocka_unit_test(others_are_freed),
 		cmocka_unit_test(places_of_per_cpu_variables),
 	};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* hardirqs: time spent in interrupt handlers. See bpf/irq/hardirqs.bpf.c. */
-#include <bpf/btf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 #include "host/scope.h"
 #include "irq/spans.h"
 #include "tools.h"
+#include "types/kernel_btf.h"
 
 #include "hardirqs.skel.h"
 
@@ -57,7 +57,6 @@ static int add_parts(void *context, const void *own, u32 by, struct report_row *
 static int choose_vectors(const struct hardirqs *h)
 {
 	static const char prefix[] = "tp_btf/", device[] = "irq_handler_";
-	struct btf *btf = h->only_devices ? NULL : btf__load_vmlinux_btf();
 	int err = 0, any = -ENOENT;
 	struct bpf_program *prog;
 	char name[80];
@@ -69,14 +68,13 @@ static int choose_vectors(const struct hardirqs *h)
 		if (!strncmp(event, device, sizeof(device) - 1) || !strncmp(event, "sched_", 6))
 			continue;
 		snprintf(name, sizeof(name), "btf_trace_%s", event);
-		if (btf && btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF) >= 0)
+		if (!h->only_devices && kernel_btf_arguments(name) >= 0)
 			any = 0;
 		else
 			err = bpf_program__set_autoload(prog, false);
 		if (err)
 			break;
 	}
-	btf__free(btf);
 	return err ?: any;
 }
 

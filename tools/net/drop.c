@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "types/btf.h"
+#include "types/kernel_btf.h"
 
 /* Reasons of subsystems carry enum skb_drop_reason_subsys in their upper half. */
 #define SUBSYSTEM_SHIFT 16
@@ -50,16 +51,16 @@ static int take_names(const struct enum_values *e, const char *prefix, char ***n
 }
 
 /* Reads the enumerators of a kernel enum; *e stays empty if the kernel has no such enum. */
-static int read_enum(struct kernel_types *t, const char *type, struct enum_values *e)
+static int read_enum(const struct btf *btf, const char *type, struct enum_values *e)
 {
-	struct kernel_type_list found;
-	int err = kernel_types__find(t, type, &found);
+	const struct btf_type *t;
+	u32 id;
 
-	if (err)
-		return err == -ENOENT ? 0 : err;
-	err = enum_values__read(e, found.type[0].btf, found.type[0].id);
-	kernel_type_list__free(&found);
-	return err;
+	for (id = 1; (t = btf__type_by_id(btf, id)); id++)
+		/* An enum without values is a forward declaration. */
+		if (btf_is_any_enum(t) && btf_vlen(t) && !strcmp(btf__name_by_offset(btf, t->name_off), type))
+			return enum_values__read(e, btf, id);
+	return 0;
 }
 
 /* Gives a name to each number below n, and to n itself, which stands for subsystems' reasons. */
@@ -87,15 +88,16 @@ static u32 number_of(const struct enum_values *e, const char *name)
 
 int drop_reasons__read(struct drop_reasons *r)
 {
+	static const char *const name[] = { "skb_drop_reason", "skb_drop_reason_subsys" };
 	struct enum_values reasons = {}, subsystems = {};
-	struct kernel_types types;
-	int err = kernel_types__open(&types);
+	struct btf *btf = kernel_btf__enums(name, ARRAY_SIZE(name));
+	int err;
 
-	if (err)
-		return err;
-	err = read_enum(&types, "enum skb_drop_reason", &reasons);
+	if (!btf)
+		return errno == ENOMEM || errno == EPERM ? -errno : errno == EACCES ? -EPERM : -ENOENT;
+	err = read_enum(btf, name[0], &reasons);
 	if (!err)
-		err = read_enum(&types, "enum skb_drop_reason_subsys", &subsystems);
+		err = read_enum(btf, name[1], &subsystems);
 	if (!err)
 		err = take_names(&reasons, "SKB_DROP_REASON_", &r->name, &r->n);
 	if (!err)
@@ -105,7 +107,7 @@ int drop_reasons__read(struct drop_reasons *r)
 	r->consumed = number_of(&reasons, "SKB_CONSUMED");
 	enum_values__free(&reasons);
 	enum_values__free(&subsystems);
-	kernel_types__close(&types);
+	btf__free(btf);
 	return err;
 }
 

@@ -53,6 +53,11 @@ void btf_names__free(struct btf_names *names)
 	*names = (struct btf_names){};
 }
 
+int btf_names__add(struct btf_names *names, const char *name, u32 kind)
+{
+	return add_name(names, "", name, kind, false);
+}
+
 /* The name of one of an object's types; NULL: none. */
 static const char *name_of(const struct btf *btf, const struct btf_type *t)
 {

@@ -30,6 +30,8 @@ struct btf_names {
  */
 int btf_names__add_object(struct btf_names *names, const struct bpf_object *obj, const void *file,
 			  size_t size);
+/* Adds a type's name without a flavour. -ENOMEM. */
+int btf_names__add(struct btf_names *names, const char *name, u32 kind);
 void btf_names__free(struct btf_names *names);
 
 /* Length of a name without its flavour, as libbpf sees it. */

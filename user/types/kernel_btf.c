@@ -252,6 +252,31 @@ bool kernel_btf__is_part(void)
 	return shared.loading && shared.part;
 }
 
+/* --- enums -------------------------------------------------------------------------------------- */
+
+static struct btf *part_of_enums(const char *const *name, size_t n)
+{
+	struct btf_names names = {};
+	struct btf *btf = NULL;
+	struct btf_part part;
+	int err = open_bytes();
+	size_t i;
+
+	for (i = 0; i < n && !err; i++)
+		err = btf_names__add(&names, name[i], BTF_KIND_ENUM);
+	if (!err && !btf_bytes__make_part(&shared.bytes, &names, false, &part)) {
+		btf = btf__new(part.data, part.size);
+		btf_part__free(&part);
+	}
+	btf_names__free(&names);
+	return btf;
+}
+
+struct btf *kernel_btf__enums(const char *const *name, size_t n)
+{
+	return part_of_enums(name, n) ?: btf__load_vmlinux_btf();
+}
+
 /* --- tracepoints -------------------------------------------------------------------------------- */
 
 static const struct btf_type *type_of(u32 id)

@@ -29,6 +29,12 @@ bool kernel_btf__is_part(void);
  */
 int kernel_btf_arguments(const char *trace_typedef);
 
+/*
+ * A BTF that has the kernel's enums of these names, and may have all its other types, to be freed by btf__free(). NULL
+ * with errno set: there is none.
+ */
+struct btf *kernel_btf__enums(const char *const *name, size_t n);
+
 /* Can a program be attached to a function of this name? False as well without BTF. Static functions may be inlined. */
 bool kernel_btf_has_function(const char *name);
 
