@@ -11,20 +11,7 @@
 #define TALLY_FILE_WAITS_BPF_H
 
 #include "file.bpf.h"
-
-/*
- * As many as there are tasks whose wait has begun (file_state.start_ns), or more: a task whose end of a wait was not
- * seen may have ended. Mostly there is none, and no other switch need look for one.
- */
-u64 waiting = 0;
-
-/* The switches of one task follow each other. */
-static __always_inline void set_wait(struct file_state *st, u64 start_ns)
-{
-	if (!st->start_ns != !start_ns)
-		__sync_fetch_and_add(&waiting, start_ns ? 1 : -1);
-	st->start_ns = start_ns;
-}
+#include "waiting.bpf.h"
 
 /*
  * Called when a task that waited since the time since, CLOCK_MONOTONIC, continues on this CPU. It is about to become
@@ -63,14 +50,14 @@ static __always_inline void begin_wait(struct task_struct *t)
 		arg[i] = c.arg[i];
 	if (st->start_ns)
 		count_lost(LOSS_MISSED);        /* it was back on a CPU, unseen */
-	set_wait(st, 0);
+	waiting_since(t, &st->start_ns, 0);
 	if (!file_call_begins(st, &c, arg))
 		return;
 	st->call = c.which;
-	set_wait(st, bpf_ktime_get_ns());
+	waiting_since(t, &st->start_ns, bpf_ktime_get_ns());
 }
 
-/* Most come from other calls: the number decides first. An end that was not seen is not that of a later wait. */
+/* The number decides before the state is looked for. An end that was not seen is not that of a later wait. */
 static __always_inline void end_wait(struct task_struct *t)
 {
 	struct file_state *st = call_may_be_of(t) ? file_states_find(t) : NULL;
@@ -79,7 +66,7 @@ static __always_inline void end_wait(struct task_struct *t)
 	if (!st || !st->start_ns)
 		return;
 	since = st->start_ns;
-	set_wait(st, 0);
+	waiting_since(t, &st->start_ns, 0);
 	now = bpf_ktime_get_ns();
 	if (since <= now)
 		file_waited(t, st, since, now);
@@ -93,7 +80,7 @@ int BPF_PROG(on_wait, bool preempt, struct task_struct *prev, struct task_struct
 	/* A switch on the way back to user space is no preemption by its flag, but the task is runnable. */
 	if (!preempt && task_run_state(prev) != TASK_RUNNING && !(prev->flags & PF_KTHREAD))
 		begin_wait(prev);
-	if (waiting && !(next->flags & PF_KTHREAD))
+	if (waiting_may_be(next))
 		end_wait(next);
 	return 0;
 }

@@ -29,6 +29,7 @@
 #include "stack.bpf.h"
 #include "task_key.bpf.h"
 #include "task_state.bpf.h"
+#include "waiting.bpf.h"
 
 const volatile u32 view = BLOCKED_BY_TASK;
 const volatile u32 take = STACK_KERNEL | STACK_USER;    /* enum stack_flags */
@@ -51,12 +52,6 @@ const volatile bool with_cpu = false;
 u64 began_ns = 0;
 /* If not 0, the run has ended: state no longer changes, so that the loader can read it. */
 u64 ended_ns = 0;
-
-/*
- * With waits_are_rare(): at least as many as there are tasks with a slice that has begun (blocked_state.since). While
- * it is 0, other switches need neither the time nor the state of a task.
- */
-u64 waiting = 0;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -125,15 +120,22 @@ static __always_inline bool waits_are_rare(void)
 	return view == BLOCKED_BY_TASK && !with_cpu && !is_wanted(BLOCKED_SLEEP) && !is_wanted(BLOCKED_PREEMPTED);
 }
 
-/*
- * The switches of one task follow each other. seed_blocked() may count a slice that on_switch() has counted, too: then
- * waiting is too high until the end, which costs time only.
- */
-static __always_inline void set_since(struct blocked_state *st, u64 since)
+/* False: the task has no slice that has begun. */
+static __always_inline bool may_be_blocked(const struct task_struct *t)
 {
-	if (waits_are_rare() && !st->since != !since)
-		__sync_fetch_and_add(&waiting, since ? 1 : -1);
-	st->since = since;
+	return !waits_are_rare() || waiting_may_be(t);
+}
+
+/*
+ * seed_blocked() may count a slice that on_switch() has counted, too: then the number is too high until the end, which
+ * costs time only.
+ */
+static __always_inline void set_since(const struct task_struct *t, struct blocked_state *st, u64 since)
+{
+	if (waits_are_rare())
+		waiting_since(t, &st->since, since);
+	else
+		st->since = since;
 }
 
 /* Length in ns of a slice that began at since. */
@@ -333,10 +335,10 @@ static __always_inline void leave(void *ctx, struct task_struct *t, u64 now, u32
 		st->ran = is_open() ? ran : 0;
 	}
 	if (!is_wanted(why)) {
-		set_since(st, 0);
+		set_since(t, st, 0);
 		return;
 	}
-	set_since(st, now);
+	set_since(t, st, now);
 	st->woken = 0;
 	st->why = why;
 	st->flaw = 0;
@@ -363,7 +365,7 @@ static __always_inline void come_back(void *ctx, struct task_struct *t, u64 now)
 	if (!st || !st->since)
 		return;
 	since = st->since;
-	set_since(st, 0);
+	set_since(t, st, 0);
 	if (!is_open())
 		return;
 	gain.ns = length(since, view == BLOCKED_BY_TASK ? now : st->woken);
@@ -406,11 +408,14 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (waits_are_rare() && !waiting && !is_wanted(why_of(state)))
 		return 0;
 	now = bpf_ktime_get_ns();
-	if (!(state & TASK_DEAD))
-		leave(ctx, prev, now, why_of(state));
-	else if (with_cpu)
+	if (!(state & TASK_DEAD)) {
+		if (is_wanted(why_of(state)) || may_be_blocked(prev))
+			leave(ctx, prev, now, why_of(state));
+	} else if (with_cpu) {
 		end_run_time(prev, now);
-	come_back(ctx, next, now);
+	}
+	if (may_be_blocked(next))
+		come_back(ctx, next, now);
 	return 0;
 }
 
@@ -486,7 +491,7 @@ int seed_blocked(struct bpf_iter__task *ctx)
 	if (waits_are_rare() && !init.since)
 		return 0;
 	if (waits_are_rare())
-		__sync_fetch_and_add(&waiting, 1);
+		waiting_begins(t);
 	blocked_states_get(t, &init);
 	return 0;
 }

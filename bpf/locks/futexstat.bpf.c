@@ -22,6 +22,7 @@
 #include "stack.bpf.h"
 #include "task_key.bpf.h"
 #include "task_state.bpf.h"
+#include "waiting.bpf.h"
 
 const volatile u64 min_ns = 0;
 const volatile bool with_stacks = false;
@@ -174,6 +175,15 @@ static __noinline int take_stack(void *ctx, struct stack_id *id)
 	return flaw;
 }
 
+/* Who asks for the waits of a task: --waits. */
+static __always_inline void set_since(struct task_struct *t, struct futex_call *c, u64 since)
+{
+	if (at_switches)
+		waiting_since(t, &c->since, since);
+	else
+		c->since = since;
+}
+
 /* The current task, t, is in the call. */
 static __always_inline void begin(void *ctx, struct task_struct *t, u64 number, const u64 arg[6])
 {
@@ -192,10 +202,11 @@ static __always_inline void begin(void *ctx, struct task_struct *t, u64 number, 
 					arg[number == nr_futex ? 2 : 1] : 0);
 	if (at_switches && c->since > SINCE_EVER)
 		count_lost(LOSS_MISSED);        /* it was back on a CPU, unseen */
+	call.since = c->since;
 	*c = call;
 	if (with_stacks)
 		c->flaw = take_stack(ctx, &c->stack);
-	c->since = bpf_ktime_get_ns();
+	set_since(t, c, bpf_ktime_get_ns());
 }
 
 /* After a signal without a handler, a wait with a timeout continues as another call; after a handler it does not. */
@@ -439,7 +450,7 @@ static __always_inline void begin_sleep(void *ctx, struct task_struct *t)
 		if (!continues(c, t))
 			return;
 		c->result = FUTEX_WOKEN;
-		c->since = bpf_ktime_get_ns();
+		set_since(t, c, bpf_ktime_get_ns());
 		return;
 	}
 	if (!in_scope_for_life(t))
@@ -462,8 +473,8 @@ static __always_inline bool is_in_futex(struct task_struct *t)
 }
 
 /*
- * t is about to become the current task. Most come from other calls: the number decides first. If the end of a sleep
- * was not seen, the next one in another call is not its end.
+ * t is about to become the current task. The number decides before the state is looked for. If the end of a sleep was
+ * not seen, the next one in another call is not its end.
  */
 static __always_inline void end_sleep(struct task_struct *t)
 {
@@ -473,7 +484,7 @@ static __always_inline void end_sleep(struct task_struct *t)
 	if (!c || !c->since)
 		return;
 	since = c->since;
-	c->since = 0;
+	set_since(t, c, 0);
 	if (!armed || !in_scope_now(t))
 		return;
 	if (since == SINCE_EVER) {
@@ -493,7 +504,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (!preempt && task_run_state(prev) & (TASK_INTERRUPTIBLE | TASK_WAKING) &&
 	    !(prev->flags & (PF_KTHREAD | PF_EXITING)))
 		begin_sleep(ctx, prev);
-	if (!(next->flags & PF_KTHREAD))
+	if (waiting_may_be(next))
 		end_sleep(next);
 	return 0;
 }
@@ -506,9 +517,9 @@ int BPF_PROG(on_waking, struct task_struct *t)
 	u32 zero = 0;
 	u64 *in;
 
-	if (ended_ns || t->flags & PF_KTHREAD)
+	if (ended_ns)
 		return 0;
-	c = futex_calls_find(t);
+	c = waiting_may_be(t) ? futex_calls_find(t) : NULL;
 	if (!c || !c->since)
 		return 0;
 	in = bpf_map_lookup_elem(&in_timer, &zero);
@@ -534,7 +545,7 @@ int seed_sleeping(struct bpf_iter__task *ctx)
 		return 0;
 	c = futex_calls_get(t, NULL);
 	if (c && !c->since)
-		c->since = SINCE_EVER;
+		set_since(t, c, SINCE_EVER);
 	return 0;
 }
 
