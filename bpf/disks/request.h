@@ -31,7 +31,7 @@ enum request_flag {
 	REQUEST_NOWAIT = 1 << 7,
 };
 
-/* Key parts of requests, beside those of tasks; BY_OWN(0) and on. */
+/* Key parts of requests, in addition to those of tasks; BY_OWN(0) and on. */
 enum request_part {
 	BY_DISK = 1 << BY_PARTS,
 	BY_OP = 2 << BY_PARTS,

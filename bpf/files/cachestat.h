@@ -6,7 +6,7 @@
 #include "file.h"
 #include "task_key.h"
 
-/* Key parts for --by, beside those of tasks. */
+/* Key parts for --by, in addition to those of tasks. */
 enum cachestat_part {
 	BY_CACHED_FILE = 1 << BY_PARTS,
 };

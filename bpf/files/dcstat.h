@@ -5,7 +5,7 @@
 
 #include "task_key.h"
 
-/* Key parts for --by, beside those of tasks. */
+/* Key parts for --by, in addition to those of tasks. */
 enum dcstat_part {
 	BY_LOOKUP_NAME = 1 << BY_PARTS,
 };

@@ -6,7 +6,7 @@
 #include "file.h"
 #include "task_key.h"
 
-/* Key parts for --by, beside those of tasks. */
+/* Key parts for --by, in addition to those of tasks. */
 enum filetop_part {
 	BY_FILE = 1 << BY_PARTS,
 	BY_FILE_FS = 1 << (BY_PARTS + 1),

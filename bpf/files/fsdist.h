@@ -7,7 +7,7 @@
 #include "hist.h"
 #include "task_key.h"
 
-/* Key parts for --by, beside those of tasks. Every key has the first. */
+/* Key parts for --by, in addition to those of tasks. Every key has the first. */
 enum fsdist_part {
 	BY_FILE_OP = 1 << BY_PARTS,
 	BY_FILE_FS = 1 << (BY_PARTS + 1),

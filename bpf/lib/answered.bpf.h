@@ -7,7 +7,7 @@
  *
  * A program that sees each call's entry can tell: an end without an entry, of a task that has a filter or a tracer,
  * is such a call. Where tracepoints can be preempted (7.0), the kernel may have skipped the program at the entry, and
- * the two cannot be told apart: then the reports have losses (LOSS_RECURSION) besides, and say so.
+ * the two cannot be told apart: the report then also shows losses (LOSS_RECURSION).
  */
 #ifndef TALLY_ANSWERED_BPF_H
 #define TALLY_ANSWERED_BPF_H
@@ -16,7 +16,7 @@
 #include "loss.bpf.h"
 #include "scope.bpf.h"
 
-/* Has the current task a seccomp filter or a tracer? */
+/* Does the current task have a seccomp filter or a tracer? */
 static __always_inline bool may_be_answered(void)
 {
 	struct task_struct *t = (struct task_struct *)bpf_get_current_task();
@@ -27,8 +27,8 @@ static __always_inline bool may_be_answered(void)
 }
 
 /*
- * At an entry that is out of scope: can the call be in scope when it returns, and be mistaken there for one without
- * an entry? Then the program marks it in the task's state.
+ * For an entry that is out of scope: may the call be in scope when it returns, and then be mistaken for one without an
+ * entry? If so, the program marks it in the task's state.
  */
 static __always_inline bool may_come_into_scope(void)
 {

@@ -12,7 +12,7 @@
  *   instruction_pointer(regs), stack_pointer(regs), call_argument(regs, n), return_value(regs)
  *                                      from the context of a kprobe or uprobe program: position, one of the first
  *                                      three arguments of a user function, and its result
- *   GOROUTINE_AT                       where struct saved_regs has the goroutine (struct g) in code of Go
+ *   GOROUTINE_AT                       offset in struct saved_regs of the goroutine (struct g) in Go code
  *   is_32_bit(regs)                    do the registers belong to a 32-bit program?
  *   RETURN_POPS                        bytes by which the stack pointer after a return exceeds that at the entry
  *   return_link(regs)                  the return address, if it is in a register (RETURNS_BY_LINK)
@@ -39,7 +39,7 @@
 #endif
 
 /*
- * For sys_enter and sys_exit: did the system call come through a native entry point? Numbers of the others belong
+ * For sys_enter and sys_exit: did the system call come through a native entry point? Numbers of other calls belong
  * to another table; the kernel's own syscall tracepoints skip them too (ARCH_TRACE_IGNORE_COMPAT_SYSCALLS).
  */
 static __always_inline bool in_native_syscall(void)
@@ -78,8 +78,8 @@ static __always_inline struct pt_regs *current_user_regs(void)
 }
 
 /*
- * The number of the system call that a task is in. bpf_task_pt_regs() returns a typed pointer: a plain load in place of
- * a call of bpf_probe_read_kernel().
+ * The number of the system call that a task is in. bpf_task_pt_regs() returns a typed pointer: a plain load replaces a
+ * call of bpf_probe_read_kernel().
  */
 static __always_inline u32 task_syscall_number(struct task_struct *t)
 {
@@ -88,7 +88,7 @@ static __always_inline u32 task_syscall_number(struct task_struct *t)
 	return syscall_of(regs_on_stack(t->stack));
 }
 
-/* The same of the current task, and one of its first four arguments. */
+/* The same for the current task, and one of its first four arguments. */
 static __always_inline u32 current_syscall_number(void)
 {
 	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))

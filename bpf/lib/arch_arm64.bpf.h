@@ -93,9 +93,9 @@ static __always_inline u64 return_value(struct pt_regs *regs)
 }
 
 /*
- * The bits of user addresses. Bits above them in a saved return address may hold its signature (pointer
- * authentication). Where there are 52, the code of uprobes (user_probe_address()) is at the upper end, and that of
- * programs below 48 bits.
+ * The number of bits in user addresses. Higher bits of a saved return address may hold its signature (pointer
+ * authentication). With 52 bits, the code of uprobes (user_probe_address()) is at the upper end of the address space,
+ * and the code of programs below 48 bits.
  */
 const volatile u32 address_bits = 48;   /* set by the loader: measurement__configure() */
 

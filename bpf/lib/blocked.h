@@ -5,7 +5,7 @@
 
 #include "stack.h"
 
-/* Whose stacks time is summed by, and when a slice ends. */
+/* By which task's stack time is summed, and when a slice ends. */
 enum blocked_view {
 	BLOCKED_BY_TASK,        /* the blocked task's; until it is on a CPU again */
 	BLOCKED_BY_WAKER,       /* its waker's; until the wakeup */
@@ -53,7 +53,7 @@ struct blocked_sum {
 	char name[TASK_KEY_COMM_LEN];
 };
 
-/* A slice that counts, of the next task on this CPU; only its user stack is missing. */
+/* A slice of the next task on this CPU. It counts, and only its user stack is still missing. */
 struct blocked_kick {
 	__u64 task;             /* 0: none */
 	__u64 flaw;             /* enum loss_reason of the other stacks, 0: none */

@@ -48,13 +48,13 @@ static __always_inline bool call_numbered(struct call *c, u64 nr)
 	return c->which;
 }
 
-/* False for calls that are not traced: most, and decided by number alone. True: the caller fetches c->arg. */
+/* Returns false for calls that are not traced: for most, by number alone. If true, the caller has to fetch c->arg. */
 static __always_inline bool call_of(struct call *c, struct pt_regs *regs)
 {
 	return call_numbered(c, (u32)syscall_number(regs));
 }
 
-/* The same elsewhere than at sys_enter and sys_exit: the call that the current task is in, with its arguments. */
+/* The same for hooks other than sys_enter and sys_exit: the call that the current task is in, with its arguments. */
 static __always_inline bool call_now(struct call *c)
 {
 	struct pt_regs *regs;
@@ -69,7 +69,7 @@ static __always_inline bool call_now(struct call *c)
 	return true;
 }
 
-/* Is a task that is not on a CPU in a call that is traced, by its number in either table? */
+/* May a task that is not on a CPU be in a traced call? Looks up its number in both tables. */
 static __always_inline bool call_may_be_of(struct task_struct *t)
 {
 	u64 nr = task_syscall_number(t);
@@ -86,7 +86,7 @@ enum call_without_entry {
 
 /*
  * The current task ends a call whose begin was not seen. If this is the task's first call seen, and the task is
- * older than the run, the call began before the run. Counts the call as what it is.
+ * older than the run, the call began before the run. Counts the call accordingly.
  */
 static __always_inline enum call_without_entry call_without_entry(bool is_first)
 {

@@ -6,8 +6,8 @@
 #include "loss.bpf.h"
 
 /*
- * The element of a key in a hash. If there is none it is made, equal to fresh; *is_new is then true for the one caller
- * that made it. NULL: there is no room, which is counted as lost.
+ * Returns the element of a key in a hash. A missing element is created as a copy of fresh; *is_new is then true for the
+ * one caller that created it. Returns NULL if there is no room, which is counted as lost.
  */
 static __always_inline void *element_get(void *map, const void *key, const void *fresh, bool *is_new)
 {

@@ -60,7 +60,7 @@ enum file_name_flag {
 #define FILE_NAME_MAX 256       /* NAME_MAX and a NUL */
 #define FILE_PATH_MAX 4096      /* PATH_MAX */
 #define FILE_DEPTH 128          /* names and mount points that the walk follows */
-#define FILE_DEPTH_SHORT 32     /* of tools that run beside many others: they start sooner */
+#define FILE_DEPTH_SHORT 32     /* for tools that run beside many others: they start sooner */
 
 /* A path: its names, last one first, each followed by a NUL. Only size bytes of it are sent. */
 struct file_name {

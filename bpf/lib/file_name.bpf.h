@@ -12,7 +12,7 @@
 #define S_IFBLK 0060000
 #define S_IFDIR 0040000
 
-/* At most FILE_DEPTH. The verifier follows each step of the walk: a lower one lets a tool start sooner. */
+/* At most FILE_DEPTH. The verifier follows each step of the walk: with a lower limit a tool starts sooner. */
 const volatile u32 file_depth = FILE_DEPTH;
 
 static __always_inline struct file *file_of(const struct fdtable *fdt, u32 fd)

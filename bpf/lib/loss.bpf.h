@@ -81,7 +81,7 @@ static __noinline int count_begun_before(void)
 	return 0;
 }
 
-/* Counts a system call that the kernel did not run (answered.bpf.h). The tool documents if it is in the numbers. */
+/* Counts a system call that the kernel did not run (answered.bpf.h). The tool documents whether it counts. */
 static __noinline int count_answered(void)
 {
 	u32 zero = 0;

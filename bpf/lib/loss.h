@@ -40,7 +40,7 @@ struct loss_counters {
 	__u64 corrected;            /* events to which the kernel's own totals wrongly add time; counted without it */
 	__u64 begun_before;         /* events that had begun before the run: not a loss */
 	__u64 answered;             /* system calls that the kernel did not run (answered.bpf.h): not a loss */
-	__u64 summed;               /* events behind sums, for sums that do not tell their number */
+	__u64 summed;               /* events in sums that do not record how many they contain */
 	__u64 lost[LOSS_REASONS];   /* LOSS_RECURSION stays 0 here: the kernel counts it */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The loader sets the number of the current interval: interval. */
+/* interval: the number of the current interval, set by the loader. */
 #ifndef TALLY_MAXIMUM_BPF_H
 #define TALLY_MAXIMUM_BPF_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The maximum of an interval. It cannot be computed as a difference of snapshots, so an element has two slots, for even
- * and odd intervals, each reset when its interval begins. The loader reads that of the last interval while programs
- * write the other (agg/sum_set.h).
+ * and odd intervals, each reset when its interval begins. The loader reads the slot of the last interval while
+ * programs write the other (agg/sum_set.h).
  */
 #ifndef TALLY_MAXIMUM_H
 #define TALLY_MAXIMUM_H
@@ -12,7 +12,7 @@ struct interval_maximum {
 	__u64 value;
 };
 
-/* The same with its time. */
+/* The same, with the time of the maximum. */
 struct timed_maximum {
 	__u64 interval;
 	__u64 value;

@@ -2,8 +2,8 @@
 /*
  * Shared by probe's programs, the functions compiled into them (user/jit), and the loader (tools/events/probe).
  *
- * Measurements are of single events, or of spans with a begin and an end: a function's entry and return, or any two
- * events (--from, --to). Programs call the compiled functions, each int FUNCTION(void *ctx, struct probe_frame *f):
+ * A run measures single events, or spans with a begin and an end: a function's entry and return, or any two events
+ * (--from, --to). Programs call the compiled functions, each int FUNCTION(void *ctx, struct probe_frame *f):
  *
  *   event_filter()   1: the event counts, 0: it does not
  *   event_value()    0: f->value is set, 1: it would be negative (histograms, and sums by stack)
@@ -28,7 +28,7 @@
 #define PROBE_HEAD 40           /* bytes of a frame before the key */
 #define PROBE_COUNTERS 4        /* of --with */
 
-/* The figure that is recorded of the events. */
+/* The figures that are recorded about the events. */
 enum probe_what {
 	PROBE_COUNT,            /* their number */
 	PROBE_SUM,              /* their number, and sum, minimum and maximum of a value */
@@ -45,8 +45,8 @@ enum probe_name {
 };
 
 /*
- * Compiled functions know the offsets. For them the key of a map begins at key; the program's own part (hist_slot)
- * stands directly before it, so that both form one key.
+ * Compiled functions know the offsets. To them, the key of a map begins at key; the program's own part (hist_slot)
+ * directly precedes it, so that both form one key.
  *
  * The frame of a single event with a small key is on its program's stack, and ends PROBE_KEY_SMALL bytes into the
  * key. All others (spans, streams, larger keys) are complete, in one of a few buffers per CPU. Compiled functions and
@@ -93,9 +93,9 @@ static inline __u32 probe_sum__size(enum probe_what what, bool has_name, __u32 n
 }
 
 /*
- * Does an element have figures that must cover the same events? Then each element belongs to one generation
- * (writer.h), which the loader ends with the interval: once no program writes its elements any more, the loader reads
- * and clears them. In sums, event n then has elements 2 n and 2 n + 1, for even and odd generations.
+ * Does an element have several figures, which must cover the same events? If so, each element belongs to one
+ * generation (writer.h), which the loader ends with the interval: once no program writes its elements any more, the
+ * loader reads and clears them. In sums, event n then has elements 2 n and 2 n + 1, for even and odd generations.
  */
 static inline int probe_sum__in_turns(enum probe_what what, __u32 ncounters)
 {
@@ -109,10 +109,10 @@ static inline int probe_sum__in_turns(enum probe_what what, __u32 ncounters)
  */
 struct probe_begin {
 	__u64 time_ns;          /* CLOCK_MONOTONIC */
-	__u64 task_start;       /* CLOCK_MONOTONIC; 0: spans are in no thread or process */
+	__u64 task_start;       /* CLOCK_MONOTONIC; 0: spans are not within one thread or process */
 	__u64 value, order;     /* if the value is taken at the begin */
 	__u32 tid;              /* of the thread, initial pid namespace */
-	__u32 lost;             /* a part could not be read, which has been counted */
+	__u32 lost;             /* a part could not be read; this is already counted */
 	__u8 key[];
 };
 

@@ -94,8 +94,8 @@ static __always_inline u64 python_thread_id(void)
 }
 
 /*
- * The state at hand belongs to this thread. A thread has one state per interpreter: with several interpreters it may
- * have several, and which is active is then unknown.
+ * Takes the state just read, which belongs to this thread. A thread has one state per interpreter: with several
+ * interpreters it may have several, and it is then unknown which is active.
  */
 static __always_inline int python_take_state(struct python_walk *p)
 {
@@ -187,7 +187,7 @@ static __always_inline u32 python_character_bytes(u32 state)
 	return state >> 2 & 7;
 }
 
-/* Is it a str that contains its characters? All are since 3.12; before, those of code objects are. */
+/* Does the str itself contain its characters? All do since 3.12; before, those of code objects do. */
 static __always_inline bool python_is_compact(u32 state)
 {
 	return state & 1 << 5;
@@ -216,7 +216,7 @@ static __always_inline u64 python_characters(const struct python_walk *p, u64 te
 	return text + (python_is_ascii(p->head.state) ? p->process.layout.text_ascii : p->process.layout.text_other);
 }
 
-/* The hash of a str that has not been computed yet. */
+/* The hash member of a str whose hash has not been computed yet. */
 #define PYTHON_NO_HASH ~0ULL
 
 /* Mixes the first bytes of a string into the identity of the code object. */
@@ -251,7 +251,7 @@ static __always_inline bool python_mix_text(struct python_walk *p, u64 text)
 	return python_mix_bytes(p, python_characters(p, text), python_text_bytes(&p->head));
 }
 
-/* A bytes object: its size is where a str has its length, and its bytes follow the hash. */
+/* In a bytes object, the size is where a str has its length, and the bytes follow the hash. */
 static __always_inline bool python_read_lines(struct python_walk *p)
 {
 	return python_read(&p->head, __builtin_offsetof(struct python_text_head, state), p->lines) &&
@@ -339,7 +339,7 @@ static __always_inline u32 python_new_number(struct python_code *c, u32 level)
 	return (c->sequence * PYTHON_CPUS + cpu) * STACK_NESTING + level;
 }
 
-/* Sends the code object at hand, and stores its number if it was sent. Not static, likewise. */
+/* Sends the code object at hand, and stores its number if it was sent. Not static: see python_look_at_state(). */
 __noinline int python_send(u32 level)
 {
 	struct stack_slot *slot = bpf_map_lookup_elem(&stack_slots, &level);
@@ -419,7 +419,10 @@ static __always_inline u32 python_native(struct stack_slot *slot, u64 address)
 	return from == slot->python.nnative ? from : from - 1;
 }
 
-/* Sets the native frame of a run's outermost frame, from p->entry on the C stack. Not static, likewise. */
+/*
+ * Sets the native frame of a run's outermost frame, from p->entry on the C stack. Not static: see
+ * python_look_at_state().
+ */
 __noinline int python_end_run(u32 level)
 {
 	struct stack_slot *slot = bpf_map_lookup_elem(&stack_slots, &level);
@@ -464,7 +467,7 @@ static __always_inline u32 python_instruction(const struct python_walk *p)
 	return at / 2 < PYTHON_NO_INSTRUCTION ? at / 2 : PYTHON_NO_INSTRUCTION;
 }
 
-/* Adds one frame. Not static, likewise. Returns 0 at the end of the walk. */
+/* Adds one frame. Not static: see python_look_at_state(). Returns 0 at the end of the walk. */
 __noinline int python_frame(u32 level)
 {
 	struct stack_slot *slot = bpf_map_lookup_elem(&stack_slots, &level);
@@ -527,7 +530,7 @@ __noinline int python_frame(u32 level)
 
 #define PYTHON_FRAMES_AT_ONCE 32
 
-/* A function of its own, so that the verifier has fewer steps to check at its caller. */
+/* A separate function, so that the verifier has fewer steps to check in its caller. */
 __noinline int python_frames(u32 level)
 {
 	u32 i;
@@ -577,7 +580,7 @@ static __always_inline u32 python_walk(struct stack_slot *slot, u32 base, u32 na
 	p->run = 0;
 	if (!python_find_state(p, level))
 		return 0;
-	/* Here, and not in python_send(): the stacks of functions that have called each other add up. */
+	/* Here, and not in python_send(): the stack frames of nested calls add up. */
 	p->pid = stack_current_pid();
 	/* Also walks frames beyond the limit, to place the outermost run among the native frames. */
 	for (i = 0; i < 2 * STACK_MOST_DEPTH / PYTHON_FRAMES_AT_ONCE; i++)

@@ -14,10 +14,10 @@ enum python_flags {
 	PYTHON_CFRAMES = 1,     /* 3.11, 3.12: a record on the C stack (_PyCFrame) points to the current frame */
 	PYTHON_ENTRY_FLAG = 2,  /* 3.11: a flag marks the outermost frame of a run */
 	PYTHON_TAGGED = 4,      /* since 3.14: the low bits of a frame's code pointer are a tag */
-	PYTHON_OBJECTS = 8,     /* up to 3.10: frames are objects, each run by a call of a C function of its own */
+	PYTHON_OBJECTS = 8,     /* up to 3.10: frames are objects, each run by its own call of a C function */
 };
 
-/* How a code object tells the lines of its instructions. */
+/* How a code object maps its instructions to lines. */
 enum python_lines {
 	PYTHON_LOCATIONS,       /* since 3.11: co_linetable, Objects/locations.md */
 	PYTHON_LINETABLE,       /* 3.10: co_linetable, Objects/lnotab_notes.txt */
@@ -60,7 +60,7 @@ struct python_process {
 /*
  * A frame is one word of a stack (struct stack): the number under which its code object was sent; the position in it,
  * in two-byte instructions; and, for the outermost frame of a run, the index of the native frame from which C code
- * called it. With PYTHON_OBJECTS no frame tells that: the loader finds it by counting calls.
+ * called it. With PYTHON_OBJECTS no frame records this index: the loader finds it by counting calls.
  */
 #define PYTHON_NATIVE_BITS 11
 #define PYTHON_INSTRUCTION_BITS 21
@@ -99,7 +99,7 @@ enum python_end {
 	PYTHON_ENDS,
 };
 
-/* The head of a str since CPython 3.3; state tells where its characters are. */
+/* The head of a str since CPython 3.3; state says where its characters are. */
 struct python_text_head {
 	__u64 references, type;
 	__s64 length;                   /* in characters */
@@ -142,20 +142,20 @@ struct python_walk {
 	struct python_process process;
 	__u64 frame, cframe;            /* current position; 0: at the end */
 	__u64 thread;                   /* pthread_self() */
-	__u64 state;                    /* the thread state to be looked at next */
+	__u64 state;                    /* the next thread state to examine */
 	__u64 first_interpreter, interpreter, next_interpreter;
 	__u32 base, n, most;            /* indexes of words */
 	__u32 native, nnative;          /* native frames: first index and number */
 	__u32 run;                      /* frames of the current run kept so far */
 	__u8 end;                       /* enum python_end */
 	__u8 pad[3];
-	__u32 nnone;                    /* always 0; the verifier does not know */
+	__u32 nnone;                    /* always 0, which the verifier does not know */
 	__u32 pid;                      /* in the loader's pid namespace */
 	__u64 entry;                    /* where on the C stack the caller of the run is recorded */
 	__u64 code;                     /* the current code object: its address, */
 	__u64 identity;                 /* and the hash that identifies it */
-	__u64 instruction;              /* where the frame is in it */
-	__u64 outer, outer_frame;       /* see python_leave_cframe(): stacks of programs have no room */
+	__u64 instruction;              /* the frame's position in it */
+	__u64 outer, outer_frame;       /* of python_leave_cframe(): BPF stacks have no room for them */
 	__u64 name, file, lines;        /* addresses of its strings */
 	__u32 first_line;
 	__u32 pad2;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The ring buffer for single events, one per tool. The loader's side is user/run/ring.h. Records without room are
- * counted (LOSS_RING_FULL).
+ * The ring buffer for single events, one per tool. The loader's side is user/run/ring.h. Records for which there
+ * is no room are counted (LOSS_RING_FULL).
  */
 #ifndef TALLY_RING_BPF_H
 #define TALLY_RING_BPF_H

@@ -56,7 +56,7 @@ struct scope_glob {
 struct scope_config {
 	__u32 exclude_self;     /* the tracer */
 	__u32 exclude_children; /* its children, too, but not the command; with exclude_self only */
-	__u32 command_apart;    /* the pid, in its own namespace, of a command that sets the duration only; 0: none */
+	__u32 command_apart;    /* the pid, in its own namespace, of a command that only sets the duration; 0: none */
 	__u32 pids;             /* enum scope_ids */
 	__u32 tids;             /* enum scope_ids */
 	__u32 follow;           /* children of processes in scope_pids join the set */
@@ -65,7 +65,7 @@ struct scope_config {
 	__u32 uid;              /* real uid */
 	__u32 has_cgroup;       /* the cgroup and its descendants */
 	__u32 hierarchy;        /* enum scope_hierarchy; also for --by cgroup */
-	__u64 began;            /* of the tracer, ns of CLOCK_MONOTONIC: children from before are not its own */
+	__u64 began;            /* when the tracer started, ns of CLOCK_MONOTONIC: older children are not its own */
 	__u64 cgroup_id;
 	__u32 cgroup_level;     /* 0 is the root */
 	__u32 has_pidns;

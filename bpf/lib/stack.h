@@ -3,13 +3,13 @@
  * Stacks as stored in the kernel: taken by stack.bpf.h, read by user/stack/stacks.h.
  *
  * A stack is stored once, under a 64-bit hash of all its contents and its process; keys of maps that count by stack
- * contain that hash. Two stacks with equal hashes would be merged: for a million stacks, once in 30 million runs by
- * chance. Each run has a new seed, so nobody can prepare such a pair.
+ * contain that hash. Two stacks with equal hashes would be merged: with a million stacks, this happens by chance once
+ * in 30 million runs. Each run has a new seed, so such a pair cannot be prepared.
  *
  * Elements of a BPF map have one size, and most stacks are much shorter than the longest. So there are three maps,
  * for stacks of different lengths; a stack is in the first that it fits.
  *
- * Stacks that nothing counts by any more are removed, in turns: see stack_generation in stack.bpf.h and
+ * Stacks that no key contains any more are removed, in turns: see stack_generation in stack.bpf.h and
  * stack_store__begin_turn() in user/stack/store.h.
  */
 #ifndef TALLY_STACK_H
@@ -46,7 +46,7 @@ enum stack_flags {
 	STACK_SKIP = 0xff,
 };
 
-/* From this bit on: the most frames of each part to take, if fewer than stack_depth; 0: stack_depth. */
+/* From this bit upwards: the maximum number of frames of each part, if fewer than stack_depth; 0: stack_depth. */
 #define STACK_MOST_SHIFT 16
 
 /* How a part of a stack ends at its outer end. */
@@ -56,8 +56,8 @@ enum stack_end {
 	STACK_DEEPER,           /* there are, or may be, more frames than were asked for */
 	STACK_UNREADABLE,       /* the kernel refused */
 	STACK_ROOT,             /* the walk reached the thread's first function */
-	STACK_GUESSED,          /* as STACK_WALKED, but there are tables, and none of the outermost frame's code */
-	STACK_STUCK,            /* the outermost frame's rule could not be followed, or its memory not be read */
+	STACK_GUESSED,          /* as STACK_WALKED, but there are tables, and none covers the outermost frame's code */
+	STACK_STUCK,            /* the outermost frame's rule could not be applied, or its memory could not be read */
 	STACK_GONE,             /* the task is exiting, and has released its memory, stack included */
 	STACK_RAN,              /* the thread ran while the loader read it: nothing is known */
 };
@@ -82,15 +82,16 @@ struct stack {
 	__u8 python_end;        /* enum python_end */
 	__u8 pad;
 	/*
-	 * The user frames, bits from the inner end, whose callers were found by frame pointers although their code may
-	 * have a table that was not known yet: callers may be missing there. The last bit is for all further frames.
+	 * The user frames, one bit each from the innermost, whose callers were found by frame pointers although their
+	 * code may have a table that was not known yet: callers may be missing there. The last bit stands for all
+	 * further frames.
 	 */
 	__u32 guessed;
 	__u64 frame[];
 };
 
 /*
- * The state of a process's code, by tgid modulo STACK_CODES; processes that share a place may begin generations for
+ * The state of a process's code, by tgid modulo STACK_CODES; processes that share an element may begin generations for
  * each other. A generation ends when less code is mapped than before: something was unmapped, and other code may soon
  * have its addresses. Checked when memory is mapped (tracepoint vm_unmapped_area) and at each new stack.
  */
@@ -120,7 +121,7 @@ struct user_walk {
 	__u64 window;           /* address of the memory last read */
 	__u32 have;             /* how much of it is in bytes[] */
 	__u8 end;               /* enum stack_end */
-	__u8 is_exact;          /* ip is of the next instruction, not behind a call */
+	__u8 is_exact;          /* ip is the next instruction to run, not one after a call */
 	__u8 at_entry;          /* ip is at a function's entry */
 	__u8 has_begun;         /* the first frame's mapping was looked for */
 	__u8 asks;              /* sought is in no mapping that the loader knows */
@@ -158,8 +159,8 @@ struct stack_slot {
 };
 
 /*
- * The key that events are counted by, and the element of that hash. generation is the one in which it is added to:
- * see stack_generation in stack.bpf.h.
+ * The key that events are counted by, and the element of that hash. generation is the one in which the element is added
+ * to: see stack_generation in stack.bpf.h.
  */
 struct stack_key {
 	struct stack_id stack;

@@ -10,14 +10,14 @@
 
 enum switches_kind {
 	SWITCHES_SWITCH,        /* task left the CPU, other followed */
-	SWITCHES_ARRIVAL,       /* the same; task is idle or out of scope, so nothing is known of it */
-	SWITCHES_WAIT,          /* task came after a wait, other left: runqslower */
+	SWITCHES_ARRIVAL,       /* the same; task is idle or out of scope, so nothing is known about it */
+	SWITCHES_WAIT,          /* task was switched in after a wait, other was switched out: runqslower */
 	SWITCHES_WAKEUP,        /* task was woken, by other */
 	SWITCHES_MIGRATION,     /* other moved task to another CPU */
 	SWITCHES_KINDS,
 };
 
-/* An unknown time: its begin was before the run, or was not seen. */
+/* An unknown time: it began before the run, or its begin was not seen. */
 #define SWITCHES_UNKNOWN (~0ULL)
 
 struct switches_task {
@@ -29,7 +29,7 @@ struct switches_task {
 struct switches_record {
 	__u64 time_ns;          /* CLOCK_MONOTONIC */
 	__u16 kind;             /* enum switches_kind */
-	__u16 stranger;         /* other, which came, is out of scope (if arrivals are wanted) */
+	__u16 stranger;         /* other, which was switched in, is out of scope (if arrivals are wanted) */
 	__u32 cpu;              /* of the event */
 	struct switches_task task;
 	struct switches_task other;
@@ -52,7 +52,7 @@ struct switches_stacked {
 _Static_assert(sizeof(struct switches_record) == 96, "no hidden padding");
 _Static_assert(sizeof(struct switches_stacked) == 112, "no hidden padding");
 
-/* The worst are kept in one heap per CPU, of one to this many records. */
+/* The worst records are kept in one heap per CPU, which holds between one and this many. */
 #define SWITCHES_WORST_MOST 1023
 #define SWITCHES_WORST_LEVELS 10
 
@@ -64,7 +64,7 @@ enum switches_order {
 };
 
 struct switches_worst {
-	__u64 value;            /* that the heap is ordered by; 0: empty */
+	__u64 value;            /* the key of the heap; 0: empty */
 	struct switches_task before;    /* the task that left the CPU for it */
 	struct switches_record record;
 	struct stack_id before_stack, stack;    /* of both tasks, when they left */

@@ -21,8 +21,8 @@ enum task_key_part {
 #define BY_PARTS 7
 
 /*
- * A map whose keys end with this may end them after the last part asked for (task_key__size()): hashing and comparing
- * the rest takes time. The order of the members is that of how often they are asked for.
+ * If a map's keys end with this struct, they may be cut off after the last part asked for (task_key__size()), because
+ * hashing and comparing the rest takes time. Members are ordered by how often they are asked for.
  */
 struct task_key {
 	__u32 pid;              /* tgid in the initial pid namespace */

@@ -70,8 +70,8 @@ struct unwind_rule {
 };
 
 /*
- * Where the caller's base register is, in the rules of files that have an UNWIND_BASE. It is the dynamic linker,
- * whose functions that such a function calls save it; the rules of other files say that it is lost.
+ * Where the caller's base register is, in the rules of files that have an UNWIND_BASE. The only such file is the
+ * dynamic linker, where the callees of such a function save the register; the rules of other files say that it is lost.
  */
 enum unwind_base {
 	UNWIND_BASE_LOST,
@@ -88,7 +88,7 @@ struct unwind_mapping {
 	__u32 token;            /* the loader's, for a file still being read: bias is then the file offset; else 0 */
 };
 
-/* A token that no file has: whether there is a table for this code is not known. */
+/* A token that no file has: it is unknown whether there is a table for this code. */
 #define UNWIND_UNSEEN 0xffffffffU
 
 /* Walks count, by token modulo this, how often they lacked the table of a file still being read. */
@@ -99,7 +99,7 @@ struct unwind_mapping {
 
 /*
  * A file with tables, as a program finds it behind a mapping of a process that the loader has not seen yet. Identified
- * by all four members of the key: numbers of files are used again. Addresses of its code are those of a segment: offset
+ * by all four members of the key: inode numbers are reused. Addresses of its code are those of a segment: offset
  * in the file, plus delta.
  */
 #define UNWIND_SEGMENTS 4               /* of code; files with more of them are not found this way */
@@ -112,8 +112,8 @@ struct unwind_identity {
 };
 
 /*
- * On overlayfs and btrfs stat(2) tells of a device of their own, which the kernel does not find behind a mapping. A
- * file of root on such a device is also known without it.
+ * On overlayfs and btrfs, stat(2) reports a device that the kernel does not find behind a mapping. A file that root
+ * owns on such a device is therefore also known without its device.
  */
 #define UNWIND_ANY_DEVICE 0xffffffffU
 
@@ -130,9 +130,9 @@ struct unwind_found {
 
 /*
  * A process, by tgid. code and stack are mm->start_code and start_stack (fields 26 and 28 of /proc/PID/stat), which
- * change with an exec but not with a fork: if they differ, the entry is of an earlier program. mapping[first .. first
- * + n) does not change while a program may read it, except that files become known: bias is written first, then file,
- * and programs read them in the opposite order.
+ * change with an exec but not with a fork: if they differ, the entry belongs to an earlier program. mapping[first ..
+ * first + n) does not change while a program may read it, except that files become known: bias is written first, then
+ * file, and programs read them in the opposite order.
  */
 struct unwind_space {
 	__u64 code, stack;

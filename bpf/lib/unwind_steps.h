@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Steps of a walk by tables (unwind.h) from a function to its caller: by programs (unwind.bpf.h), and by the loader for
- * threads that sleep (user/unwind/walk.c). A file that includes it has before:
+ * sleeping threads (user/unwind/walk.c). The including file must first define:
  *
  *   user_word(walk, address, word)     reads a word of the stack; false: it cannot be read
- *   user_code(walk, address, word)     likewise of the code
+ *   user_code(walk, address, word)     the same for a word of the code
  *   user_return(walk, where, found)    the return address that was found at a stack address, as it was before a
  *                                      uretprobe replaced it
  *   code_address(value)                a return address without its signature bits
  *   unwind_find_rule(walk, pc)         the rule at pc, in the walk's mapping; NULL: there is none
- *   unwind_lacked(token)               counts that the table of a file still being read was lacked
+ *   unwind_lacked(token)               counts a walk that lacked the table of a file still being read
  *
- *   unwind_step(walk, pc)              steps from walk->ip, sp, bp, in which pc is unwind_pc(), to the caller
+ * This file defines:
+ *
+ *   unwind_step(walk, pc)              steps from walk->ip, sp, bp to the caller; pc is unwind_pc()
  */
 #ifndef TALLY_UNWIND_STEPS_H
 #define TALLY_UNWIND_STEPS_H
@@ -26,8 +28,8 @@ static __always_inline bool unwind_is_mapped(const struct user_walk *w, u64 pc)
 }
 
 /*
- * Reads the lowest address first: all of them are then in the window; and into the walk, not onto the stack, of which
- * 6.12 allows little: a walk that fails ends.
+ * Reads the lowest address first, so that all of them are in the window. Reads into the walk, not onto the stack, of
+ * which 6.12 allows little: if a read fails, the walk ends anyway.
  */
 static __always_inline bool unwind_out_of_signal(struct user_walk *w)
 {
@@ -43,7 +45,7 @@ static __always_inline bool unwind_out_of_signal(struct user_walk *w)
 	return true;
 }
 
-/* The code that a signal handler returns to, where tables do not tell. */
+/* Is this the code that a signal handler returns to? For machines where no table says so. */
 static __always_inline bool unwind_is_signal_return(struct user_walk *w)
 {
 	u64 code = 0;
@@ -52,8 +54,9 @@ static __always_inline bool unwind_is_signal_return(struct user_walk *w)
 }
 
 /*
- * Where frame records are anywhere in a frame, a step by one leaves sp inexact: it is less than the caller's. A
- * function that saves fp and the return address side by side has its record there, which fp points to.
+ * On machines where a frame record may be anywhere in its frame, a step by frame record leaves sp inexact: it is below
+ * the caller's. If a function saves fp and the return address side by side, the two are its record, and fp points to
+ * it.
  */
 static __always_inline bool unwind_has_record(const struct unwind_rule *r)
 {
@@ -92,7 +95,7 @@ static __always_inline bool unwind_find_cfa(struct user_walk *w, const struct un
 	return false;
 }
 
-/* A return address in the link register is that of a function which has called none: cfa may be sp. */
+/* Only a function that has not called another has its return address in the link register: cfa may be sp. */
 static __always_inline bool unwind_by_link(struct user_walk *w, u64 cfa, u64 bp)
 {
 	if (cfa < w->sp || !w->link)
@@ -157,8 +160,8 @@ static __always_inline bool unwind_by_frame_pointer(struct user_walk *w)
 }
 
 /*
- * Where the code's table is not known yet, a step by frame pointers may leave out callers; at a function's entry it
- * does not.
+ * While the code's table is not known yet, a step by frame pointers may leave out callers, except at a function's
+ * entry.
  */
 static __always_inline void unwind_note_guess(struct user_walk *w)
 {

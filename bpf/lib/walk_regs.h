@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The registers that a user stack walk needs, on any machine, and what it knows of the machine:
+ * The registers that a user stack walk needs, on any machine, and what it needs to know about the machine:
  *
  *   SIGNAL_FP, SIGNAL_BASE, SIGNAL_LINK, SIGNAL_SP, SIGNAL_IP
- *                      where the kernel keeps registers for a signal handler's return, from the stack pointer then;
- *                      no LINK without RETURNS_BY_LINK
+ *                      where the kernel keeps registers for a signal handler's return, as offsets from the stack
+ *                      pointer at that moment; LINK only with RETURNS_BY_LINK
  *   SIGNAL_RETURN      the code that a handler returns to; 0: .eh_frame says where it is
  *   RETURNS_BY_LINK    is the return address in a register?
  */
@@ -13,7 +13,7 @@
 
 struct walk_regs {
 	__u64 ip, sp, fp;
-	__u64 base;             /* rbx of x86-64, by which few functions find their frame; else 0 */
+	__u64 base;             /* rbx of x86-64, through which a few functions find their frame; else 0 */
 	/* The first frame's return address may be here: the link register, or rdi of x86-64 (vfork() of glibc). */
 	__u64 link;
 };
@@ -43,7 +43,7 @@ struct walk_regs {
 #define SIGNAL_SP (SIGNAL_REGS + 8 * 31)
 #define SIGNAL_IP (SIGNAL_REGS + 8 * 32)
 
-/* mov x8, #__NR_rt_sigreturn; svc #0: in the vdso, and in C libraries that have a restorer. Without .eh_frame. */
+/* mov x8, #__NR_rt_sigreturn; svc #0: in the vdso, and in C libraries that have a restorer. Neither has .eh_frame. */
 #define SIGNAL_RETURN 0xd4000001d2801168ULL
 
 #define RETURNS_BY_LINK true

@@ -17,7 +17,7 @@ enum futex_result {
 	FUTEX_RESULTS,
 };
 
-/* Key parts beside the task; zero if not asked for. */
+/* Key parts in addition to the task; zero if not asked for. */
 struct futex_parts {
 	__u64 address;          /* in the address space of process tgid */
 	__u32 tgid;

@@ -38,7 +38,7 @@ enum lock_end {
 	LOCK_WAITING,           /* still waiting at the end of the run */
 };
 
-/* Key parts beside the task; zero if not asked for. */
+/* Key parts in addition to the task; zero if not asked for. */
 struct lock_parts {
 	__u64 lock;             /* its address */
 	__u64 caller;           /* a return address; 0: not found */

@@ -6,7 +6,7 @@
 #include "file.h"
 #include "task_key.h"
 
-/* Key parts for --by, beside those of tasks. */
+/* Key parts for --by, in addition to those of tasks. */
 enum fault_part {
 	BY_FAULT_KIND = 1 << BY_PARTS,
 	BY_FAULT_FILE = 1 << (BY_PARTS + 1),

@@ -6,7 +6,7 @@
 #include "outstanding.h"
 #include "task_key.h"
 
-/* Key parts for --by, beside those of tasks. */
+/* Key parts for --by, in addition to those of tasks. */
 enum kmem_part {
 	BY_CALLER = 1 << BY_PARTS,
 	BY_CACHE = 1 << (BY_PARTS + 1),

@@ -6,7 +6,7 @@
 #include "hist.h"
 #include "task_key.h"
 
-/* Key part for --by, beside those of tasks; in every key. */
+/* Key part for --by, in addition to those of tasks; in every key. */
 enum reclaim_part {
 	BY_RECLAIM_KIND = 1 << BY_PARTS,
 };
