@@ -110,7 +110,7 @@ u64 scope_one_thread = 0;
 
 /*
  * The tracer, by its pid in the initial namespace, which it may not know itself; its main thread, which forks all its
- * children; and the signal_struct of a command that sets the duration only.
+ * children; and the signal_struct of a command that only sets the duration.
  */
 u32 scope_self = 0;
 u64 scope_self_thread = 0;
@@ -120,7 +120,7 @@ u64 scope_command_apart = 0;
  * A lookup in the set costs more than the rest of a short program, and is repeated for the same process. So each CPU
  * caches its last answer. The second word is the first XOR the generation of the set, whose lowest bit is the answer:
  * it matches only if both words were written together, whatever interrupted the write. A change of the set is
- * followed by a new generation. CPUs that share a place only evict each other's answers.
+ * followed by a new generation. CPUs that share an entry only evict each other's answers.
  */
 #define SCOPE_ANSWERS 64
 
@@ -276,7 +276,7 @@ static __always_inline bool scope_has_comm(struct task_struct *t)
 	return s & scope.comm.final;
 }
 
-/* The thread that has forked it: an address, since a look at the parent itself may miss the caches. */
+/* The thread that forked it, as an address: reading the parent itself may miss the caches. */
 static __always_inline u64 scope_parent(struct task_struct *t)
 {
 #ifdef SCOPE_UNTYPED
@@ -288,7 +288,7 @@ static __always_inline u64 scope_parent(struct task_struct *t)
 
 /*
  * For children of the tracer only. A shell that becomes the tracer (`load & exec tally ..`) leaves it children that
- * are none of its work, and the command is none of it since its exec.
+ * the tracer did not start, and the command is no longer part of the tracer after its exec.
  */
 static __noinline bool scope_is_helper(struct task_struct *t)
 {
@@ -418,8 +418,8 @@ static __always_inline u32 scope_own_number(struct task_struct *t)
 }
 
 /*
- * Adds the initial members: runs once over all tasks, before the programs are attached. The sets contain the ids by
- * then, and receive the addresses.
+ * Adds the initial members: runs once over all tasks, before the programs are attached. The sets already contain the
+ * ids; this adds the addresses.
  */
 SEC("iter/task")
 int scope_seed(struct bpf_iter__task *ctx)
@@ -448,8 +448,8 @@ int scope_seed(struct bpf_iter__task *ctx)
 }
 
 /*
- * The command joins at its exec if counting must not begin with what the tracer's child does before (scope.command).
- * A thread that calls exec takes over the place and id of its process's first thread, and so its place in the set.
+ * The command joins at its exec if the work of the tracer's child before that must not count (scope.command). A thread
+ * that calls exec takes over the place and id of its process's first thread, and thereby its place in the set.
  * Loaded if one of these is needed.
  */
 SEC("tp_btf/sched_process_exec")
@@ -485,7 +485,7 @@ int UNPREEMPTED_PROG(scope_on_fork, struct task_struct *parent, struct task_stru
 }
 
 /*
- * Members leave when they are freed, not when they exit: an exiting task still waits for a CPU at times. A process is
+ * Members leave when they are freed, not when they exit: an exiting task may still wait for a CPU. A process is
  * freed with its first thread, which is released last.
  */
 static __always_inline void scope_process_ends(struct task_struct *t)

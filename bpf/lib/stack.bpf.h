@@ -53,8 +53,8 @@ static __always_inline u32 stack_generation_now(void)
 }
 
 /*
- * The kernel clears the part of the buffer that a walk does not fill. So a walk first gets little room, and all of it
- * if that was full; or all at once if little room did not suffice the last time.
+ * The kernel clears the part of the buffer that a walk does not fill. A walk therefore first gets little room, and the
+ * full room only if it fills that; it gets the full room at once if little room did not suffice the last time.
  */
 #define STACK_LITTLE_ROOM (32 * sizeof(u64))
 
@@ -123,7 +123,7 @@ static __always_inline u8 stack_end(const struct user_walk *w, u32 found, u32 mo
 	return found > most ? STACK_DEEPER : w->end;
 }
 
-/* Only those whose callers are kept. */
+/* Keeps only the bits of frames whose callers are kept. */
 static __always_inline u32 stack_guessed(const struct user_walk *w, u16 frames)
 {
 	return frames && frames < STACK_GUESSES ? w->guessed & ((1U << (frames - 1)) - 1) : w->guessed;
@@ -290,8 +290,8 @@ static __noinline int stack_sign(struct stack *s)
 /* --- storing ----------------------------------------------------------------------------------- */
 
 /*
- * Counts an event's missing or incomplete stack: LOSS_STACKS_FULL and the like, 0: nothing missing. Called where the
- * event is counted: an event that finds no room itself counts as one loss only.
+ * Counts an event's missing or incomplete stack. flaw: LOSS_STACKS_FULL and the like, 0: nothing is missing. Called
+ * where the event is counted, so that an event for which there is no room either counts as one loss only.
  */
 static __always_inline void stack_count_flaw(u32 flaw)
 {
@@ -316,7 +316,7 @@ static __always_inline u32 stack_keep(struct stack *s, u32 frames, u64 hash)
 	return (int)err == -E2BIG ? LOSS_STACKS_FULL : LOSS_STACK_MEMORY;
 }
 
-/* Nobody asked whether there are any: none are missing. */
+/* Callers were not asked for, so none are missing. */
 static __always_inline void stack_forget_callers(struct stack *s)
 {
 	if (s->kernel_end == STACK_DEEPER)
@@ -450,8 +450,8 @@ struct {
 } stack_processes SEC(".maps");
 
 /*
- * Processes that the loader was told about, with their state then: a cache by pid. Processes that share a place are
- * reported repeatedly, which is cheap and harmless.
+ * Processes that were reported to the loader, with their state at that time: a cache by pid. Processes that share an
+ * entry are reported repeatedly, which is cheap and harmless.
  */
 #define STACK_SEEN 4096
 

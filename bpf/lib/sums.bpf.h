@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Sums by key: a hash that the loader reads as user/agg/sum_set.h says, and its elements. */
+/* Sums by key: a hash that the loader reads as described in user/agg/sum_set.h, and its elements. */
 #ifndef TALLY_SUMS_BPF_H
 #define TALLY_SUMS_BPF_H
 
@@ -7,10 +7,10 @@
 #include "element.bpf.h"
 
 /*
- * Defines the map "sums", whose room the loader sets, and the element of a key, at first all zeros:
+ * Defines the map "sums", whose size the loader sets, and access to the element of a key, initially all zeros:
  *
  *   sums_of(key)               NULL: there is no room, which is counted as lost
- *   sums_get(key, &is_new)     the same; is_new is true for the one caller that made the element
+ *   sums_get(key, &is_new)     the same; is_new is true for the one caller that created the element
  */
 #define SUMS(key_type, value_type)                                                                                     \
 	struct {                                                                                                       \

@@ -77,13 +77,13 @@ static __always_inline void task_key_name(char name[TASK_COMM_LEN], u64 *name_st
 	task_key_comm(name, by & BY_TID ? t : SCOPE_GET(scope_subject(t), group_leader));
 }
 
-/* A stamp: ticks, and for a name that is another one than before also units of 64 ns. */
+/* A stamp consists of ticks and, for a name that has changed, units of 64 ns. */
 #define TASK_KEY_TICK_BITS 27
 #define TASK_KEY_PART(now) ((now) >> 6 & ((1ULL << TASK_KEY_TICK_BITS) - 1))
 
 /*
- * The same without reading a clock for a name that stays: the tick is enough. A name may change twice in a tick, in
- * elements of two CPUs.
+ * The same, without reading a clock if the name has not changed: the tick is then enough. A name may change twice in a
+ * tick, in elements of two CPUs.
  */
 static __always_inline void task_key_name_by_ticks(char name[TASK_COMM_LEN], u64 *name_stamp, struct task_struct *t)
 {

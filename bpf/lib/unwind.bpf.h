@@ -5,7 +5,7 @@
  *
  *   unwind_begin(walk, at_entry)
  *   unwind_frame(level)            steps from walk->ip, sp, bp to the caller, and adds its frame; 0: the walk ends
- *   unwind_find_vma(level)         if walk->asks then: see there; 0: the walk ends
+ *   unwind_find_vma(level)         has to be called if walk->asks is then set; 0: the walk ends
  */
 #ifndef TALLY_UNWIND_BPF_H
 #define TALLY_UNWIND_BPF_H
@@ -39,8 +39,8 @@ static __always_inline bool unwind_space_of(struct unwind_space *space, u32 tgid
 }
 
 /*
- * A child that was just forked, and is not yet known, uses its parent's entry. If that is not known either, or has
- * mapped code since, mappings are found where the kernel keeps them.
+ * A child that was just forked, and is not yet known, uses its parent's entry. If the parent is not known either, or
+ * more code has been mapped since, mappings are looked up in the kernel's own structures.
  */
 static __always_inline void unwind_begin(struct user_walk *w, bool at_entry)
 {
@@ -51,14 +51,14 @@ static __always_inline void unwind_begin(struct user_walk *w, bool at_entry)
 	    !unwind_space_of(&w->space, BPF_CORE_READ(t, real_parent, tgid), mm))
 		w->space.first = w->space.n = 0;
 	w->mapping.start = w->mapping.end = 0;
-	w->mapping.token = 0;   /* what the walk before sought is not lacked again */
+	w->mapping.token = 0;   /* do not count again what the previous walk lacked */
 	w->has_begun = w->has_stepped = false;
 	w->is_exact = true;
 	w->sp_is_least = false;
 	w->at_entry = at_entry;
 }
 
-/* 0 if there is no such word, like a stored 0: row 0, or rule 0 (UNWIND_UNKNOWN). */
+/* Returns 0 if there is no such word, which has the effect of a stored 0: row 0, or rule 0 (UNWIND_UNKNOWN). */
 static __always_inline u32 unwind_word(u32 n)
 {
 	u32 slab_number = n / UNWIND_SLAB_WORDS, line_number = n / UNWIND_LINE_WORDS % UNWIND_SLAB_LINES;
@@ -256,9 +256,9 @@ static __always_inline bool unwind_add(struct stack_slot *slot)
 }
 
 /*
- * Not static, for the reason given at user_stack_frames(). A caller must be code: where the loader knows no mapping of
- * it, unwind_find_vma() has to be called. Functions that have called each other share 512 bytes of stack: called from
- * here it would be too much for offcputime on 6.1. Returns 0 at the end of the walk.
+ * Not static, for the reason given at user_stack_frames(). A caller must be code: if the loader knows no mapping that
+ * contains it, unwind_find_vma() has to be called. Nested functions share 512 bytes of stack, and a call from here
+ * would exceed that in offcputime on 6.1. Returns 0 at the end of the walk.
  */
 __noinline int unwind_frame(u32 level)
 {
@@ -287,7 +287,7 @@ __noinline int unwind_frame(u32 level)
 	return w->asks || unwind_add(slot);
 }
 
-/* Not static either. Loads the mapping of the frame that is asked about, and adds it unless it is the first. */
+/* Not static either. Loads the mapping of the frame at walk->sought, and adds the frame unless it is the first. */
 __noinline int unwind_find_vma(u32 level)
 {
 	struct stack_slot *slot = bpf_map_lookup_elem(&stack_slots, &level);

@@ -103,15 +103,15 @@ static __always_inline u64 user_probe_address(void)
 #define PROBED_RETURNS_OF_A_FRAME 8     /* tracers, or functions left by longjmp() */
 
 /*
- * On machines whose functions save the return address where they like, only the stack pointer at the function's entry
- * is known, above its frame. There, frames that contain the probe's address are matched with the list in order.
+ * On machines whose functions save the return address anywhere in their frame, only the stack pointer at the function's
+ * entry is known, above its frame. There, frames that contain the probe's address are matched with the list in order.
  */
 static __always_inline bool is_return_from(u64 stack, u64 where, u64 found)
 {
 	return RETURNS_BY_LINK ? stack >= where && found == user_probe_address() : stack == where;
 }
 
-/* The original return address at a stack address. Calls must go outwards. */
+/* The original return address at a stack address. Must be called from the innermost frame outwards. */
 static __always_inline u64 user_return(struct user_walk *w, u64 where, u64 found)
 {
 	u32 i;

@@ -2,7 +2,7 @@
 /*
  * Walks a user stack, by tables (unwind.bpf.h) where there are any, or by frame pointers. The latter finds the same
  * frames as the kernel (perf_callchain_user()) in half the time: it reads memory by the KiB instead of by the word,
- * and does not follow the null pointer at the end of chains, a page fault that costs as much as twenty frames.
+ * and does not follow the null pointer at the end of a chain, where a page fault would cost as much as twenty frames.
  *
  *   user_regs_of_context(walk, ctx)   from a perf event, a kprobe, a uprobe in user mode
  *   user_regs_of_current(walk)        from the task's entry into the kernel

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The mapping at an address of a process, found without the lock that its memory has: programs may have interrupted
- * its holder. All memory is read by bpf_probe_read_kernel(), and a mapping counts only if it says itself that it is
- * the process's, at that address.
+ * Finds the mapping at an address of a process without taking the mmap lock, whose holder a program may have
+ * interrupted. All memory is read by bpf_probe_read_kernel(), and a mapping counts only if its own members confirm the
+ * process and the address.
  *
  *   vma_in_tree(mm, address, pivot)
- *                                since 6.1; pivot: room for VMA_PIVOTS, which is much for a stack
- *   vma_in_rb_tree(mm, address)  before
+ *                                since 6.1; pivot: room for VMA_PIVOTS, which would take up much of a BPF stack
+ *   vma_in_rb_tree(mm, address)  before 6.1
  *                                NULL: nothing is mapped there, or mappings were just being changed
  *
  * bpf_find_vma() releases its lock in an irq_work, an extra interrupt, and finds one mapping per interrupt at most.
