@@ -27,7 +27,7 @@ static __always_inline void read_socket(struct trace_socket *to, struct file *f)
 		to->peer = BPF_CORE_READ(peer, sk_socket, file, f_inode, i_ino);
 }
 
-/* The file of a descriptor of the task. NULL: the directory that its paths are relative to. */
+/* Names the file of one of the task's descriptors. f NULL: the directory that the task's paths are relative to. */
 static __always_inline void name_descriptor(struct file_name *n, struct task_struct *t, struct file *f)
 {
 	struct fs_struct *fs = BPF_CORE_READ(t, fs);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Reads what a system call's arguments point to, into the chunks of its record (trace.h). The loader specifies what
- * to read of each call (struct trace_call).
+ * to read for each call (struct trace_call).
  */
 #ifndef TALLY_FETCH_BPF_H
 #define TALLY_FETCH_BPF_H
@@ -91,7 +91,7 @@ static __always_inline long read_string(u8 *to, u32 size, u64 from)
 	return 1;
 }
 
-/* These return 0, or -EFAULT without leaving a chunk. */
+/* The following functions return 0, or -EFAULT without leaving a chunk. */
 static __noinline int fetch_string(struct trace_record *r, u64 from, u32 arg)
 {
 	struct trace_chunk *c = chunk_room(r, string_room);
@@ -250,7 +250,7 @@ static __always_inline void note_given(struct trace_state *s, struct trace_fetch
 		s->given = ~0U;
 }
 
-/* Separate from the loop over other fetches: a nested loop takes the verifier long. */
+/* Separate from the loop over other fetches: a nested loop takes the verifier a long time. */
 static __always_inline int fetch_argv(struct trace_record *r, struct trace_call *call)
 {
 	u64 from = r->value[call->argv & (TRACE_VALUES - 1)];
@@ -307,7 +307,7 @@ static __always_inline void fetch_fds(struct trace_record *r, struct trace_call 
 /* include/linux/socket.h */
 #define AF_NETLINK 16
 
-/* Records the protocol of a netlink socket; nothing of other descriptors. */
+/* Records the protocol of a netlink socket; nothing for other descriptors. */
 __noinline int fetch_netlink(u64 fd)
 {
 	struct trace_state *s = states_find(calling_task());
@@ -435,12 +435,12 @@ static __always_inline void fetch_waited_for(u32 waits)
 	fetch_fds_of_set(3);
 }
 
-/* --- buffers that arrays tell of -------------------------------------------------------------- */
+/* --- buffers described by arrays -------------------------------------------------------------- */
 
 #define VECTOR_ID(part) TRACE_ID(TRACE_VECTOR_ARG, part)
 #define LENGTH_AT __builtin_offsetof(struct trace_message_of_many, length)
 
-/* Data of all elements together; those beyond it are marked as without room. */
+/* Data of all elements together; further elements are marked as having no room. */
 #define DATA_MOST 4096
 #define DATA_ROOM (sizeof(struct trace_data) + 2048 + DATA_MOST)
 
@@ -560,7 +560,7 @@ __noinline int fetch_message(u64 from, u64 left, u32 element)
 				fetch_data(r, m.vector, m.count, left));
 }
 
-/* Reads the first of n messages. filled: each up to its length. */
+/* Reads the first few of n messages. filled: reads each only up to its length. */
 static __always_inline int fetch_messages(u64 from, u64 n, bool filled)
 {
 	u32 i, length;
@@ -582,8 +582,8 @@ static __always_inline bool is_filled(u32 vector)
 }
 
 /*
- * Reads an array and left bytes of its data (of many messages: left of them), or the array alone. has_array: the
- * array has been read already. Returns -EFAULT if any of it could not be read.
+ * Reads an array and left bytes of its data, or the array alone; for many messages, left is a number of messages.
+ * has_array: the array has already been read. Returns -EFAULT if any of it could not be read.
  */
 __noinline int fetch_vector(u32 vector, u64 left, bool has_array)
 {
@@ -662,7 +662,7 @@ static __always_inline void fetch_at_begin(struct trace_state *s, struct trace_c
 	fetch_vector_at_begin(s, call->vector);
 }
 
-/* A fault that the call itself met is not a loss. */
+/* A fault that the call itself ran into is not a loss. */
 static __always_inline void count_fault(struct trace_record *r)
 {
 	if ((s64)r->value[TRACE_RESULT] != -EFAULT)
@@ -694,7 +694,7 @@ static __always_inline void fetch_vector_at_end(struct trace_state *s, u32 vecto
 	count_fault(&s->r);
 }
 
-/* Is it to be read at the end, or to be read again because that failed at the begin? */
+/* Is fetch i due at the end, or once more because it failed at the begin? */
 static __always_inline bool is_due(struct trace_state *s, u32 when, u32 i)
 {
 	s64 result = s->r.value[TRACE_RESULT];

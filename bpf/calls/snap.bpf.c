@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Every thread at this moment. One pass over all tasks writes a record for each thread in scope (snap.h), and disturbs
- * none: nothing is stopped, and no lock of a task is taken. A thread that comes to a CPU while it is looked at is
- * shown as on a CPU, with nothing of what was read.
+ * A snapshot of all threads. One pass over all tasks writes a record for each thread in scope (snap.h) without
+ * disturbing any: nothing is stopped, and no task's lock is taken. A thread that is switched in while it is examined is
+ * shown as on a CPU, and everything read about it is discarded.
  *
- * Since when: a thread that sleeps was charged for its run time for the last time when it was switched out. So the
- * time of that (exec_start, by a clock that leaves out interrupts and stolen time) is the begin of its sleep.
+ * When a sleep began: a sleeping thread was last charged for its run time when it was switched out. The time of that
+ * charge (exec_start, by a clock that leaves out interrupts and stolen time) is therefore the begin of its sleep.
  */
 #include "compat.bpf.h"
 #include "descriptor.bpf.h"
@@ -19,13 +19,13 @@
 #define TASK_RTLOCK_WAIT 0x1000         /* 5.16: sleeps for a spinlock of a real-time kernel */
 #define TASK_FROZEN 0x8000              /* 6.1 */
 
-/* Records have the frames of kernel stacks. */
+/* Records include the frames of kernel stacks. */
 const volatile bool with_stacks = false;
 
-/* Records have what the loader needs to walk user stacks. */
+/* Records include what the loader needs to walk user stacks. */
 const volatile bool with_user_stacks = false;
 
-/* Records have what says who waits for whom, and threads out of scope have records, too. */
+/* Records include what shows which thread waits for which; threads out of scope have records, too. */
 const volatile bool with_waits = false;
 
 /* The arguments of each call that are descriptors, plus 1. Set by the loader. */
@@ -33,7 +33,7 @@ const volatile u8 descriptors[TRACE_SLOTS][TRACE_FDS] = {};
 
 /*
  * CLOCK_MONOTONIC minus the scheduler's clock. The latter stands still between updates, so the smallest difference is
- * the best one; the loader sets it to the largest number before a pass, and causes an update.
+ * the best one; the loader sets this to the largest number before a pass, and causes an update.
  */
 s64 snap_clock_ahead = 0;
 
@@ -50,7 +50,7 @@ static __always_inline u32 highest_bit(u32 bits)
 	return n;
 }
 
-/* As fs/proc/array.c, for all kernels: those from 6.1 to 6.11 call a frozen task running there. */
+/* Like fs/proc/array.c, but the same on all kernels: from 6.1 to 6.11 it shows a frozen task as running. */
 static __always_inline char state_of(struct task_struct *t)
 {
 	static const u8 letter[] = { 'R', 'S', 'D', 'T', 't', 'X', 'Z', 'P' };
@@ -72,7 +72,7 @@ static __always_inline struct rq *run_queue_of(struct task_struct *t)
 	return BPF_CORE_READ(t, se.cfs_rq, rq);
 }
 
-/* Compares the two clocks, on this CPU. Reads the one that stands still first: what comes between makes it old. */
+/* Compares the two clocks on this CPU. Reads the scheduler's clock first: a delay in between makes it look older. */
 static __always_inline void compare_clocks(void)
 {
 	struct rq *rq = run_queue_of((struct task_struct *)bpf_get_current_task());
@@ -97,8 +97,8 @@ static __always_inline u64 left_out(struct task_struct *t)
 }
 
 /*
- * It was switched in at last_arrival, and its run time since then is known, except for interrupts in it. With another
- * scheduling class that time is not, and exceeds the bounds; then the lower one counts.
+ * The task was switched in at last_arrival, and its run time since then is known, except for interrupts. In other
+ * scheduling classes the run time is not known, and the result is out of bounds; the lower bound then counts.
  */
 static __always_inline void asleep_since(struct snap_thread *s, struct task_struct *t)
 {
@@ -200,7 +200,7 @@ static __always_inline void add_descriptors(struct task_struct *t)
 
 /* --- who it belongs to ------------------------------------------------------------------------ */
 
-/* The number of a task in the namespace at that level; 0: it is not in one. */
+/* The number of a task in its pid namespace at that level; 0: it has none there. */
 static __always_inline u32 number_at(struct task_struct *t, u32 level)
 {
 	struct pid *pid = BPF_CORE_READ(t, thread_pid);
@@ -234,7 +234,7 @@ static __noinline int relate(struct task_struct *t)
 static __always_inline void stack_of_task(struct snap_thread *s, struct task_struct *t)
 {
 	u64 *frames = (u64 *)room.data;
-	/* Kernels leave out functions of the scheduler: these walks are for "where does it wait". */
+	/* The kernel omits scheduler functions from such a walk, which is meant to show where a task waits. */
 	long bytes = bpf_get_task_stack(t, frames, SNAP_FRAMES * sizeof(*frames), 0);
 	u64 n = bytes > 0 ? (u64)bytes / sizeof(*frames) : 0;
 

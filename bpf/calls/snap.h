@@ -11,7 +11,7 @@
 #include "trace.h"
 #include "walk_regs.h"
 
-/* Frames looked at of a kernel stack. */
+/* Frames examined of a kernel stack. */
 #define SNAP_FRAMES 64
 
 /* Where a thread is, if it is not in a system call. */
@@ -20,11 +20,11 @@ enum snap_place {
 	SNAP_ON_CPU,            /* its registers are in use: it may be in a call or in user mode */
 	SNAP_KERNEL_THREAD,     /* or one that the kernel started for a process: it makes no calls */
 	SNAP_OUTSIDE,           /* interrupted in user mode, or in a page fault: the outermost function says which */
-	SNAP_ENDED,             /* exited, and not waited for yet */
+	SNAP_ENDED,             /* exited, but not reaped yet */
 };
 
 enum snap_flag {
-	SNAP_OUT_OF_SCOPE = 1,  /* written for what waits for it */
+	SNAP_OUT_OF_SCOPE = 1,  /* written because other threads may wait for it */
 	SNAP_VFORKED = 2,       /* its parent waits until it has called exec or exit */
 };
 
@@ -36,14 +36,14 @@ struct snap_relations {
 	__u64 clear_tid;        /* where the kernel clears its tid and wakes a futex when it ends; 0: nowhere */
 	__u32 parent, tracer;   /* pids in the initial pid namespace; tracer 0: none */
 	__u32 own_tid;          /* in its own pid namespace */
-	__u32 seen_pid;         /* of its process, in that of the loader: /proc/PID */
+	__u32 seen_pid;         /* of its process, in the loader's pid namespace: /proc/PID */
 };
 
 struct snap_thread {
-	__u64 at_ns;            /* when it was looked at, CLOCK_MONOTONIC */
+	__u64 at_ns;            /* when it was examined, CLOCK_MONOTONIC */
 	/*
-	 * Since when it is in its state, by the clock of the scheduler (0: unknown), and how much later it may have
-	 * been. loader: snap_clock_ahead.
+	 * When it entered its state, by the scheduler's clock (0: unknown), and how much later that may have been. The
+	 * loader converts it with snap_clock_ahead.
 	 */
 	__u64 since, doubt_ns;
 	__u64 value[TRACE_VALUES];      /* the arguments of the call; the rest is zero */
@@ -59,7 +59,7 @@ struct snap_thread {
 	__u16 flags;            /* enum snap_flag, ORed */
 	struct snap_relations relations;
 	struct walk_regs regs;  /* of user mode, for user stacks; ip 0: none, or not those of a 64-bit program */
-	/* Behind them: chunks (struct trace_chunk) with the files of the call's descriptors. */
+	/* Followed by frames, then chunks (struct trace_chunk) with the files of the call's descriptors. */
 };
 
 #define SNAP_ROOM (SNAP_FRAMES * sizeof(__u64) + TRACE_FDS * (sizeof(struct trace_chunk) + sizeof(struct file_name)))

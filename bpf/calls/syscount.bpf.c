@@ -180,7 +180,7 @@ struct call_state {
 
 TASK_STATE(call_states, struct call_state)
 
-/* Might its end be in scope? A command's execve() begins before the command is in scope. */
+/* Might the end of the call be in scope? A command's execve() begins before the command is in scope. */
 static __always_inline bool may_be_in_scope(struct task_struct *t)
 {
 	return scope_for_life(t) || (scope.command && scope_tgid(t) == scope.command);
@@ -274,7 +274,7 @@ int UNPREEMPTED_PROG(time_exit, struct pt_regs *regs, long ret)
 	return add_time(t, call, error, now, since ? now - since : 0);
 }
 
-/* --- calls that go on ------------------------------------------------------------------------- */
+/* --- calls in progress ------------------------------------------------------------------------ */
 
 #define PF_IO_WORKER 0x00000010
 #define PF_USER_WORKER 0x00004000       /* 6.4 */

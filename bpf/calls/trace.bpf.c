@@ -81,7 +81,7 @@ static __always_inline struct trace_call *call_begins(u32 slot)
 	return call->wanted && in_scope(NULL) ? call : NULL;
 }
 
-/* A call that is out of scope. */
+/* For a call that is out of scope: may it come into scope before it returns? */
 static __always_inline bool may_be_wanted_at_exit(u32 slot)
 {
 	struct trace_call *call;
@@ -93,8 +93,8 @@ static __always_inline bool may_be_wanted_at_exit(u32 slot)
 }
 
 /*
- * The call that returns, if it is asked for and the kernel did not run it. Its entry was not seen, and it would have
- * been marked. is_known: there is a state of the task. Tasks from before the run have one, or could get none.
+ * The returning call, if it is asked for and the kernel did not run it. Its entry was not seen, although an entry would
+ * have been marked. is_known: the task has a state. Tasks from before the run have one, unless it could not be created.
  */
 static __always_inline struct trace_call *call_answered(u32 slot, s64 result, bool is_known)
 {
@@ -125,9 +125,9 @@ static __always_inline bool is_exec(u32 slot)
 }
 
 /*
- * Does a call end other than the one that was seen to begin? Then the end of that one and the begin of this one were
- * missed, and are counted (LOSS_RECURSION). rt_sigreturn leaves -1 as the number. A successful exec has become
- * execve, in the new program's table.
+ * Is the call that ends another than the one that was seen to begin? If so, the end of the earlier call and the begin
+ * of this one were missed, and are counted (LOSS_RECURSION). rt_sigreturn leaves -1 as the number. A successful exec
+ * has become execve, in the new program's table.
  */
 static __always_inline bool is_other_call(struct pt_regs *regs, u32 slot, u32 number)
 {
@@ -147,7 +147,7 @@ static __always_inline bool is_asked_result(s64 result)
 	return is_error(result) ? !succeeded_only : !failed_only;
 }
 
-/* Are calls without a result? */
+/* Are calls without a result asked for? */
 static __always_inline bool asks_no_result(void)
 {
 	return !failed_only && !succeeded_only;
@@ -276,8 +276,8 @@ static __always_inline bool call_began_before(struct trace_state *s, struct pt_r
 }
 
 /*
- * A call without an entry. The number -1 is that of a call whose number a tracer has taken away, and of rt_sigreturn:
- * only a known task's entries are all seen.
+ * A call without an entry. A number of -1 means that a tracer has removed the number, or that this is rt_sigreturn; the
+ * two can be told apart only for a known task, all of whose entries are seen.
  */
 static __always_inline int answered_exit(void *ctx, struct trace_state *s, struct pt_regs *regs, s64 result)
 {

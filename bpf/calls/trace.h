@@ -52,7 +52,7 @@ struct trace_fetch {
 	__u8 if_small;          /* and no other bits of it are set */
 	__u32 if_values;        /* a set, as bits; 0: any */
 	__u8 within;            /* 1 + enum trace_value: an upper bound of the length; 0: none */
-	__u8 described;         /* the target is a struct trace_iovec: what it describes is read, if it is not NULL */
+	__u8 described;         /* the target is a struct trace_iovec: its buffer is read, unless that is NULL */
 	__u8 head;              /* bytes before those that the length counts */
 	__u8 zeroes[1];
 };
@@ -166,7 +166,7 @@ enum trace_part {
 	PART_LENGTHS,           /* u32: the msg_len of each of many messages */
 	PART_AFTER,             /* the target of the pointer after the call */
 	PART_NETLINK,           /* of a netlink socket's descriptor: its protocol, a u32 */
-	PART_DESCRIBED,         /* what the target of the pointer describes */
+	PART_DESCRIBED,         /* the buffer that the pointer's target describes */
 };
 
 #define TRACE_ID(arg, part) ((arg) | (part) << 3)
@@ -235,7 +235,7 @@ struct trace_record {
 	__u64 time_ns;          /* of its end, CLOCK_MONOTONIC */
 	__u64 start_ns;         /* 0: before the trace */
 	__u64 value[TRACE_VALUES];
-	__u64 ip;               /* where the task continues in user space: behind the instruction of the call */
+	__u64 ip;               /* where the task continues in user space: after the instruction of the call */
 	__u32 pid, tid, cpu;
 	__u32 slot;             /* abi * SYSCALL_NUMBERS + number, or the abi's last */
 	__u32 number;
@@ -248,8 +248,8 @@ struct trace_record {
 
 /*
  * --summary: per CPU and generation (writer.h). Slot n has elements 2 n and 2 n + 1, for even and odd generations.
- * The loader ends a generation with the interval, then reads and clears what no program writes any more: so all
- * figures cover the same calls.
+ * The loader ends a generation with the interval, then reads and clears the elements that no program writes any more,
+ * so that all figures cover the same calls.
  */
 struct trace_sum {
 	__u64 count, errors, ns;
@@ -260,7 +260,7 @@ struct trace_sum {
 
 /* Calls that are running when the report is made; filled in by a visit of all tasks. */
 struct trace_running {
-	__u64 visit;            /* that filled this in */
+	__u64 visit;            /* the last visit that filled this in */
 	__u64 count, ns, max_ns;
 };
 

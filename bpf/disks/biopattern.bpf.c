@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Do reads and writes begin where the previous one of the disk ended? In order of issue, regardless of submitter and
- * of direction.
+ * Do reads and writes begin where the disk's previous request ended? Requests are compared in order of issue,
+ * regardless of submitter and direction.
  */
 #define REQUEST_AT_ISSUE
 #include "compat.bpf.h"

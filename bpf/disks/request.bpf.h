@@ -54,7 +54,7 @@ struct {
 /* Called at the first issue, also before the gate is open. st is invalid after the return. */
 static __always_inline void request_issued(const struct request_state *st);
 #else
-#define AT_MISSED_ISSUE LOSS_INCOMPLETE /* all of its time is that of the queue */
+#define AT_MISSED_ISSUE LOSS_INCOMPLETE /* all of its time counts as queue time */
 /* Called at the end of a request whose disk and task are in scope. st is invalid after the return. */
 static __always_inline void request_ended(const struct request_state *st, u64 now);
 #endif
@@ -185,8 +185,9 @@ static __always_inline void identify(struct request_state *st, struct bio *bio)
 }
 
 /*
- * An address comes again when its request has ended. If the state says that the request is still with the driver, its
- * end was missed. Guests of PVM run no program at a completion that interrupts a thread of process 1: docs/accuracy.md.
+ * An address is reused only after its request has ended. If the state says that the request is still with the driver,
+ * its end was missed. Guests of PVM run no program at a completion that interrupts a thread of process 1:
+ * docs/accuracy.md.
  */
 static __always_inline void leftover(const struct request_state *st)
 {
@@ -196,7 +197,7 @@ static __always_inline void leftover(const struct request_state *st)
 #endif
 }
 
-/* Keeps st, in place of an earlier request's. */
+/* Stores st, in place of the state of an earlier request. */
 static __always_inline long keep(u64 key, const struct request_state *st)
 {
 	long err = bpf_map_update_elem(&requests, &key, st, BPF_NOEXIST);
@@ -287,7 +288,7 @@ int UNPREEMPTED_PROG(on_merge)
 /* Bios that may have been merged in front of the first one. */
 #define FRONT_MERGES 4
 
-/* With by_bio: finds the submission by the request's original first bio; those merged in front have none. */
+/* With by_bio: finds the submission by the request's original first bio; bios merged in front have none. */
 static __always_inline struct request_state *claim(struct request *rq)
 {
 	u64 key = (u64)rq, submission;
@@ -346,7 +347,7 @@ static __always_inline struct request_state *adopt(struct request *rq)
 }
 
 /*
- * If neither submitter nor submission time matter, the request begins here. False: it began before, and was requeued.
+ * If neither submitter nor submission time matter, the request begins here. False: it began earlier, and was requeued.
  * A request that was issued and not requeued is a leftover whose end was missed.
  */
 static __always_inline bool begins_at_issue(struct request *rq)
@@ -385,7 +386,7 @@ int UNPREEMPTED_PROG(on_issue)
 	if (request_config.at_issue && begins_at_issue(rq))
 		return 0;
 	st = bpf_map_lookup_elem(&requests, &key);
-	/* One that was issued and not requeued is a leftover whose end was missed. */
+	/* A request that was issued and not requeued is a leftover whose end was missed. */
 	if (st && st->issue_ns)
 		st = NULL;
 	if (request_config.by_bio && !st)
@@ -422,7 +423,7 @@ int UNPREEMPTED_PROG(on_requeue)
  * --- completion --------------------------------------------------------------------------------
  */
 
-/* Without bytes it is the end of a flush sequence; with by_bio its submission is still known. */
+/* A completion without bytes ends a flush sequence; with by_bio its submission is still known. */
 static __always_inline void ended_unseen(struct request *rq, u32 bytes)
 {
 	u64 submission = (u64)rq->bio, began = rq->start_time_ns;
@@ -439,7 +440,7 @@ static __always_inline void ended_unseen(struct request *rq, u32 bytes)
 		count_lost(LOSS_UNMATCHED);
 }
 
-/* The driver did it, and no program ran at the issue. */
+/* The driver completed the request, although no program ran at its issue. */
 static __always_inline bool issue_was_missed(const struct request_state *st)
 {
 	return !st->issue_ns && !st->requeues && !st->error && request_counts(st);
