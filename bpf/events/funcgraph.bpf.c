@@ -8,9 +8,9 @@
  * than a call that begins or ends was left without a return: by an exception, or longjmp(). Two frames with the same
  * stack pointer are a function and the one that it tail-called.
  *
- * A goroutine goes on in other threads, and its stack moves, but not the distance of a frame from the stack's upper
- * end (copystack() in Go's runtime/stack.go), which stands for the stack pointer. C code of the program, whose stack
- * pointer is outside of that stack, belongs to the thread.
+ * A goroutine may continue in other threads, and its stack may move. The distance of a frame from the stack's upper end
+ * does not change (copystack() in Go's runtime/stack.go), so it is used in place of the stack pointer. C code of the
+ * program, whose stack pointer is outside that stack, belongs to the thread.
  *
  * A thread's several stacks are ordered: the kernel stack comes after the user stack, and interrupt stacks after
  * both.
@@ -133,7 +133,7 @@ static __always_inline void image_of(struct image *image, struct task_struct *t)
 }
 
 /*
- * The goroutine g that has the stack pointer, and the order of that. Since Go 1.4 struct g begins with
+ * Identifies the goroutine g if its stack contains sp, and finds the order of sp. Since Go 1.4 struct g begins with
  * struct stack { lo, hi uintptr } (runtime/runtime2.go).
  */
 static __always_inline bool find_goroutine(struct goroutine *key, u64 *order, u64 g, u64 sp)
@@ -197,8 +197,8 @@ static __always_inline struct frame *frame_at(struct call_frames *s, u64 n)
 }
 
 /*
- * Path ids are hashes, decoded through the paths' elements. So each path that has an element needs elements for all
- * its callers, which this creates.
+ * Path ids are hashes, decoded through the paths' elements. Each path that has an element therefore needs elements for
+ * all its callers, which this creates.
  */
 static __noinline int make_callers(struct call_frames *s)
 {
@@ -237,7 +237,7 @@ static __always_inline void add_open(struct funcgraph_sums *s, u64 elapsed, u64 
 	__sync_fetch_and_add(&s->open_self_ns, self);
 }
 
-/* Has the frame the same order as a call of that function that begins, without being its caller? */
+/* Does the frame have the same order as a call of that function that begins, without being its caller? */
 static __always_inline bool is_in_its_place(const struct frame *f, u64 order, u32 function)
 {
 	return f->order == order && (!(f->flags & FRAME_JUMPS) || f->function == function);
@@ -255,8 +255,8 @@ static __always_inline bool is_to_be_dropped(const volatile struct dropping *d, 
 
 /*
  * Drops frames that were left without a return. Their callees' time stays with their callers. function: of the call
- * that begins; NO_FUNCTION: a call ends. The loop keeps its variables in memory only, whose contents the verifier
- * does not track: so all iterations look alike to it, and it explores few paths.
+ * that begins; NO_FUNCTION: a call ends. The loop keeps its variables only in memory whose contents the verifier
+ * does not track: all iterations then look alike to it, and it explores few paths.
  */
 static __noinline int drop_left(struct call_frames *s, u64 order, u32 function)
 {
@@ -354,7 +354,7 @@ static __always_inline void mark_ended(struct call_frames *s, u64 order, u32 fun
 	}
 }
 
-/* A call ends that has no frame. A goroutine may be as old as its process. */
+/* Counts the end of a call that has no frame. A goroutine may be as old as its process. */
 static __always_inline void count_without_frame(const struct call_frames *s, u64 order, bool is_go)
 {
 	struct task_struct *t = calling_task();
@@ -377,7 +377,7 @@ static __always_inline void count_without_frame(const struct call_frames *s, u64
 
 #define JUMPS_MOST 8            /* longest chain of tail calls */
 
-/* Ends the innermost call, and those that tail-called it. */
+/* Ends the innermost call, and the functions that tail-called it. */
 static __always_inline void pop_all(struct call_frames *s, u64 order, u64 now)
 {
 	struct frame *f;
@@ -393,8 +393,8 @@ static __always_inline void pop_all(struct call_frames *s, u64 order, u64 now)
 }
 
 /*
- * Frames of the goroutine that has made a system call, or was interrupted, for a function of the kernel; NULL: it is
- * in no traced call, or it is none.
+ * For a kernel function: the frames of the goroutine that made the system call or was interrupted. NULL: it is in no
+ * traced call, or there is no goroutine.
  */
 static __always_inline struct call_frames *frames_of_interrupted(struct goroutine *key, u64 kernel_sp)
 {
@@ -413,7 +413,7 @@ static __always_inline struct call_frames *frames_of_interrupted(struct goroutin
 
 /* --- entries and ends --------------------------------------------------------------------------- */
 
-/* Frames of a goroutine that has none. */
+/* Creates the frames of a goroutine that has none. */
 static __noinline struct call_frames *make_goroutine(const struct goroutine *key)
 {
 	const struct image image = key->image;
@@ -494,7 +494,7 @@ static __noinline int leave(u64 sp, u64 g, u32 slot)
 	if (*(volatile u64 *)&ended_ns)
 		return 0;
 	is_go = slot & FUNCGRAPH_IS_GO && find_goroutine(&key, &order, g, sp);
-	/* A goroutine's call that began in the scope ends, in whatever thread. */
+	/* A goroutine's call that began in scope is ended here, whatever thread it ends in. */
 	if (!is_go && !scope_for_life(NULL))
 		return 0;
 	if (is_go) {
@@ -550,7 +550,7 @@ int UNPREEMPTED(PREEMPT_FUNCTION, on_ends, struct pt_regs *, ctx)
 	return 0;
 }
 
-/* runtime.goexit1(): the goroutine ends, perhaps in calls, which runtime.Goexit() left. Others may get its struct g. */
+/* runtime.goexit1(): the goroutine ends, perhaps in calls that runtime.Goexit() left. Its struct g may be reused. */
 SEC("kprobe")
 int UNPREEMPTED(PREEMPT_FUNCTION, on_goroutine_end, struct pt_regs *, ctx)
 {
@@ -568,7 +568,7 @@ int UNPREEMPTED(PREEMPT_FUNCTION, on_goroutine_end, struct pt_regs *, ctx)
 	return KEEP_EVENT;
 }
 
-/* --- calls that go on --------------------------------------------------------------------------- */
+/* --- calls in progress -------------------------------------------------------------------------- */
 
 /*
  * Adds the calls in progress of a task, up to now, and subtracts their time from their callers'. user_only: calls in
@@ -601,7 +601,7 @@ static __noinline int add_open_frames(struct call_frames *s, u64 now, bool user_
 	return 0;
 }
 
-/* The program that has been run by an image has ended. execs: how many it has run since. */
+/* A program of the process, that of an image, has ended. execs: the number of execs since then. */
 static __always_inline void end_image(struct task_struct *t, u32 execs)
 {
 	u64 now = bpf_ktime_get_ns();
@@ -671,8 +671,8 @@ int show_open(struct bpf_iter__task *ctx)
 }
 
 /*
- * Likewise, for the goroutine that the loader names: it reads the keys of the map, and runs this for each. Some kernels
- * refuse iter/bpf_map_elem programs.
+ * The same for the goroutine that the loader names: the loader reads the keys of the map, and runs this for each. Some
+ * kernels refuse iter/bpf_map_elem programs.
  */
 struct goroutine open_goroutine = {};
 

@@ -6,7 +6,7 @@
 /*
  * The site that a program runs at. At an entry: the function's number, and whether its calls may end in a jump to
  * another traced function. At an end: the function's number, whether calls of other functions end there as well, and
- * how many bytes have been popped off the stack by then. At both: is it code of Go?
+ * how many bytes have been popped off the stack by then. At both: whether it is Go code.
  */
 #define FUNCGRAPH_FUNCTION 0x00003fffU
 #define FUNCGRAPH_JUMPS 0x00004000U
@@ -17,7 +17,7 @@
 
 #define FUNCGRAPH_DEPTH 64      /* nested calls kept per task; a power of two */
 
-#define FUNCGRAPH_GOROUTINES 8192       /* that are in traced calls at once: 21 MiB */
+#define FUNCGRAPH_GOROUTINES 8192       /* in traced calls at once: 21 MiB */
 
 /* A call path: the function and the path that called it; 0: none. An element belongs to one CPU. */
 struct funcgraph_key {
@@ -42,7 +42,7 @@ struct image {
 	__u64 started_ns, execs;
 };
 
-/* The address of its g is that of one image only. */
+/* A goroutine. The address of its struct g is unique only within one image. */
 struct goroutine {
 	__u64 g;
 	struct image image;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Per-task increases of perf counters. A CPU's counter runs on for whatever task is there, so its increase is divided
+ * Per-task increases of perf counters. A CPU's counter counts for whatever task runs there, so its increase is divided
  * up at context switches. A task has state once it first asks; from then on its counters only increase, on whichever
  * CPU it runs, and stand still while it does not run.
  */
@@ -25,8 +25,8 @@ struct {
 
 /*
  * While the task runs on cpu - 1, its counter is total + the CPU's counter - since; otherwise total. Some virtual
- * machines (PVM) hide some switches: a task is then found on a CPU without a seen arrival. Its increase until then is
- * unknown: a gap.
+ * machines (PVM) hide some switches: a task is then found on a CPU although its arrival was not seen. Its increase
+ * until then is unknown: a gap.
  */
 struct own_counters {
 	u64 total[PROBE_COUNTERS];

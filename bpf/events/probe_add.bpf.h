@@ -3,8 +3,8 @@
  * Stores a probe's event: sums or histograms, with and without a key, or a record.
  *
  * Concurrency: programs on perf events of tracepoints exclude each other (bpf_prog_active, trace_call_bpf()); those
- * of fentry and uprobes only exclude themselves, interrupt others, and can be preempted. So adds are atomic unless
- * all programs are on tracepoints. Keys contain the CPU: an element has one writer, except for programs that
+ * of fentry and uprobes only exclude themselves, interrupt others, and can be preempted. Adds are therefore atomic
+ * unless all programs are on tracepoints. Keys contain the CPU: an element has one writer, except for programs that
  * interrupt each other.
  */
 #ifndef TALLY_PROBE_ADD_BPF_H
@@ -179,7 +179,7 @@ static __always_inline void add_value(struct probe_frame *f, bool alone)
 	put_name(h->name, &h->name_stamp);
 }
 
-/* Behind the record's fields, at a multiple of 8 bytes. Returns the flaw. */
+/* Adds the stack after the record's fields, at a multiple of 8 bytes. Returns the flaw. */
 static __always_inline u32 add_stack(struct probe_frame *f, u64 size, u32 site, void *ctx, u32 regs)
 {
 	struct stack_id *id = (void *)f->key + size;

@@ -65,7 +65,7 @@ static __always_inline bool make_match(void *ctx, struct probe_frame *f, bool *i
 
 /*
  * The head of a record or of a begin is written directly before the key, once the head of the frame is no longer
- * needed: so the kernel gets one contiguous piece of memory.
+ * needed, so that the kernel gets one contiguous piece of memory.
  */
 struct buffer {
 	u64 holders;            /* preempt.bpf.h: claim_alone() */

@@ -15,27 +15,27 @@
 #include "scope.bpf.h"
 #include "site.h"
 
-/* Begins carry to their ends: bytes from the start of the key; the value; counters. */
+/* Begins pass on to their ends: bytes from the start of the key, the value, and counters. */
 const volatile u32 begin_key = 0;
 const volatile bool begin_value = false;
 const volatile u32 begin_counters = 0;  /* offset of the counters after the key, a multiple of 8 */
 const volatile bool span_in_thread = false;     /* a span ends in the thread in which it began */
 const volatile bool span_in_process = false;    /* or, if not, in the process: calls of goroutines */
-/* Unmatched begins and ends are losses: there is no reason for one but a missed event. */
+/* Unmatched begins and ends are losses: nothing but a missed event explains one. */
 const volatile bool count_unmatched = false;
 /* Ends are single events that need something from their begins: the scope is that of the end. */
 const volatile bool counts_ends = false;
-/* Begins that are left without an end are no losses. */
+/* Begins that are left without an end are not losses. */
 const volatile bool ignores_left = false;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);                 /* set by the loader */
 	__uint(key_size, 8);                    /* likewise: bytes of the match */
-	__uint(value_size, sizeof(struct probe_begin));         /* likewise: and what is behind */
+	__uint(value_size, sizeof(struct probe_begin));         /* likewise: and what follows it */
 } starts SEC(".maps");
 
-/* When the thread or process started; 0: spans are in neither. */
+/* When the thread or process started; 0: spans are bound to neither. */
 static __always_inline u64 start_of_task(void)
 {
 	struct task_struct *t;
@@ -132,7 +132,7 @@ static __always_inline void since_begin(struct probe_frame *f, const struct prob
 			f->counter[i] -= counter[i];
 }
 
-/* False: counted as lost. */
+/* Returns false after counting the event as lost. */
 static __always_inline bool has_counters(const struct probe_frame *f, bool were_read)
 {
 	if (!ncounters)
@@ -165,7 +165,7 @@ static __always_inline enum begun take_begin(struct probe_frame *f, u64 now)
 	return found;
 }
 
-/* False: it does not count, or counts as lost. */
+/* Returns false if the event does not count, or has been counted as lost. */
 static __always_inline bool end_frame(void *record, struct probe_frame *f, u64 now)
 {
 	bool were_read = false, is_shared;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Counts events, or sums a value of them, by stack. The loader compiles the filter and the value (probe.h has the
+ * Counts events, or sums their values, by stack. The loader compiles the filter and the value (probe.h has the
  * contract; only the head of the frame is used here).
  *
- * Programs on functions are kprobes: their context contains the registers that the walk begins with, so that no frame
- * of the tracer is in it.
+ * Programs on functions are kprobes: their context contains the registers that the walk begins with, so that the walk
+ * contains no frame of the tracer.
  */
 #define SCOPE_UNTYPED
 #define PYTHON_SINCE 0
@@ -22,12 +22,12 @@
 
 const volatile u32 take = STACK_KERNEL | STACK_USER;    /* enum stack_flags */
 const volatile bool with_value = false;                 /* sums, not counts */
-const volatile u64 every = 1;                           /* only each Nth of an event on a CPU is counted, as N */
+const volatile u64 every = 1;                           /* only every Nth of an event on a CPU counts, as N */
 const volatile u64 most_for_every = ~0ULL;              /* 2^64 - 1 divided by that */
 
 STACK_COUNTS(counts);
 
-/* Events that came as far as to be counted, by number. */
+/* Events that passed all tests, counted or not, by event number. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);         /* set by the loader */
@@ -43,7 +43,7 @@ struct head {
 	u8 byte[PROBE_HEAD];
 } __attribute__((aligned(8)));
 
-/* False: the event does not count, and the reason has been counted. */
+/* Returns false if the event does not count, after counting the reason. */
 static __noinline bool find_value(void *record, u64 *n)
 {
 	struct head head = {};
@@ -70,7 +70,7 @@ static __noinline bool find_value(void *record, u64 *n)
 	return !verdict;
 }
 
-/* Is it this one's turn? If so, *n becomes what it stands for, at most 2^64 - 1. */
+/* Is it this event's turn? If so, *n becomes the amount that it stands for, at most 2^64 - 1. */
 static __always_inline bool is_due(u32 event, u64 *n)
 {
 	u64 *turn;

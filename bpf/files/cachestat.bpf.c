@@ -2,9 +2,9 @@
 /*
  * The page cache: pages that reads and page faults request, and which of them were missing.
  *
- * Requests come from the tracepoints of reads and faults (6.12). Missing pages have been added to the cache before,
- * by the same task: mm_filemap_add_to_page_cache reports them, readahead included, before the read reports which
- * pages it wanted. So a task's additions are kept until then. A fault reports its page first.
+ * Requests come from the tracepoints of reads and faults (6.12). By then the same task has already added missing pages
+ * to the cache: mm_filemap_add_to_page_cache reports them, readahead included, before the read reports which pages it
+ * wanted. A task's additions are therefore kept until then. A fault reports its page first.
  *
  * The subject is the requesting task, which is always the current one.
  */
@@ -446,7 +446,7 @@ struct batch {
 
 /*
  * The kernel does not report a batch whose last page is still being read: it gives the other pages to the reader and
- * comes again. So the request begins where the call, or its previous request, says.
+ * tries again. The begin of the request is therefore taken from the call, or from its previous request.
  */
 static __always_inline u64 begins(const struct cache_state *s, const struct batch *b)
 {

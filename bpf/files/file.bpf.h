@@ -184,7 +184,7 @@ static __always_inline u64 file_offset(const struct call *c, const u64 arg[6])
 	return c->compat ? arg[3] | arg[4] << 32 : arg[3];
 }
 
-/* Finds the files of the call. False: none to be traced. */
+/* Finds the files of the call. Returns false if none is to be traced. */
 static __always_inline bool file_call_begins(struct file_state *st, const struct call *c,
 					     const u64 arg[6])
 {
@@ -279,9 +279,9 @@ static __always_inline bool file_call_opens(u32 call)
 }
 
 /*
- * A call ends whose entry was not seen, of a task in scope. If it is the first one seen of its task, which is older
- * than the run, the call began before the run; if the task has a filter or a tracer, the kernel did not run the call.
- * Either is reported if its file is to be traced.
+ * The end of a call whose entry was not seen, of a task in scope. If it is the first call seen of a task that is older
+ * than the run, it began before the run; if the task has a filter or a tracer, the kernel did not run it. Either is
+ * reported if its file is to be traced.
  */
 static __always_inline void file_call_unseen(struct file_state *st, struct pt_regs *regs, const struct call *c,
 					     s64 result)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Records that filelife.bpf.c keeps of created files, and sends of deleted ones. */
+/* Records that filelife.bpf.c keeps about created files, and sends about deleted ones. */
 #ifndef TALLY_FILELIFE_H
 #define TALLY_FILELIFE_H
 

@@ -60,7 +60,7 @@ struct lock_text {
 	__u64 start, end;
 };
 
-/* Locks that are chosen by name: the variables that hold them, at most so many. */
+/* Locks chosen by name: the maximum number of variables that contain them. */
 #define CHOSEN_LOCKS 32
 
 #define BY_LOCK (1 << (BY_PARTS + 0))

@@ -52,7 +52,7 @@ struct memleak_totals {
 	__u64 bytes;            /* with the next one a 128-bit number (wide.h) */
 	__u64 bytes_high;
 	__u64 frees;            /* of those allocations */
-	__u64 unseen;           /* of those, noticed only because the address was allocated again */
+	__u64 unseen;           /* frees noticed only because the address was allocated again */
 };
 
 _Static_assert(sizeof(struct memleak_live) == 96, "memleak_live has padding");

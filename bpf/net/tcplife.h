@@ -35,7 +35,7 @@ struct tcplife_session {
 
 struct tcplife_record {
 	__u64 time_ns;          /* CLOCK_MONOTONIC, at the end */
-	__u64 start_ns;         /* likewise; 0: before the run */
+	__u64 start_ns;         /* CLOCK_MONOTONIC; 0: before the run */
 	struct tcplife_owner owner;
 	struct tcp_flow flow;
 	__u64 received;         /* the kernel's counts: tcpi_bytes_received, acked, sent, retrans */
