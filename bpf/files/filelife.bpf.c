@@ -2,10 +2,10 @@
 /*
  * Files that are created and deleted again, reported at the deletion.
  *
- * A system call that deletes takes a path, and no tracepoint tells which file that was. So programs are on the two
- * functions that all such calls use, io_uring included: do_filp_open() (do_file_open() since 7.0), where the kernel
- * marks files that the open has created, and vfs_unlink(). A file is identified by inode and generation: it may be
- * renamed, be evicted from memory and return.
+ * System calls that delete a file take a path, and no tracepoint reports which file it named. Programs are therefore on
+ * the two functions that all such calls use, io_uring included: do_filp_open() (do_file_open() since 7.0), where the
+ * kernel marks files that the open has created, and vfs_unlink(). A file is identified by inode and generation: it may
+ * be renamed, be evicted from memory and return.
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
@@ -31,7 +31,7 @@ struct {
 	__type(value, struct filelife_birth);
 } births SEC(".maps");
 
-/* Elements created and removed: one that is neither present nor removed was evicted. */
+/* Numbers of elements created and removed: an element that is neither present nor removed was evicted. */
 u64 made = 0;
 u64 taken = 0;
 

@@ -111,7 +111,7 @@ static __always_inline void fill_other(struct fileslower_record *r, struct task_
 }
 
 /*
- * Calls in progress that have taken as long already; with on_wait, waits. The loader runs this before a report.
+ * Calls in progress that have already taken that long; with on_wait, waits. The loader runs this before a report.
  */
 SEC("iter/task")
 int show_unfinished(struct bpf_iter__task *ctx)

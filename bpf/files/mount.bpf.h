@@ -31,7 +31,7 @@ static __noinline int mount_name_of(struct file_name *n, struct mount *m)
 }
 
 /*
- * f: a file of that mount. It may be gone already, since only its call held a reference; the next one will do. If
+ * f: a file of that mount. It may be gone already, since only its call held a reference; the next file will do. If
  * there is no room for a name, the mount has none.
  */
 static __always_inline void name_mount(const struct file_mount *key, struct file *f)

@@ -105,8 +105,8 @@ static __always_inline void send(struct open_record *r, u64 path)
 }
 
 /*
- * Sets how long the open that ends now took, or a lower bound of that if it began before the run. False: it is lost.
- * An open that the kernel did not run has no time.
+ * Sets the duration of the open that ends now, or a lower bound if it began before the run. Returns false if the open
+ * is lost. An open that the kernel did not run has no duration.
  */
 static __always_inline bool has_time(struct open_record *r)
 {

@@ -5,7 +5,7 @@
  */
 #include "span.bpf.h"
 
-const volatile bool has_names = false;          /* only names like this: */
+const volatile bool has_names = false;          /* only names that match the glob */
 const volatile struct scope_glob names = {};
 
 static __always_inline bool is_wanted(const char name[SPAN_NAME_LEN])

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Run time of softirqs, or their latency: from raise to run, on the CPU that raised them. A softirq raised several
- * times before it runs is late since the first raise.
+ * Run time of softirqs, or their latency: from raise to run, on the CPU that raised them. If a softirq is raised
+ * several times before it runs, its latency counts from the first raise.
  *
  * The kernel takes all pending softirqs at once and then runs them in turn. A softirq that is raised again in between
- * will run twice, and the raise seems to belong to the first run: so the last of several raises is kept for a run to
- * which none seems to belong. (If yet another raise precedes that run, the latency counts from that raise only.)
+ * will run twice, and the raise seems to belong to the first run. The last of several raises is therefore kept for a
+ * run to which none seems to belong. (If yet another raise precedes that run, the latency counts from that raise only.)
  */
 #include "span.bpf.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Spans of work on one CPU, from a hook at their begin to one at their end, as histograms by the kind of work
- * (span.h). They belong to no task: the current task was merely interrupted. So the CPU is the only scope.
+ * (span.h). They belong to no task: the current task was merely interrupted. The CPU is therefore the only scope.
  *
  *   span_begin(token, ...)    the begin; token identifies its end, never 0
  *   span_end(token, &span)    the end; false if its begin was not seen, which is counted, or was in another slice
@@ -44,7 +44,7 @@ struct {
 	__type(value, struct open_spans);
 } open_spans SEC(".maps");
 
-/* --slices: the programs were attached then; before, begins and ends were not seen. 0: they always were. */
+/* --slices: when the programs were attached; earlier begins and ends were not seen. 0: always attached. */
 u64 slice_ns = 0;
 
 /* Between slices: programs that stay attached do nothing. */
@@ -57,8 +57,8 @@ static __always_inline bool span_is_unseen(void)
 HIST_MAPS(times, struct span_key);
 
 /*
- * Takes a free place, or the oldest one, whose end was missed. An interrupting program frees its place before this
- * one continues.
+ * Takes a free entry, or the oldest one, whose end was missed. An interrupting program frees its entry before this one
+ * continues.
  */
 static __always_inline void span_begin(u64 token, u64 id, u64 kind)
 {
@@ -89,7 +89,7 @@ static __always_inline void span_begin(u64 token, u64 id, u64 kind)
 	to->start_ns = bpf_ktime_get_ns();
 }
 
-/* The first end of a slice on this CPU may be of work that began before it. Places keep their last begin. */
+/* The first end of a slice on this CPU may be of work that began before it. Entries keep their last begin. */
 static __always_inline bool span_began_in_slice(const struct open_spans *open)
 {
 	bool any = false;
@@ -127,7 +127,7 @@ static __always_inline bool span_end(u64 token, struct span *ended)
 	return false;
 }
 
-/* Takes the parts of what that are asked for. */
+/* Adds a value under the parts of *what that are asked for. */
 static __always_inline void span_add(const struct span_what *what, u64 ns)
 {
 	struct span_key key = {};

@@ -3,8 +3,8 @@
  * Run time of work functions, or queueing time of work items.
  *
  * A work item is queued once at a time, so its address identifies it when it begins. Its own function may free or
- * queue it again, and another item may then have its address: so running items are identified by the task as well,
- * and only the address is used at the end. (A task may run two: work of BH workqueues, 6.9, interrupts it.)
+ * queue it again, and another item may then have its address. Running items are therefore identified by the task as
+ * well, and only the address is used at the end. (A task may run two: work of BH workqueues, 6.9, interrupts it.)
  *
  * Cancelling a queued item passes no tracepoint. Its state is replaced when it, or another item at its address, is
  * queued; until then it occupies an element.
@@ -44,7 +44,7 @@ struct {
 	__type(value, struct running_work);
 } running_works SEC(".maps");
 
-/* An item found no room: so not all items without a state are from before the run. */
+/* There was no room for some item, so not all items without a state are from before the run. */
 u32 was_full = 0;
 
 static __always_inline void count_unknown_past(void)

@@ -4,11 +4,11 @@
  * types (5.19, commit 16edd9b511a1).
  *
  * The subject is the waiting task. Waits nest: a task that sleeps for a mutex, or is about to, may be interrupted,
- * and the interrupt may spin for another lock. So sleeping waits are kept per task and spinning ones per CPU, each
- * with room for a few, innermost last. The end does not tell the kind; it is matched by lock.
+ * and the interrupt may spin for another lock. Sleeping waits are therefore kept per task and spinning ones per CPU,
+ * each with room for a few, innermost last. The end does not report the kind of wait; it is matched by lock.
  *
- * A mutex wait may begin several times: it spins while the owner runs, then sleeps, then spins again. It is one wait,
- * from the first begin to the end.
+ * A mutex wait may begin several times: the task spins while the owner runs, then sleeps, then spins again. This counts
+ * as one wait, from the first begin to the end.
  *
  * The duration is tested before any stack is walked, at the end of the wait, which is in the same function as the
  * begin.
@@ -45,9 +45,9 @@ HIST_MAPS(waits, struct lock_key);
 /* With stacks: ns. */
 STACK_COUNTS(counts);
 
-/* --- waits that go on ------------------------------------------------------------------------- */
+/* --- waits in progress ------------------------------------------------------------------------ */
 
-/* In a task, a softirq, an interrupt, an NMI. */
+/* Waits in a task, a softirq, an interrupt, and an NMI. */
 #define NESTING 4
 
 struct wait {
@@ -141,7 +141,8 @@ static __always_inline bool is_spinning(u32 type)
 #define RWSEM_READER_OWNED 1UL
 
 /*
- * Finds the owner, for locks that record it. The owner may release the lock, and exit, meanwhile: then there is none.
+ * Finds the owner, for locks that record it. The owner may release the lock, and exit, meanwhile; the owner is then
+ * unknown.
  */
 static __always_inline void find_owner(struct wait *w)
 {
@@ -213,7 +214,7 @@ static __always_inline u32 place_of(struct task_struct *t, const struct wait *w)
 	return bpf_map_lookup_elem(&run_queues, &lock) ? LOCK_RUN_QUEUE : LOCK_ELSEWHERE;
 }
 
-/* t waits. */
+/* t: the waiting task. */
 static __always_inline bool is_chosen(struct task_struct *t, const struct wait *w)
 {
 	u32 i;
@@ -281,7 +282,7 @@ static __noinline u64 find_caller_of(struct task_struct *t)
 	return size == sizeof(caller) ? caller : 0;
 }
 
-/* --- what has been waited for ----------------------------------------------------------------- */
+/* --- completed waits -------------------------------------------------------------------------- */
 
 static __always_inline void fill_parts(struct lock_parts *p, const struct wait *w,
 				       struct task_struct *t, u32 end)
@@ -422,7 +423,7 @@ int UNPREEMPTED_PROG(on_end, void *lock, int ret)
 	return 0;
 }
 
-/* --- waits that go on at the end -------------------------------------------------------------- */
+/* --- waits in progress at the end ------------------------------------------------------------- */
 
 static __noinline int show_wait(struct task_struct *t, struct wait *w)
 {

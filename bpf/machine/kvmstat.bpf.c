@@ -4,11 +4,11 @@
  * to the next kvm_entry. The subject is the thread.
  *
  * The arguments of kvm_exit differ: 5.10 passes the reason, 6.1 only the vCPU. Its record is the same on all kernels,
- * so programs read that. Of kvm_entry only the time is used.
+ * so programs read that. Only the time of kvm_entry is used.
  *
  * Only on_exit adds spans in the guest; only on_entry, and once on_thread_end, add spans outside, and the state is
- * part of the key. So where programs can be preempted (7.0), and the kernel only keeps each from interrupting itself,
- * no two add to one histogram.
+ * part of the key. Thus no two programs add to one histogram, even where they can be preempted (7.0) and the kernel
+ * only keeps each from interrupting itself.
  */
 #define SCOPE_CURRENT
 #include "compat.bpf.h"
@@ -59,8 +59,8 @@ static __always_inline bool is_out(u32 state)
 }
 
 /*
- * An end without a seen begin. A thread created in the run has just entered for the first time; for an older one the
- * begin is unknown.
+ * An end whose begin was not seen. A thread created in the run has just entered for the first time; for an older one
+ * the begin is unknown.
  */
 static __always_inline void count_unless_new(struct task_struct *t)
 {
@@ -89,7 +89,7 @@ static __always_inline void turn_to(struct vcpu next)
 	if (last.state == VCPU_UNKNOWN)
 		count_unless_new(t);
 	else if (is_out(last.state) == is_out(next.state))
-		count_lost(LOSS_MISSED);        /* the transition between, and so the end of the last state */
+		count_lost(LOSS_MISSED);        /* the transition in between, which ended the last state */
 	else
 		add(t, &last, next.since);
 }
