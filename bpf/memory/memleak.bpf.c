@@ -5,8 +5,8 @@
  *
  * Allocators call themselves: calloc() may call malloc(), realloc() may call free(). Only the
  * outermost call of a thread counts. It is identified by its stack pointer: calls inside it have
- * lower ones, and its return has the same. So a call that never returns, because of a longjmp(), is
- * forgotten as soon as the stack is unwound.
+ * lower ones, and its return has the same. A call that never returns, because of a longjmp(), is
+ * therefore forgotten as soon as the stack is unwound.
  *
  * operator new may be left by an exception, std::bad_alloc, so its pending call hides nothing: the
  * functions it calls count for themselves, and its own result counts unless a function inside it
@@ -161,8 +161,8 @@ static __always_inline void add_allocation(void *ctx, u64 address, u64 bytes, u3
 }
 
 /*
- * Everything of the process since its exec was seen, so a free of unknown memory is one that the C
- * library repeats when a thread ends (glibc's tcache_thread_shutdown()).
+ * Have all calls of the process since its exec been seen? If so, a free of unknown memory is one
+ * that the C library repeats when a thread ends (glibc's tcache_thread_shutdown()).
  */
 static __always_inline bool has_seen_all(const struct memleak_key *key)
 {
@@ -172,7 +172,7 @@ static __always_inline bool has_seen_all(const struct memleak_key *key)
 	return e && e->exec == key->exec;
 }
 
-/* Notes that the program of the process calls what is probed: once a thread and exec. */
+/* Notes that the program of the process calls a probed function, once per thread and exec. */
 static __noinline int see_program(void)
 {
 	struct allocator_call *c = allocator_calls_find(calling_task());
@@ -252,8 +252,8 @@ static __always_inline u64 returns_to(const struct place *p)
 }
 
 /*
- * Whether the call is still pending, seen from a place. If only the first instruction of a function
- * has its return address in a known place, all deeper calls are taken for parts of it.
+ * Is the call still pending, seen from a place? If only the first instruction of a function has its
+ * return address in a known place, all deeper calls are assumed to be part of it.
  */
 static __always_inline bool is_pending(const struct new_call *made, const struct place *p)
 {
@@ -330,7 +330,7 @@ static __always_inline u64 argument_of_kind(struct pt_regs *regs, u32 i)
 	return argument;
 }
 
-/* How much a call asks for. */
+/* The number of bytes that a call asks for. */
 static __always_inline u64 bytes_asked(struct pt_regs *regs, u32 kind)
 {
 	switch (kind) {
@@ -396,7 +396,7 @@ static __always_inline void end_realloc(const struct allocator_call *c, bool fai
 	keep(&key, &c->was, 0);
 }
 
-/* The return of all of the above, whatever the kind. realloc(p, 0) that returns NULL has freed p. */
+/* The return of all functions above, whatever their kind. realloc(p, 0) that returns NULL has freed p. */
 SEC("uretprobe")
 int UNPREEMPTED(PREEMPT_GLOBAL, on_return, struct pt_regs *, regs)
 {
@@ -464,7 +464,7 @@ static __always_inline void end_new(struct pt_regs *regs)
 		add_allocation(regs, address, c->made.bytes, STACK_AT_EXIT);
 }
 
-/* operator delete has freed it already, and now calls or jumps to free(). */
+/* Has operator delete already freed the address, and now calls or jumps to free()? */
 static __always_inline bool was_deleted(struct allocator_call *c, u64 sp, u64 address)
 {
 	if (!c || c->deleted != address || sp > c->deleted_sp)
@@ -516,7 +516,7 @@ static __always_inline void begin_delete(struct pt_regs *regs)
 	}
 }
 
-/* --- the programs: one for all functions, told the kind of each (event.bpf.h) ---------------------- */
+/* --- the programs: one for all functions, with its kind as slot (event.bpf.h) ---------------------- */
 
 static __always_inline void look_at_call(struct pt_regs *regs, u32 kind)
 {
@@ -568,7 +568,7 @@ int UNPREEMPTED_PROG(on_exec, struct task_struct *t)
 	return 0;
 }
 
-/* The last thread of a process ends, whose memory goes with it. Not loaded if that is reported nevertheless. */
+/* When its last thread ends, a process loses its memory. Not loaded if that memory is reported nevertheless. */
 SEC("tp_btf/sched_process_exit")
 int UNPREEMPTED_PROG(on_last_exit, struct task_struct *t)
 {
@@ -580,8 +580,8 @@ int UNPREEMPTED_PROG(on_last_exit, struct task_struct *t)
 }
 
 /*
- * Probes on perf events that are for one process compare memory with that of its first thread, and so see nothing
- * more once that has ended while others go on. The loader loads this for such probes only.
+ * Probes on perf events of a single process compare the current memory with that of its first thread, and so see
+ * nothing more once that thread has ended, although others continue. The loader loads this for such probes only.
  */
 bool first_has_ended = false;
 

@@ -5,8 +5,8 @@
  * context of any task, and the record names the caller.
  *
  * A server makes few connects and many other system calls, each of which pays for the hooks of connect(2). by_state
- * does without them: it reports connects of TCP alone, whose sockets tell all but the errors that come before the first
- * packet.
+ * does without them: it reports only TCP connects, whose sockets show everything except errors that occur before the
+ * first packet.
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
@@ -21,7 +21,7 @@
 #include "task_state.bpf.h"
 
 const volatile bool only_failed = false;
-/* --tcp: only on_state is loaded. The first state of a connect tells its caller, the last one its result. */
+/* --tcp: only on_state is loaded. The first state of a connect shows its caller, the last one its result. */
 const volatile bool by_state = false;
 
 /* Kernel ABI: errno.h, include/linux/errno.h, in.h. */
@@ -40,7 +40,7 @@ const volatile bool by_state = false;
 /* The connect(2) that a task is in. */
 struct conn_start {
 	u64 ns;                 /* 0: none */
-	u64 sock;               /* whose handshake it started (MPTCP: of a subflow); 0: none */
+	u64 sock;               /* the socket whose handshake it started (MPTCP: a subflow's); 0: none */
 	u64 interrupted;        /* the socket of an interrupted call that the kernel may restart */
 	u64 seen;               /* a connect of this task has been seen */
 };
@@ -178,7 +178,7 @@ static __always_inline void begin_handshake(u64 key)
 		start->sock = key;
 }
 
-/* The descriptor of connect(2); -1: the connect was made otherwise, as by io_uring or sendto(2). */
+/* The descriptor of connect(2); -1: the connect was made in another way, such as io_uring or sendto(2). */
 static __always_inline s32 connecting_fd(void)
 {
 	struct call c = {};
@@ -188,7 +188,7 @@ static __always_inline s32 connecting_fd(void)
 	return c.arg[0];
 }
 
-/* The call of a success that --failed leaves out costs no stack. Later, the socket tells what came of the others. */
+/* Takes no stack if the call succeeded and --failed leaves it out. How others end is known later, from the socket. */
 static __always_inline void fill_caller(struct conn_record *r, void *ctx, bool is_left_out)
 {
 	u64 id = bpf_get_current_pid_tgid();
@@ -202,7 +202,7 @@ static __always_inline void fill_caller(struct conn_record *r, void *ctx, bool i
 	bpf_get_current_comm(r->comm, sizeof(r->comm));
 }
 
-/* The kernel's own connects, as of NFS, are not reported. */
+/* The kernel's own connects, such as those of NFS, are not reported. */
 static __always_inline void begin_by_state(void *ctx, struct sock *sk)
 {
 	struct task_struct *t = (struct task_struct *)bpf_get_current_task();
@@ -241,7 +241,7 @@ int UNPREEMPTED_PROG(on_state, const struct sock *sk, int old, int state)
 			begin_handshake(key);
 		return 0;
 	}
-	/* A new socket of a listening one: a connect at the same address has gone, perhaps with its thread. */
+	/* A new socket of a listening one: an earlier connect at this address is gone, perhaps with its thread. */
 	if (state == TCP_SYN_RECV && old != TCP_SYN_SENT)
 		bpf_map_delete_elem(&handshakes, &key);
 	if ((old != TCP_SYN_SENT && old != TCP_SYN_RECV) || state == TCP_SYN_RECV)
@@ -315,7 +315,7 @@ static __always_inline bool is_left_to_socket(long ret)
 	return ret == -EINPROGRESS || ret == -ERESTARTSYS || ret == -EINTR;
 }
 
-/* No begin was seen. A call that the kernel restarts is reported by its restart. */
+/* The begin was not seen. A call that the kernel restarts is reported when the restarted call returns. */
 static __always_inline void connected_without_entry(struct conn_start *start, struct conn_record *r)
 {
 	bool is_first = !start->seen;
@@ -360,7 +360,7 @@ static __always_inline void connected(struct conn_record *r, struct sock *sk, lo
 	tell(r);
 }
 
-/* A connect that is not reported leaves nothing: its socket's address will be that of another one. */
+/* Removes all state of a connect that is not reported: the address of its socket will be reused. */
 static __always_inline int forget_connect(const struct call *c)
 {
 	struct conn_start *start = c->which == CONN_CONNECT ? conn_starts_find(calling_task()) : NULL;
@@ -393,8 +393,8 @@ int UNPREEMPTED_PROG(on_exit, struct pt_regs *regs, long ret)
 		return forget_connect(&c);
 	r = new_record(ctx, &c, ret);
 	/*
-	 * The verifier follows the walk of a stack for each way that leads there, and the rest for each way out of it.
-	 * They are the same to it if nothing that is known of the call before is used behind.
+	 * The verifier follows the stack walk for each path that leads to it, and the rest for each path out of it. The
+	 * paths are the same to it if nothing that was known about the call before the walk is used after it.
 	 */
 	if (!r || !call_of(&c, regs))
 		return 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Packets that the kernel dropped: freed by kfree_skb(), not by consume_skb(), which is for packets
- * that have arrived. By reason, location, protocol and port, or by stack.
+ * that have arrived. Counted by reason, location, protocol and port, or by stack.
  */
 #include "compat.bpf.h"
 #include "loss.bpf.h"
@@ -103,7 +103,7 @@ static __always_inline u32 behind_ipv6(const unsigned char *p, u8 *protocol)
 	return is_extension(*protocol) ? 0 : at;
 }
 
-/* Reads what kind of packet it is from its headers, as far as they are present. */
+/* Reads the kind of packet from its headers, as far as they are present. */
 static __always_inline void read_packet(struct drop_key *key, struct sk_buff *skb)
 {
 	const unsigned char *p = skb->head + skb->network_header;

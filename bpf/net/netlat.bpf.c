@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * How long packets are on their way out, and on their way in.
+ * How long packets take on their way out, and on their way in.
  *
  * Out: in the queue of a device (qdisc), and in the device. A packet is identified by its address,
  * until it is freed or arrives again, as on devices that have no wire (loopback, veth). A packet

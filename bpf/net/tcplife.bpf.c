@@ -2,7 +2,7 @@
 /*
  * TCP sessions as they end. A session begins when its socket sends the handshake (connect) or
  * receives it (from a listening socket), and ends when the socket becomes closed; at most a
- * TIME_WAIT follows, which is no session. The owner is recorded as soon as it is known: the
+ * TIME_WAIT follows, which is not a session. The owner is recorded as soon as it is known: the
  * connecting task at once, the accepting task when its call returns. Packets cause most state
  * changes, in the context of any task.
  */
@@ -108,7 +108,7 @@ static __always_inline void tell(const struct sock *sk, const struct tcplife_ses
 	ring_submit(r);
 }
 
-/* old: the state before it was closed. Without an element it began before the run. */
+/* old: the state before the socket was closed. A session without an element began before the run. */
 static __always_inline void end(const struct sock *sk, int old)
 {
 	u64 key = (u64)sk;
@@ -158,7 +158,7 @@ int UNPREEMPTED_PROG(on_exit, struct pt_regs *regs, long ret)
 	return 0;
 }
 
-/* Sessions that exist at the start: the holder of the socket is taken for the owner. */
+/* Sessions that exist at the start: the holder of the socket is assumed to be the owner. */
 SEC("iter/task_file")
 int seed_sessions(struct bpf_iter__task_file *ctx)
 {

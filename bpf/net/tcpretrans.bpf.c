@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * TCP retransmissions, each one or summed by connection. One may consist of several segments, which
+ * TCP retransmissions, each one or summed by connection. A retransmission may consist of several segments, which
  * the device splits; the kernel's own counter, RetransSegs, counts segments.
  */
 #include "compat.bpf.h"

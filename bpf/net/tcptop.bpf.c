@@ -14,8 +14,8 @@
  *   raw_tp, test-run      at each interval: the counters of all connections
  *
  * A connection belongs to the process that connected or accepted, as long as it holds the socket;
- * then to another holder: the one that closes it last or shuts it down, or is found holding it. So
- * a child that a server has forked for a connection gets its bytes, not the server.
+ * then to another holder: the one that closes it last or shuts it down, or is found holding it.
+ * Thus the bytes go to a child that a server has forked for a connection, not to the server.
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
@@ -86,7 +86,7 @@ static __always_inline void keep(u64 sk, const struct tcptop_connection *c, u64 
 /* --- figures ---------------------------------------------------------------------------------- */
 
 /*
- * Payload: without retransmitted bytes, and without the one that a FIN counts for. Both counters
+ * Payload: without retransmitted bytes, and without the byte that a FIN counts for. Both counters
  * grow, so the one to subtract is read first.
  */
 static __always_inline void read_figures(u64 sk, u64 *sent, u64 *received)
@@ -134,8 +134,8 @@ static __always_inline void begin(u64 sk, bool connects)
 }
 
 /*
- * The element leaves the map before its record can be read. So a reader that still finds it in the
- * map after reading its counters has values that the record continues.
+ * The element leaves the map before its record can be read. If a reader still finds the element in
+ * the map after reading its counters, the record continues from the values that it has read.
  */
 static __always_inline void tell_end(u64 sk, const struct tcptop_connection *c)
 {
@@ -263,7 +263,7 @@ int walk_files(struct bpf_iter__task_file *ctx)
 }
 
 /*
- * Then, if there were strays: connections that their owners no longer hold go to the first holder.
+ * Runs next if there were strays: connections that their owners no longer hold pass to the first holder.
  */
 SEC("iter/task_file")
 int adopt_connections(struct bpf_iter__task_file *ctx)
@@ -288,7 +288,7 @@ int adopt_connections(struct bpf_iter__task_file *ctx)
 
 /*
  * Sockets are read by address and may be freed meanwhile: then the connection has left the map, or
- * another one is there. A connection whose end we missed is closed.
+ * another one is there. A connection whose end was missed is closed.
  */
 static __always_inline bool look_at(struct tcptop_record *r, u64 sk)
 {

@@ -215,7 +215,7 @@ int UNPREEMPTED_PROG(on_exit, struct pt_regs *regs, long ret)
 		return 0;
 	if (take)
 		stack_count_flaw(callers_take(ctx, &r->stack));
-	/* Anew, for the verifier, as in net/connsnoop.bpf.c. */
+	/* Called once more for the verifier: see net/connsnoop.bpf.c. */
 	if (!call_of(&c, regs))
 		return 0;
 	call_arguments(&c, regs);

@@ -20,8 +20,9 @@ u64 taken_down = 0;
 u64 sent = 0;
 
 /*
- * By the address of the task, which is not reused before on_free() has run. Not in task storage:
- * the kernel refuses that to programs while it is busy with any task's, and a task ends only once.
+ * Keyed by the address of the task, which is not reused before on_free() has run. Not in task
+ * storage: the kernel refuses programs access while it is busy with the storage of any task, and a
+ * task ends only once.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -32,10 +33,10 @@ struct {
 } exits SEC(".maps");
 
 /*
- * Processes whose end has been recorded: if several threads end at once, more than one may be the
- * last. The pid may be reused before on_free() has run, and so may the address of the signal_struct
+ * Processes whose end has been recorded: if several threads end at once, more than one may seem to
+ * be the last. The pid may be reused before on_free() has run, and so may the address of the signal_struct
  * if the kernel skips on_free(): the start time distinguishes a process from the next one at that
- * address. Skipped entries stay in the map until the map is full: then the oldest leave.
+ * address. Skipped entries stay in the map until it is full and evicts the oldest.
  */
 struct process {
 	u64 signal;
@@ -96,8 +97,8 @@ static __always_inline void take_down(struct task_struct *t, const struct exit_r
 #define TIME_UNKNOWN (~0ULL)
 
 /*
- * The time of the process's other threads, if all of them have been released: what is added later is t's own, which its
- * parent may do on another CPU while t leaves this one.
+ * The CPU time of the process's other threads, if all of them have been released. Only t's own time is added to the sum
+ * later, possibly by its parent on another CPU while t leaves this one.
  */
 static __always_inline u64 time_of_others(struct task_struct *t)
 {
@@ -160,7 +161,7 @@ static __always_inline void tell(struct task_struct *t, u64 now)
 	if (now > r->time_ns)
 		r->age_ns += now - r->time_ns;  /* else a task may have run for longer than its age */
 	r->cpu_time_ns = used_time(t, r->cpu_time_ns);
-	/* Where the last switch was not seen, the end is not known: a thread lived at least for as long as it ran. */
+	/* If the last switch was not seen, the end is unknown, but a thread lived at least as long as it ran. */
 	if (r->age_ns < t->se.sum_exec_runtime)
 		r->age_ns = t->se.sum_exec_runtime;
 	ring_output(r, sizeof(*r));

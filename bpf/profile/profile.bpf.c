@@ -71,7 +71,7 @@ static __always_inline void count_sample(void *ctx, u32 slot, struct profile_sam
 	stack_add(&counts, &key, ctx, parts, n);
 }
 
-/* The timer's: each sample counts as one. */
+/* For the timer: each sample counts as one. */
 SEC("perf_event")
 int on_sample(void *ctx)
 {
@@ -85,8 +85,8 @@ int on_sample(void *ctx)
 
 /*
  * With a frequency the kernel keeps changing the period, and the sample_period in the context belongs to
- * another sample: with software events to the previous one (perf_swevent_set_period()). So this uses the
- * event's count.
+ * another sample: with software events to the previous one (perf_swevent_set_period()). This therefore uses
+ * the event's count.
  */
 static __always_inline u64 events_since_last(void *ctx, u32 slot, struct profile_samples *s)
 {
@@ -100,7 +100,7 @@ static __always_inline u64 events_since_last(void *ctx, u32 slot, struct profile
 }
 
 /*
- * Another event's. Events before the gate opened are added to s->events too, as they are in the kernel's count.
+ * For other events. Events before the gate opened are added to s->events too, as they are in the kernel's count.
  */
 SEC("perf_event")
 int on_event(void *ctx)

@@ -2,9 +2,9 @@
 /*
  * Where the time of tasks goes, on a CPU and off it. blocked.bpf.h handles the time off CPU. Run
  * time is as exact, from the same context switches; a timer on each CPU shows where it is spent: a
- * sample gets all the time that its task has run since the sample before. So both halves add up to
- * the time that has passed, however many samples there are, and a missing sample leaves its time to
- * the next one.
+ * sample gets all the time that its task has run since its previous sample. Both halves therefore
+ * add up to the elapsed time, however many samples there are, and a missing sample leaves its time
+ * to the next one.
  */
 #define SCOPE_CURRENT
 #include "blocked.bpf.h"
