@@ -127,7 +127,7 @@ static __always_inline void leave(struct task_struct *t, u64 now, bool preempted
 		return;
 	st = absences_get(t, NULL);
 	if (!st) {
-		count_lost(LOSS_UNMATCHED);     /* so its return will be counted, too */
+		count_lost(LOSS_UNMATCHED);     /* so its return will be counted as lost, too */
 		return;
 	}
 	if (st->place == PLACE_OFF && st->since)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Tasks that move to another CPU: how often, from which to which. The subject is the task that
+ * Tasks that move to another CPU: how often, from which CPU to which. The subject is the task that
  * moves, not the task that moves it (its waker, the load balancer, a task that sets its affinity).
  *
  * The kernel increments the task's se.nr_migrations right after this tracepoint (set_task_cpu(),
  * interrupts off, under a lock that keeps others from moving the task). On a CPU that is already
  * offline the tracepoint is skipped (include/linux/tracepoint.h), and the tasks of a CPU that goes
- * offline are moved there. So the programs follow each task's number: increments without a program
- * run are missed moves.
+ * offline are moved there. The programs therefore follow each task's number: increments for which no
+ * program ran are missed moves.
  */
 #include "compat.bpf.h"
 #include "element.bpf.h"
@@ -37,7 +37,7 @@ struct {
 	__type(value, struct migrations_count);
 } migrations SEC(".maps");
 
-/* By the stack of the task that moves it. */
+/* Moves by the stack of the task that causes them. */
 STACK_COUNTS(counts);
 
 /*

@@ -63,7 +63,7 @@ int BPF_PROG(on_switch_run, bool preempt, struct task_struct *prev, struct task_
 
 /*
  * Sends a struct schedlat_element for each current slice, for a report. The loader runs this on an
- * arbitrary CPU, so not where the CPU matters; there slices count when they end.
+ * arbitrary CPU, so not in runs where the CPU matters; in those, slices count when they end.
  */
 SEC("iter/task")
 int show_running(struct bpf_iter__task *ctx)

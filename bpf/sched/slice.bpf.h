@@ -28,8 +28,8 @@ static __always_inline u64 times_left(struct task_struct *t)
 }
 
 /*
- * The slice that ends now, of a task being switched out. False: its start is unknown. Hidden switch-outs merge
- * slices; they are counted as missed.
+ * The length of the slice that ends now, of a task being switched out. Returns false if its start is unknown. Hidden
+ * switch-outs merge slices, and are counted as missed.
  */
 static __always_inline bool end_slice(struct task_struct *t, u64 *ran_ns)
 {

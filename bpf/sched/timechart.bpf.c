@@ -2,7 +2,7 @@
 /*
  * States of tasks over time: running, waiting for a CPU, sleeping, or blocked. Each task sums up
  * its states in the current time slot. Its first change of state in a later slot sends these sums,
- * and the stretch that led there. So the sums are exact to the ns at the edges of slots, whenever
+ * and the stretch that led there. The sums are thus exact to the ns at the edges of slots, whenever
  * they are read, and an inactive task costs nothing.
  *
  * Slots are counted from begin_ns. The loader doubles their width now and then: edges of wider
@@ -159,7 +159,7 @@ static __always_inline void leave(struct task_struct *prev, u32 state, u64 now)
 	s->left = left;
 }
 
-/* After the end: only records that it was seen. */
+/* After the end: only records that the switch was seen. */
 static __always_inline void leave_late(struct task_struct *prev)
 {
 	struct stretch *s = stretch_of(prev);
@@ -262,7 +262,7 @@ int show_stretches(struct bpf_iter__task *ctx)
 	if (!s || !s->state || s->state > TIMECHART_STATES)
 		return 0;
 	fill(&r, t, s, end_ns);
-	/* It left unseen, unless it is just about to leave: then it is still on its CPU. */
+	/* The task left its CPU unseen, unless it is just about to leave: then it is still there. */
 	unseen = times_left(t) - s->left;
 	if (r.state == TIMECHART_RUN && unseen && (unseen > 1 || !t->on_cpu)) {
 		count_lost(LOSS_MISSED);

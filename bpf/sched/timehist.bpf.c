@@ -24,7 +24,7 @@ const volatile u32 worst_by = SWITCHES_BY_WAIT;
 /* Waits are timed by bpf_ktime_get_ns() (wait.bpf.h), and so are absences. */
 const volatile bool by_timestamps = false;
 
-/* For a task on a CPU: how it came there; for others: when it left. */
+/* For a task on a CPU: how it got there; for other tasks: when they left. */
 struct stay {
 	u64 left_at;            /* 0: not seen */
 	u64 off_ns;

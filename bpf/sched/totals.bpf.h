@@ -4,7 +4,7 @@
  * (se.sum_exec_runtime and sched_info, the three numbers of /proc/PID/schedstat) are read when the run begins, at each
  * report, and when a task exits and is freed. Their limits are those of the source "accounting" of wait.bpf.h: some
  * waits are missing, and short ones read some us too short. A task is freed an RCU grace period after its parent has
- * reaped it: the end of a task that is reaped so shortly before a report is in the next one.
+ * reaped it: if that is still to come at a report, the end of the task is in the next one.
  *
  * The including file defines sums_of_task().
  */
@@ -13,15 +13,15 @@
 
 #include "wait.bpf.h"
 
-/* Written by the loader: the run has begun, and has not ended. Until then, visit_totals only notes where tasks are. */
+/* Written by the loader: the run has begun, and has not ended. Until then, visit_totals only notes current totals. */
 bool counting = false;
 
 /* When it began, CLOCK_MONOTONIC; written by the loader. */
 u64 began_ns = 0;
 
 /*
- * The totals that have been counted. Since 6.12 the kernel's waits may contain sleep (enum dozing of wait.bpf.h), which
- * excess takes away.
+ * The totals that have been counted. Since 6.12 the kernel's waits may contain sleep (enum dozing of wait.bpf.h);
+ * excess is subtracted for this.
  */
 struct totals_state {
 	u64 run_ns, switches, wait_ns;
@@ -35,8 +35,8 @@ struct totals_state {
 static __always_inline void visit_freed(struct task_struct *t);
 
 /*
- * A task gives its memory back after sched_process_exit: for a short process that is much of its time. This program
- * stands before that of TASK_STATE() which deletes the state in a hash: programs are attached in this order.
+ * A task releases its memory after sched_process_exit, which is much of the time of a short process. This program comes
+ * before the one of TASK_STATE() that deletes the state in a hash: programs are attached in this order.
  */
 SEC("tp_btf/sched_process_free")
 int UNPREEMPTED_PROG(on_free_totals, struct task_struct *t)
@@ -74,7 +74,7 @@ static __always_inline void take_totals(struct task_struct *t, struct totals_sta
 	u64 ran = run_ns - st->run_ns, switched = switches - st->switches, wait = wait_ns - st->wait_ns;
 	bool known = st->seen || !is_older_than(t, began_ns);
 
-	/* The end of a wait takes away at its wakeup what run_delay gets at its switch-in. */
+	/* At a wakeup, excess grows by time that run_delay gains only at the switch-in. */
 	if ((s64)wait < 0) {
 		wait = 0;
 		wait_ns = st->wait_ns;
@@ -96,7 +96,7 @@ static __always_inline bool is_counted(struct task_struct *t)
 	return !is_idle(t) && scope_for_life(t);
 }
 
-/* False: another program has claimed the state, and takes the same totals. */
+/* Returns false if another program has claimed the state: it takes the same totals. */
 static __always_inline bool visit(struct task_struct *t, struct totals_state *st)
 {
 	if (!claim_alone(&st->holders))
@@ -144,7 +144,7 @@ static __always_inline void visit_freed(struct task_struct *t)
 
 	if (!counting || !is_counted(t))
 		return;
-	/* A new one would count all again. */
+	/* A newly created state would count all totals again. */
 	st = totals_states_find(t);
 	if (st && !visit(t, st))
 		count_lost(LOSS_UNMATCHED);
@@ -177,7 +177,7 @@ int BPF_PROG(on_wakeup_totals, struct task_struct *t)
 	st = totals_states_get(t, NULL);
 	if (!st || st->dozing != DOZING_MOVED)
 		return 0;
-	/* The clock is that of the run queue; without groups of tasks it is not within reach. */
+	/* The clock is that of the run queue, which cannot be reached on kernels without task groups. */
 	queued = bpf_core_field_exists(t->se.cfs_rq) ? t->sched_info.last_queued : 0;
 	asleep = queued ? run_queue_clock(t) - queued : 0;
 	count_corrected();

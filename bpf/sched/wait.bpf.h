@@ -69,7 +69,7 @@ static __always_inline void preempted_while_falling_asleep(struct task_struct *p
 	struct wait_state *st = wait_states_get(prev, NULL);
 
 	if (st)
-		st->since = now;        /* otherwise its end has no begin, and is counted so */
+		st->since = now;        /* otherwise its end has no begin, and is counted as such */
 }
 
 enum wait_kind {
@@ -231,7 +231,7 @@ static __always_inline int woken_at(struct task_struct *t, u64 now)
 		return 0;
 	st = wait_states_get(t, NULL);
 	if (!st)
-		return 0;               /* counted at its end, as without a begin */
+		return 0;               /* counted at its end, as a wait without a begin */
 	/* It never left the queue, and has waited since its preemption. */
 	if (st->queued && st->queued == switch_outs(t))
 		return 0;
@@ -267,8 +267,8 @@ int BPF_PROG(on_wakeup_new, struct task_struct *t)
 }
 
 /*
- * A wait without a seen start: before the run, or hidden by the kernel. The kernel's accounting has it, since the
- * last migration and by a clock that may stand still for a while.
+ * A wait whose start was not seen: it was before the run, or hidden by the kernel. The kernel's accounting has the
+ * wait, but only since the last migration, and by a clock that may stand still for a while.
  */
 static __always_inline bool accounted_wait(struct task_struct *t, u64 *wait_ns)
 {
