@@ -36,7 +36,7 @@ struct trace_state {
 
 TASK_STATE(states, struct trace_state)
 
-/* Room for a chunk with that much data; NULL if there is none. */
+/* Returns room for a chunk with that much data, or NULL if there is none. */
 static __always_inline struct trace_chunk *chunk_room(struct trace_record *r, u64 data)
 {
 	u64 off = r->used;
@@ -241,7 +241,7 @@ static __noinline int fetch_one(struct trace_record *r, struct trace_fetch *f, u
 					 fetch_bytes(r, f, from, given);
 }
 
-/* If it cannot be read now, the length at the call's end counts. */
+/* If the length cannot be read now, the one at the call's end counts. */
 static __always_inline void note_given(struct trace_state *s, struct trace_fetch *f)
 {
 	u64 from = s->r.value[f->length & (TRACE_VALUES - 1)];
@@ -350,7 +350,7 @@ static __always_inline void fetch_given_fds(struct trace_record *r, struct trace
 
 /* --- descriptors that a call waits for -------------------------------------------------------- */
 
-/* The first ones of an array or a set. */
+/* Only this many descriptors of an array or a set are named. */
 #define FDS_NAMED 8
 
 /* include/uapi/asm-generic/poll.h: struct pollfd is { int fd; short events, revents; } */

@@ -125,7 +125,7 @@ static __always_inline bool is_exec(u32 slot)
 }
 
 /*
- * Is the call that ends another than the one that was seen to begin? If so, the end of the earlier call and the begin
+ * Does a different call end than the one that was seen to begin? If so, the end of the earlier call and the begin
  * of this one were missed, and are counted (LOSS_RECURSION). rt_sigreturn leaves -1 as the number. A successful exec
  * has become execve, in the new program's table.
  */

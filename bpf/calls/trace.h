@@ -53,7 +53,7 @@ struct trace_fetch {
 	__u32 if_values;        /* a set, as bits; 0: any */
 	__u8 within;            /* 1 + enum trace_value: an upper bound of the length; 0: none */
 	__u8 described;         /* the target is a struct trace_iovec: its buffer is read, unless that is NULL */
-	__u8 head;              /* bytes before those that the length counts */
+	__u8 head;              /* bytes before the part that the length covers */
 	__u8 zeroes[1];
 };
 

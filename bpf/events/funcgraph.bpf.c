@@ -601,7 +601,7 @@ static __noinline int add_open_frames(struct call_frames *s, u64 now, bool user_
 	return 0;
 }
 
-/* A program of the process, that of an image, has ended. execs: the number of execs since then. */
+/* Notes the end of a program that t's process ran. execs: how many execs have followed it. */
 static __always_inline void end_image(struct task_struct *t, u32 execs)
 {
 	u64 now = bpf_ktime_get_ns();

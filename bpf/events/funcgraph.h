@@ -17,7 +17,7 @@
 
 #define FUNCGRAPH_DEPTH 64      /* nested calls kept per task; a power of two */
 
-#define FUNCGRAPH_GOROUTINES 8192       /* in traced calls at once: 21 MiB */
+#define FUNCGRAPH_GOROUTINES 8192       /* goroutines in traced calls at once: 21 MiB */
 
 /* A call path: the function and the path that called it; 0: none. An element belongs to one CPU. */
 struct funcgraph_key {

@@ -87,7 +87,7 @@ static __always_inline void put_name(char name[TASK_COMM_LEN], u64 *stamp)
 static const struct probe_sum no_sum = {};
 static const struct hist_segment no_segment = {};
 
-/* The element of the frame's key, created if there is none; NULL: lost, and counted. */
+/* Returns the element of the frame's key, created if there is none, or NULL after counting the loss. */
 static __always_inline void *find_or_make(void *map, struct probe_frame *f, const void *fresh)
 {
 	void *element;
@@ -229,7 +229,7 @@ static __always_inline void add(struct probe_frame *f, bool alone)
 		add_value(f, alone);
 }
 
-/* Takes a frame in a buffer. ctx: where the walk of a stack begins; regs: STACK_REGS if it has registers. */
+/* For a frame in a buffer. ctx: where a stack walk begins; regs: STACK_REGS if it has registers. */
 static __always_inline void add_large(struct probe_frame *f, bool alone, u32 site, void *ctx, u32 regs)
 {
 	if (what == PROBE_STREAM)

@@ -82,7 +82,7 @@ struct {
 	__type(value, struct buffer);
 } buffers SEC(".maps");
 
-/* A free buffer of this CPU, to be given back; NULL: there is none, which is counted. */
+/* Takes a free buffer of this CPU, which must be given back. Returns NULL after counting the loss if there is none. */
 static __always_inline struct probe_frame *take_frame(struct buffer **buffer)
 {
 	struct buffer *b;

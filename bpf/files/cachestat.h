@@ -18,7 +18,7 @@ enum cachestat_count {
 	CACHESTAT_MISS,         /* of both: not in the cache at that moment */
 	/* Pages added to the cache: */
 	CACHESTAT_ADDED,        /* by reads and faults, as far as known yet: misses, pages read ahead, and: */
-	CACHESTAT_UNASKED,      /* pages of those in calls that requested no page at all */
+	CACHESTAT_UNASKED,      /* some of these: in calls that requested no page at all */
 	CACHESTAT_WRITTEN,      /* by writes */
 	CACHESTAT_OTHER,        /* by anything else: readahead(2), metadata */
 	CACHESTAT_DIRTIED,      /* clean before; by writes or in mapped memory */

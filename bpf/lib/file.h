@@ -41,7 +41,7 @@ struct file_id {
 
 /*
  * A mount, as /proc/PID/mountinfo of its namespace lists it. The kernel reuses ids of unmounted mounts; the device
- * tells most of them apart.
+ * distinguishes most of them.
  */
 struct file_mount {
 	__u32 ns;               /* inode number of its mount namespace; 0: none (a pipe) */

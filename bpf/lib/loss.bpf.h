@@ -81,7 +81,7 @@ static __noinline int count_begun_before(void)
 	return 0;
 }
 
-/* Counts a system call that the kernel did not run (answered.bpf.h). The tool documents whether it counts. */
+/* Counts a system call that the kernel did not run (answered.bpf.h). Tools document whether they include it. */
 static __noinline int count_answered(void)
 {
 	u32 zero = 0;
@@ -103,8 +103,8 @@ static __noinline int count_summed(void)
 }
 
 /*
- * Counts a map update that created no element: -E2BIG is a full map, everything else is memory. Before 6.4 (commit
- * d7ba4cc900bf) the kernel functions behind the helper return an int, so the upper half of err is undefined.
+ * Counts a map update that created no element: -E2BIG means a full map, any other error a lack of memory. Before 6.4
+ * (commit d7ba4cc900bf) the kernel functions behind the helper return an int, so the upper half of err is undefined.
  */
 static __always_inline void count_failed_update(long err)
 {

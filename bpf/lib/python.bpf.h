@@ -3,7 +3,7 @@
  * Walks CPython's frames (python.h) in the memory of the current process.
  *
  *   python_walk(slot, base, native, nnative, most)
- *                    writes words to slot->stack.frame[base...] and returns their number; slot->python.end tells how
+ *                    writes words to slot->stack.frame[base...] and returns their number; slot->python.end says how
  *                    the walk ended. native, nnative: the user frames, whose stack pointers are at STACK_POINTERS
  *
  * The memory is not trusted: every step is bounded, anything unreadable or implausible ends the walk, and a code
@@ -147,7 +147,7 @@ __noinline int python_look_at_state(u32 level)
 	return python_take_state(p);
 }
 
-/* Finds the thread's state and puts its current frame into p->frame; false: there is none. */
+/* Finds the thread's state and puts its current frame into p->frame. Returns false if there is none. */
 static __always_inline bool python_find_state(struct python_walk *p, u32 level)
 {
 	const struct python_layout *at = &p->process.layout;
@@ -339,7 +339,7 @@ static __always_inline u32 python_new_number(struct python_code *c, u32 level)
 	return (c->sequence * PYTHON_CPUS + cpu) * STACK_NESTING + level;
 }
 
-/* Sends the code object at hand, and stores its number if it was sent. Not static: see python_look_at_state(). */
+/* Sends the current code object, and stores its number if it was sent. Not static: see python_look_at_state(). */
 __noinline int python_send(u32 level)
 {
 	struct stack_slot *slot = bpf_map_lookup_elem(&stack_slots, &level);
@@ -377,7 +377,7 @@ __noinline int python_send(u32 level)
 	return number;
 }
 
-/* The number of the code object at hand; 0: its names could not be read, or the ring was full. */
+/* Returns the number of the current code object, or 0 if its names could not be read or the ring was full. */
 static __always_inline u32 python_number(struct python_walk *p, u32 level)
 {
 	u32 *known;

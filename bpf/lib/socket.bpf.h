@@ -19,7 +19,7 @@ static __always_inline u16 swapped(u16 port)
 }
 
 /*
- * Reads a path; returns its length, 0 if there is none. Not inlined: 5.10 loses the range of a
+ * Reads a path. Returns its length, or 0 if there is none. Not inlined: 5.10 loses the range of a
  * register that is spilled to the stack, and here registers suffice.
  */
 static __noinline u32 read_path(char *to, u64 length, const void *from)

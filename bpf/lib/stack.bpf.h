@@ -341,7 +341,7 @@ static __always_inline void stack_walk_into(struct stack_slot *slot, struct stac
 	id->tgid = s->user ? tgid : 0;
 }
 
-/* A free slot of this CPU, to be given back; NULL: there is none (LOSS_NESTING). */
+/* Takes a free slot of this CPU, which must be given back. Returns NULL if there is none (LOSS_NESTING). */
 static __always_inline struct stack_slot *stack_take_slot(void)
 {
 	struct stack_slot *slot;

@@ -76,7 +76,7 @@ struct stack {
 	__u16 mark;             /* for the loader's use; 0 */
 	__u32 pid;              /* in the loader's pid namespace, 0: not in it */
 	__u32 generation;       /* in which it was stored */
-	__u64 space;            /* 0 without a user part, as are the other two */
+	__u64 space;            /* 0 without a user part, as are pid and first_ns */
 	__u64 first_ns;         /* CLOCK_MONOTONIC: when it was stored */
 	__u16 python;           /* Python frames */
 	__u8 python_end;        /* enum python_end */
@@ -123,7 +123,7 @@ struct user_walk {
 	__u8 end;               /* enum stack_end */
 	__u8 is_exact;          /* ip is the next instruction to run, not one after a call */
 	__u8 at_entry;          /* ip is at a function's entry */
-	__u8 has_begun;         /* the first frame's mapping was looked for */
+	__u8 has_begun;         /* the first frame's mapping has been looked up */
 	__u8 asks;              /* sought is in no mapping that the loader knows */
 	__u8 has_stepped;       /* this is not the first frame */
 	__u8 sp_is_least;       /* sp is not exact: see unwind_has_record() */
@@ -133,7 +133,7 @@ struct user_walk {
 	struct unwind_space space;
 	struct unwind_mapping mapping;
 	struct unwind_file file;
-	__u64 sought;           /* address whose mapping was last looked for */
+	__u64 sought;           /* address whose mapping was last looked up */
 	__u64 pivot[VMA_PIVOTS];        /* see vma.bpf.h */
 	struct unwind_identity identity;        /* of the file there */
 	__u8 bytes[USER_WINDOW];

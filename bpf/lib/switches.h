@@ -64,7 +64,7 @@ enum switches_order {
 };
 
 struct switches_worst {
-	__u64 value;            /* the key of the heap; 0: empty */
+	__u64 value;            /* what the heap is sorted by; 0: empty */
 	struct switches_task before;    /* the task that left the CPU for it */
 	struct switches_record record;
 	struct stack_id before_stack, stack;    /* of both tasks, when they left */

@@ -202,7 +202,7 @@ static __always_inline bool unwind_load_vma(struct user_walk *w, u64 pc)
 	return true;
 }
 
-/* The rule at pc, in the walk's mapping; NULL: there is none. */
+/* Returns the rule at pc in the walk's mapping, or NULL if there is none. */
 static __always_inline const struct unwind_rule *unwind_find_rule(const struct user_walk *w, u64 pc)
 {
 	u64 at = pc - w->mapping.bias - w->file.start, page = at >> UNWIND_PAGE_BITS;

@@ -72,7 +72,7 @@ struct {
 	__type(value, struct waits_of);
 } spinners SEC(".maps");
 
-/* The latest wait for that lock; NULL: none. *at: its index. */
+/* Returns the latest wait for that lock, and its index in *at, or NULL if there is none. */
 static __always_inline struct wait *find_wait(struct waits_of *w, u64 lock, u32 *at)
 {
 	struct wait *found = NULL;
@@ -88,7 +88,7 @@ static __always_inline struct wait *find_wait(struct waits_of *w, u64 lock, u32 
 	return found;
 }
 
-/* Room for one more wait. If missed ends have left none, earlier waits are dropped. */
+/* Returns room for one more wait. If missed ends have left no room, drops earlier waits. */
 static __always_inline struct wait *new_wait(struct waits_of *w)
 {
 	u64 n = w->n;

@@ -46,7 +46,7 @@ struct kmem_sums {
 	__u64 frees;            /* made under this key; if objects are followed: of its objects */
 	__u64 freed;            /* bytes; this and the two below only if objects are followed */
 	__u64 elsewhere;        /* frees on another CPU than that of the allocation */
-	__u64 unseen;           /* freed unseen, since its address was allocated again */
+	__u64 unseen;           /* objects freed unseen: their address was allocated again */
 	__u64 name_stamp;
 	char name[TASK_KEY_COMM_LEN];
 };

@@ -464,7 +464,7 @@ static __always_inline void end_new(struct pt_regs *regs)
 		add_allocation(regs, address, c->made.bytes, STACK_AT_EXIT);
 }
 
-/* Has operator delete already freed the address, and now calls or jumps to free()? */
+/* Has operator delete already freed the address, and is it now calling or jumping to free()? */
 static __always_inline bool was_deleted(struct allocator_call *c, u64 sp, u64 address)
 {
 	if (!c || c->deleted != address || sp > c->deleted_sp)

@@ -9,10 +9,10 @@
  *
  * In: from the driver's hand-over until the protocols receive the packet, and from there until it
  * is first read. Some frees are invisible (packets merged by GRO or in the queue of a TCP socket,
- * bulk frees), so an address may be reused unnoticed. Each packet starts anew where it is handed
- * over. A packet that is read without that (a clone, a segment) is not mistaken for an older one
- * with its address, since its data is elsewhere, but counted as unmatched. A packet that was merged
- * into another one is never read by itself, and has no time there.
+ * bulk frees), so an address may be reused unnoticed. The state of each packet starts anew where
+ * it is handed over. A packet that is read without having been handed over (a clone, a segment) is
+ * counted as unmatched, and not mistaken for an older one with its address, since its data is
+ * elsewhere. A packet that was merged into another one is never read by itself, and has no time there.
  */
 #include "alone.bpf.h"
 #include "compat.bpf.h"

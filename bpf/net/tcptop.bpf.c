@@ -230,7 +230,7 @@ static __always_inline bool is_connection(const struct sock *sk)
 	       state != TCP_LISTEN;
 }
 
-/* Returns the connection behind a file; 0: none. */
+/* Returns the connection behind a file, or 0 if there is none. */
 static __always_inline u64 connection_of(struct file *file)
 {
 	struct sock *sk = socket_of_file(file);

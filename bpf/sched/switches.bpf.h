@@ -14,7 +14,7 @@ static __always_inline void begin_record(struct switches_record *r, u32 kind)
 	r->cpu = bpf_get_smp_processor_id();
 }
 
-/* NULL if there is no room, which is counted. */
+/* Returns NULL if there is no room, which is counted as lost. */
 static __always_inline struct switches_record *new_record(u32 kind)
 {
 	struct switches_record *r = ring_reserve(struct switches_record);

@@ -4,7 +4,7 @@
  * (se.sum_exec_runtime and sched_info, the three numbers of /proc/PID/schedstat) are read when the run begins, at each
  * report, and when a task exits and is freed. Their limits are those of the source "accounting" of wait.bpf.h: some
  * waits are missing, and short ones read some us too short. A task is freed an RCU grace period after its parent has
- * reaped it: if that is still to come at a report, the end of the task is in the next one.
+ * reaped it: if that period is not over at a report, the end of the task is in the next one.
  *
  * The including file defines sums_of_task().
  */
@@ -28,7 +28,7 @@ struct totals_state {
 	u64 excess;
 	u64 moved;              /* DOZING_MOVED: run_delay before it was moved */
 	u32 dozing;             /* enum dozing */
-	u32 seen;               /* the totals above are the task's: not so before the first visit */
+	u32 seen;               /* the totals above are valid: not before the first visit */
 	u64 holders;            /* preempt.bpf.h: claim_alone() */
 };
 
