@@ -347,8 +347,8 @@ static __always_inline struct request_state *adopt(struct request *rq)
 }
 
 /*
- * If neither submitter nor submission time matter, the request begins here. False: it began earlier, and was requeued.
- * A request that was issued and not requeued is a leftover whose end was missed.
+ * If neither submitter nor submission time matter, the request begins here. Returns false if it began earlier and was
+ * requeued. A request that was issued and not requeued is a leftover whose end was missed.
  */
 static __always_inline bool begins_at_issue(struct request *rq)
 {

@@ -38,7 +38,7 @@ struct own_counters {
 
 TASK_STATE(own_counters, struct own_counters)
 
-/* Counter i of this CPU; false: unreadable, or multiplexed. */
+/* Reads counter i of this CPU. Returns false if it is unreadable or multiplexed. */
 static __always_inline bool read_counter(u32 i, u64 *value)
 {
 	u32 cpu = bpf_get_smp_processor_id();
@@ -91,8 +91,8 @@ static __always_inline void leave_cpu(struct own_counters *own)
 #define NOW(variable) (*(volatile u64 *)&(variable))
 
 /*
- * The current task's counters, followed by its gaps. False: it has no state, or they cannot be read. A program that
- * was preempted notices that by the number of switches, and reads again.
+ * Reads the current task's counters, followed by its gaps. Returns false if the task has no state, or if they cannot be
+ * read. A program that was preempted notices this by the number of switches, and reads again.
  */
 static __always_inline bool read_own_counters(u64 value[PROBE_COUNTERS + 1])
 {

@@ -49,7 +49,9 @@ static __always_inline void ring_submit(void *record)
 	bpf_ringbuf_submit(record, ring_wakeup());
 }
 
-/* Copies a record of variable size (ending in a string) from the program's memory. False: there was no room. */
+/*
+ * Copies a record of variable size (ending in a string) from the program's memory. Returns false if there is no room.
+ */
 static __always_inline bool ring_output(void *record, u64 size)
 {
 	bool has_room = !bpf_ringbuf_output(&records, record, size, ring_wakeup());

@@ -45,7 +45,7 @@ static __always_inline bool unwind_out_of_signal(struct user_walk *w)
 	return true;
 }
 
-/* Is this the code that a signal handler returns to? For machines where no table says so. */
+/* Is the walk at the code that a signal handler returns to? For machines where no table says so. */
 static __always_inline bool unwind_is_signal_return(struct user_walk *w)
 {
 	u64 code = 0;

@@ -114,7 +114,7 @@ static __always_inline u64 value_of(const struct switches_record *r)
 }
 
 /*
- * The first element of the heap, if the value exceeds it; NULL: the value is not among the worst.
+ * Returns the first element of the heap if the value exceeds it, or NULL if the value is not among the worst.
  */
 static __always_inline struct switches_worst *replaced_by(u64 value)
 {
@@ -223,7 +223,7 @@ static __always_inline void consider(void *ctx, struct task_struct *prev, struct
 	keep(ctx, &r, st);
 }
 
-/* Whether a switch away from prev counts as an event of its own. */
+/* Does a switch away from prev count as an event of its own? */
 static __always_inline bool leave(struct task_struct *prev, struct stay **st, u64 *run_ns)
 {
 	*run_ns = SWITCHES_UNKNOWN;
