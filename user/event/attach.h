@@ -65,7 +65,7 @@ struct attachments {
 	size_t nsites;
 	size_t attached[ATTACH_WAYS];   /* sites */
 	size_t refused;                 /* sites of globs that the kernel refused */
-	bool program_refused;           /* what the kernel refused last was the program, not its place */
+	bool program_refused;           /* the last refusal was of the program, not of its place */
 	size_t left_out;                /* event_sites.left_out */
 	size_t untold;                  /* and event_sites.untold */
 	size_t elsewhere;               /* event_sites.elsewhere */
@@ -73,7 +73,7 @@ struct attachments {
 	int *fd;                        /* links and perf events that keep the programs attached */
 	size_t nfds;
 	u32 syscall_copies;             /* copies of syscall_enter and syscall_exit */
-	struct attach_made {            /* the copy for a function made last; next sites may share it */
+	struct attach_made {            /* the last copy made for a function; the next sites may share it */
 		struct bpf_program *template;   /* NULL: none */
 		enum bpf_attach_type attach;
 		const struct attach_code *code;
@@ -85,7 +85,7 @@ struct attachments {
 	struct attach_modules modules;  /* of the sites */
 };
 
-/* A compiled function (jit/compile.h) that replaces one of the template (event/splice.h). */
+/* A compiled function (jit/compile.h) that replaces one of the template's (event/splice.h). */
 struct attach_body {
 	const struct bpf_insn *insn;
 	size_t n;               /* 0: none */
@@ -126,7 +126,7 @@ u64 attach__misses(const struct attachments *a);
 
 void attach__release(struct attachments *a);
 
-/* Both at once, which waits for the kernel once (files/closing.h). */
+/* Releases both together, so that the kernel's grace periods overlap (files/closing.h). */
 void attach__release_both(struct attachments *a, struct attachments *b);
 
 const char *attach_way_name(enum attach_way way);

@@ -17,13 +17,13 @@ struct attach_kind {
 };
 
 /*
- * Loads a copy of a template with its slot built in, or takes the one made last if it is the same.
+ * Loads a copy of a template with its slot built in, or reuses the last copy if it is the same.
  * Returns its descriptor, which the caller closes, or a negative errno.
  */
 int attach__copy(struct attachments *a, struct bpf_program *template,
 		 const struct attach_kind *kind, u32 slot);
 
-/* Closes the copy made last, which attach__copy() keeps for the next site. */
+/* Closes the last copy, which attach__copy() keeps for the next site. */
 void attach__forget_copy(struct attachments *a);
 
 /*

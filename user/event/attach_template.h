@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Copies of templates run, with a slot or compiled functions put in. libbpf gives instructions their maps and offsets
- * only while it loads a program, and the verifier reads a walk of stacks for a good part of a second, so libbpf loads
- * two instructions instead of such a template, and its own are kept for copies. A template with nothing to put in is
- * loaded, and runs itself: what is loaded with the object does not hold up the rings that are open when sites are
+ * Sites run copies of templates, with a slot or compiled functions spliced in. libbpf relocates a program only while it
+ * loads it, but the verifier takes a good part of a second for a stack walk. So libbpf loads two instructions instead
+ * of such a template, and the template's own instructions are kept for copies. A template that needs nothing spliced in
+ * is loaded and attached itself: programs loaded with the object do not hold up the rings that are open when sites are
  * attached. Part of attaching (event/attach.h).
  *
  *   attach_template__set_up()      once, before an object is opened
@@ -25,16 +25,16 @@
 void attach_template__set_up(void);
 
 /*
- * Says whether a template is needed; program may be NULL: there is none. a->code has its functions before the object is
- * loaded, and attach_template__forget(a) is called before *a moves. Templates whose section has the name of an event,
- * such as "raw_tp/sys_enter", or fentry, are loaded like others.
+ * Declares whether a template is needed; program is NULL if there is none. The caller fills in a->code before it loads
+ * the object, and calls attach_template__forget(a) before *a moves. Templates whose section names an event, such as
+ * "raw_tp/sys_enter", and fentry templates are loaded like other programs.
  */
 void attach_template__want(struct bpf_program *program, bool wanted, const struct attachments *a);
 
-/* Whether the loaded template is what copies of it for that code would be; code may be NULL: none. */
+/* Would a copy for that code (NULL: none) be identical to the loaded template? */
 bool attach_template__is_complete(const struct bpf_program *program, const struct attach_code *code);
 
-/* The instructions to copy, *n of them, which belong to the template. */
+/* Returns the *n instructions to copy, which belong to the template. */
 const struct bpf_insn *attach_template__insns(const struct bpf_program *program, size_t *n);
 
 void attach_template__forget(const struct attachments *a);

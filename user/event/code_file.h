@@ -23,14 +23,14 @@ struct code_file {
 		u64 address, size;
 	} *plt;
 	size_t nplts;
-	bool is_c_library;              /* by its name: a C library, or one of its allocators' replacements */
+	bool is_c_library;              /* by its name, a C library or a replacement of its allocator */
 	bool is_go;
-	bool has_symbols;               /* and their names tell by which ABI functions of Go are called */
-	bool keeps_goroutine;           /* a register has the goroutine (struct g) wherever code of Go runs */
-	/* Functions of Go and of its assembler: neighbours that are alike are one. */
+	bool has_symbols;               /* their names tell which ABI Go functions use */
+	bool keeps_goroutine;           /* a register holds the goroutine (struct g) wherever Go code runs */
+	/* Go and Go assembly functions; adjacent ones with the same convention form one range. */
 	struct go_range {
 		u64 start, end;
-		u64 convention;         /* enum code_convention, or anything: the file's word */
+		u64 convention;         /* enum code_convention, but untrusted: it may be anything */
 	} *go;
 	size_t ngo;
 };

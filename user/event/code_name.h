@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * C++ and Rust function names as written in the source: ns::K::m, ns::K::m(int), ns::T<int>::m, and
- * globs of these. A name without parameters means all overloads; one without template arguments
- * means all instances. Blanks are ignored. Names of Go are those of its symbols: net/http.(*conn).serve,
- * main.Map[go.shape.int]. Pure.
+ * C++ and Rust function names as written in the source: ns::K::m, ns::K::m(int), ns::T<int>::m, and globs of these. A
+ * name without parameters means all overloads; one without template arguments means all instances. Blanks are ignored.
+ * Go names are written as in its symbols: net/http.(*conn).serve, main.Map[go.shape.int]. Pure.
  */
 #ifndef TALLY_EVENT_CODE_NAME_H
 #define TALLY_EVENT_CODE_NAME_H
 
 #include "base/types.h"
 
-/* Does a text of len bytes begin with a name of C++ or Rust, or one like that, rather than with a plain C name? */
+/*
+ * Does a text of len bytes begin with a C++ or Rust name, or one that looks like it, rather than with a plain C name?
+ */
 bool code_name__is_at(const char *text, size_t len);
 
-/* Likewise, or with a name of Go that has more than letters and dots, or a glob with a set. */
+/* The same, but also true for a Go name with more than letters and dots, and for a glob with a set. */
 bool code_name__is_not_c(const char *text, size_t len);
 
 /*
@@ -28,7 +29,7 @@ size_t code_name__behind_group(const char *text, size_t len, size_t i);
 /* The index after the group of the '{' at i if it is part of a name: {lambda(int)#1}, struct { X int }; else i. */
 size_t code_name__behind_braces(const char *text, size_t len, size_t i);
 
-/* The index after the sign of the word operator at i: "operator,", "operator()"; i if that word is not there. */
+/* The index after the symbol that follows the word operator at i: "operator,", "operator()"; i if there is none. */
 size_t code_name__behind_operator(const char *text, size_t len, size_t i);
 
 /* Is the blank at i, outside of brackets, part of a name: operator new(int), struct { X int }? */
@@ -36,7 +37,7 @@ bool code_name__has_blank(const char *text, size_t len, size_t i);
 
 /* How to print a demangled name. */
 enum code_name_form {
-	CODE_NAME_FULL,         /* ns::K::m<int>(int): without return type and copies made by the compiler */
+	CODE_NAME_FULL,         /* ns::K::m<int>(int): without return type and the compiler's clone suffixes */
 	CODE_NAME_SHORT,        /* ns::K::m<int> */
 	CODE_NAME_PLAIN,        /* ns::K::m */
 };

@@ -9,7 +9,7 @@
 #include "event/event.h"
 #include "base/types.h"
 
-/* Which events to count: those of these threads (none: all), on these CPUs (none: all). */
+/* Counts the events of these threads (none: all) on these CPUs (none: all). */
 struct counter_targets {
 	const u32 *tids;
 	size_t ntids;
@@ -33,7 +33,7 @@ struct counter {
 struct counters {
 	struct counter *counter;
 	size_t n;
-	size_t from;            /* the latest ones begin here: those of counters__open(), or of a CPU that came later */
+	size_t from;            /* start of the latest ones: from counters__open(), or of a CPU that came online */
 };
 
 /* Why perf_event_open() refused a site, in words. */
@@ -53,8 +53,8 @@ int counters__open(struct counters *counters, const struct event_sites *sites,
 		   const struct counter_targets *targets, struct complaint *c, size_t *which);
 
 /*
- * Opens the counters of a CPU that has come online. The CPU's earlier counters remain, with their counts. The
- * targets have this CPU alone. Returns 0 or a negative errno.
+ * Opens the counters of a CPU that has come online. The CPU's earlier counters remain, with their counts. The targets
+ * must have only this CPU. Returns 0 or a negative errno.
  */
 int counters__add_cpu(struct counters *counters, const struct event_sites *sites,
 		      const struct counter_targets *targets);
@@ -84,7 +84,7 @@ void counters__close(struct counters *counters);
 
 /*
  * Runs a program (SEC("perf_event"), or SEC("tracepoint") for a tracepoint's event) at each sample of a perf event,
- * until the event is closed, and starts the event. Both descriptors stay the caller's. Returns 0 or a negative errno.
+ * until the event is closed, and starts the event. The caller keeps both descriptors. Returns 0 or a negative errno.
  */
 int perf_event__run(int event_fd, int prog_fd);
 

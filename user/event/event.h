@@ -28,7 +28,7 @@
  *                ADDRESS may be SYMBOL["+" OFFSET]
  *   tracepoint:= SYSTEM ":" NAME                       both may be globs (* ? [set])
  *   function  := NAME ["+" OFFSET | ":" LINE | "%return"]   NAME may be a glob; MODULE:NAME too;
- *                in programs also a name of C++, Rust or Go (event/code_name.h)
+ *                in programs also a C++, Rust or Go name (event/code_name.h)
  *   user fn   := PATH ":" function, or function if a binary is given (-x); NAME may be followed by
  *                "@" SOURCE, and ";" PATTERN may be the place
  *   usdt      := "sdt_" PROVIDER ":" NAME, with a binary; "sdt:" NAME means any provider
@@ -87,11 +87,11 @@ static inline bool event_function__has_line(const struct event_function *f)
 	return f->line || f->pattern;
 }
 
-/* How to sample an event, if it says so itself. Zero members: it does not. */
+/* How to sample an event, from its own terms. Zero members: not given. */
 struct event_sampling {
-	u64 hz;                 /* samples a second; not with every */
+	u64 hz;                 /* samples per second; excludes every */
 	u64 every;              /* a sample at every Nth event */
-	u32 max_stack;          /* frames of each part at most; not with innermost */
+	u32 max_stack;          /* maximum frames of each part; excludes innermost */
 	bool innermost;         /* no callers */
 };
 
@@ -139,13 +139,13 @@ struct event_site {
 	bool is_inlined;                /* an inlined copy: arguments are not in the ABI's registers */
 	/* User functions and USDT */
 	u64 function;                   /* address of the function's first instruction; 0: unknown */
-	bool is_named;                  /* the event is its name, not a glob that matches it */
+	bool is_named;                  /* the event has its exact name, not a glob that matches it */
 	bool is_exit;                   /* is_return, with the probe on an instruction that ends the function */
 	bool is_tail_call;              /* is_exit: the instruction jumps to another function */
 	bool is_shared;                 /* is_exit: calls of other functions also end there */
 	u32 return_bytes;               /* is_return: bytes that a return pops from the stack */
 	bool is_32_bit;                 /* in a 32-bit program: arguments are on the stack, 4 bytes each */
-	bool has_goroutine;             /* in code of Go: a register has the goroutine that runs it */
+	bool has_goroutine;             /* in Go code: a register holds the current goroutine */
 	enum code_convention convention;        /* of the function */
 	char *path;                     /* of the binary */
 	char *symbol;                   /* the mangled symbol if name is a C++ or Rust name; else NULL */
@@ -155,7 +155,7 @@ struct event_site {
 	u64 pc;                         /* USDT: the address in the note; distinguishes the probe's locations */
 };
 
-/* Is it the first instruction of a program's function, at which the function has no frame yet? */
+/* Is it the first instruction of a program's function, before the function has set up its frame? */
 static inline bool event_site__is_at_entry(const struct event_site *site)
 {
 	return site->event->type == EVENT_USER_FUNCTION && !site->is_return && !site->offset && !site->is_inlined;

@@ -31,15 +31,18 @@ struct sampled_event {
 	bool is_time;           /* clock event: the period is in nanoseconds */
 };
 
-/* Without every and hz: every hit of a tracepoint, else default_hz. text must outlive s. */
+/*
+ * If the text sets neither every nor hz: samples every hit of a tracepoint, other events at default_hz. text must
+ * outlive s.
+ */
 int sampled_event__find(struct sampled_event *s, const char *text, u64 default_hz);
 
 /* Starts sampling on all online CPUs in scope. prog_fd may be closed afterwards. */
 int sampled_event__start(struct sampled_event *s, int prog_fd, const struct scope_config *scope);
 
 /*
- * Samples a CPU that has come online, too. (A program on a tracepoint runs on all CPUs as it is.) Returns 0 or a
- * negative errno, and reports nothing.
+ * Also samples a CPU that has come online. (A program on a tracepoint already runs on all CPUs.) Returns 0 or a
+ * negative errno, without a message.
  */
 int sampled_event__add_cpu(struct sampled_event *s, int prog_fd, int cpu);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Terms between an event's slashes that say how to sample it, as perf has them: cpu-clock/freq=199,max-stack=2/. */
+/* perf's sampling terms between an event's slashes: cpu-clock/freq=199,max-stack=2/. */
 #ifndef TALLY_EVENT_SAMPLING_TERMS_H
 #define TALLY_EVENT_SAMPLING_TERMS_H
 
@@ -8,12 +8,12 @@
 /* A word without these terms: the text between the slashes may be empty. */
 struct plain_word {
 	char *text;             /* NUL-terminated */
-	size_t *at;             /* where each byte of it, and its end, was in the word */
+	size_t *at;             /* original position in the word of each byte, and of the end */
 };
 
 /*
- * Takes these terms out of NAME/TERM,.../MODIFIERS; another word is copied as it is. Returns 0, or -EINVAL or -ENOMEM
- * after a complaint. Free the result in any case.
+ * Takes these terms out of NAME/TERM,.../MODIFIERS; any other word is copied unchanged. Returns 0, or -EINVAL or
+ * -ENOMEM after a complaint. Free the result in any case.
  */
 int sampling_terms__take(struct event_sampling *s, struct plain_word *plain, const struct event_word *w,
 			 struct complaint *c);

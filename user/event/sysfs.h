@@ -2,8 +2,8 @@
 /*
  * PMUs in sysfs (Documentation/ABI/testing/sysfs-bus-event_source-devices*): one directory each in
  * /sys/bus/event_source/devices, with its number (type), the fields of its configuration (format/),
- * named events (events/), and the CPUs to open it on (cpumask of an uncore PMU, cpus of a kind of
- * cores).
+ * named events (events/), and the CPUs to open it on (cpumask of an uncore PMU, cpus of a core
+ * type).
  */
 #ifndef TALLY_EVENT_SYSFS_H
 #define TALLY_EVENT_SYSFS_H

@@ -9,9 +9,9 @@
 bool event__begins_path(const char *text);
 
 /*
- * Length of the path in "PATH:rest", 0 if the word has none. A path contains a slash or ".so", and
- * ends at the first colon after the last slash. If that leaves only a line, or there is none, the slash
- * may be of a function: PATH:net/http.Get:3; the path ends at the first colon.
+ * Length of the path in "PATH:rest", 0 if the word has none. A path contains a slash or ".so", and ends at the first
+ * colon after the last slash. If only a line number follows that colon, or there is no such colon, the slash may belong
+ * to a function name, as in PATH:net/http.Get:3, and the path ends at the first colon.
  */
 size_t event_word__path(const struct event_word *w);
 
@@ -28,7 +28,7 @@ int event__take_path(struct event *e, const struct event_word *w, size_t *from,
 /* The name that means every file that processes have mapped; a glob like 'libssl*'. */
 #define EVENT_ALL_BINARIES "*"
 
-/* The files that a binary's name means. */
+/* The files that a binary's name refers to. */
 struct event_binaries {
 	char **path;
 	size_t n;
@@ -70,8 +70,8 @@ int event__note_lacking(struct event_sites *sites, const struct event_binaries *
 void event_sites__describe_lacking(const struct event_sites *sites, char *text, size_t size);
 
 /*
- * Explains a report without events (report.nothing), which says only that nothing happened in the files that are
- * probed. filtered: filters left events out. NULL: there are sites in the kernel.
+ * Explains a report without events (report.nothing): only programs that map the probed files are seen. filtered:
+ * filters left events out. Returns NULL if there are sites in the kernel.
  */
 const char *event_sites__nothing(const struct event_sites *sites, bool filtered, char *text, size_t size);
 

@@ -33,7 +33,7 @@ struct code_neighbours {
  */
 int user_code__check(struct user_code *code, u64 address, struct code_neighbours *near);
 
-/* Is code disassembled? False without capstone (sym/disassembly.h), where tally relies on other sources. */
+/* Can code be disassembled? False without capstone (sym/disassembly.h): tally then relies on other sources. */
 bool user_code__is_looked_at(void);
 
 /* Is it a no-op, like those of USDT probes? */
@@ -62,17 +62,17 @@ int user_code__exits(struct user_code *code, u64 address, bool follow, struct co
 void code_exits__free(struct code_exits *exits);
 
 /*
- * Functions of Go begin with a check of their stack, and begin again when it has been made larger
- * (https://go.dev/src/cmd/internal/obj/x86/obj6.go, stacksplit()). The body is what follows the check: it is
- * reached once a call, with the registers of the entry. Equal to the entry for functions without a check, and
- * in other programs.
+ * Go functions begin with a check of their stack, and start again after it has grown
+ * (https://go.dev/src/cmd/internal/obj/x86/obj6.go, stacksplit()). Returns the address after the check, which is
+ * reached once per call, with the registers as at the entry. Returns the entry itself for functions without a check,
+ * and in other programs.
  */
 u64 user_code__body(struct user_code *code, u64 entry);
 bool user_code__is_go(const struct user_code *code);
 
 /*
- * Does a register have the goroutine in this function of Go: machine_goroutine() in jit/registers.h? False also for
- * assembly in a file without symbols, where its ABI is not told.
+ * Does a register hold the goroutine in this Go function (machine_goroutine() in jit/registers.h)? Also false for
+ * assembly in a file without symbols, where its ABI is unknown.
  */
 bool user_code__keeps_goroutine(const struct user_code *code, u64 function);
 

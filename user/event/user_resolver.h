@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One event of functions of programs, resolved in one file:
+ * Resolves an event on user functions in one file:
  *
- *   user_function.c    what was typed, which files, and what was not found
+ *   user_function.c    the typed text, the choice of files, and complaints about functions not found
  *   user_symbols.c     functions by the symbols of the file
  *   user_lines.c       functions and lines by debug information
- *   user_sites.c       the sites themselves: ends of functions, places inside of them
+ *   user_sites.c       the sites themselves: ends of functions, places inside functions
  *
- * Functions of type int return 0 or a negative errno; they have complained, unless memory runs out.
+ * Functions of type int return 0 or a negative errno, after a complaint unless it is -ENOMEM.
  */
 #ifndef TALLY_EVENT_USER_RESOLVER_H
 #define TALLY_EVENT_USER_RESOLVER_H
@@ -27,8 +27,8 @@ struct resolver {
 	struct user_code *code; /* opened on first use */
 	bool is_32_bit;
 	bool is_one_of_several; /* other files may have the function instead */
-	const struct dwarf_unread *unread;      /* functions may be described where is not read; or NULL */
-	bool is_glob;           /* the name is a glob, and the file has no function of that very name */
+	const struct dwarf_unread *unread;      /* unread debug information that may describe functions; or NULL */
+	bool is_glob;           /* the name is a glob, and the file has no function with exactly that name */
 	bool by_code_name;      /* match C++ and Rust names as in the source */
 	char **told;            /* then the names of the functions found, without parameters */
 	struct demangler demangler;
