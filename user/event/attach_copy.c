@@ -43,7 +43,7 @@ u64 attach__misses(const struct attachments *a)
 	return sum;
 }
 
-/* Tracepoints run a program for one task on a CPU at a time, so their sites do not share copies. */
+/* A tracepoint program runs for only one task per CPU at a time, so tracepoint sites do not share copies. */
 static bool may_share(const struct attach_kind *kind)
 {
 	return kind->type == BPF_PROG_TYPE_KPROBE;

@@ -220,7 +220,7 @@ int attach__plan(struct attachments *a, const struct event_sites *sites,
 			      wanted[ATTACH_FENTRY] || wanted[ATTACH_FEXIT], a);
 	if (p->probes != p->probe)
 		attach_template__want(p->probes, probes, a);
-	/* For one kind of link only, the template may be what is attached. */
+	/* With only one kind of link, the template itself may be attached. */
 	if (probes && !(wanted[ATTACH_KPROBE_MULTI] && wanted[ATTACH_UPROBE_MULTI]))
 		bpf_program__set_expected_attach_type(p->probes, wanted[ATTACH_UPROBE_MULTI] ?
 						      TRACE_UPROBE_MULTI : BPF_TRACE_KPROBE_MULTI);

@@ -175,7 +175,7 @@ static const char *reason(int err)
 	}
 }
 
-/* May a setting of the machine be why? It is the same for all sites of a glob. */
+/* Could a setting of the machine be the reason? It would apply to all sites of a glob. */
 static bool is_of_settings(const struct attachments *a, int err)
 {
 	return a->program_refused && (err == -EINVAL || (err == -EPERM && right_held(RIGHT_SYS_ADMIN)));
@@ -201,7 +201,7 @@ int attach_course__refuse(struct attach_course *k, size_t i, int err)
 		return 0;
 	}
 	*k->which = i;
-	/* Their perf events need another program type: perf_event_set_bpf_prog(). */
+	/* Perf events made by tracers need another program type: perf_event_set_bpf_prog(). */
 	if (k->a->way[i] == ATTACH_TRACEPOINT && err == -EINVAL) {
 		complain(k->c, 0, e->at, e->len, "%s was made by a tracer (perf probe, kprobe_events, "
 			 "uprobe_events): the kernel lets no program of tracepoints count it", s->name);
@@ -240,7 +240,7 @@ int attach_course__site(struct attach_course *k, size_t i)
 		/* The compiled code fits only this way. */
 		if (err != -ENOENT || code)
 			break;
-		*way = ATTACH_TRACEPOINT;       /* made by a tracer, in a system of its own */
+		*way = ATTACH_TRACEPOINT;       /* made by a tracer, under its own system name */
 		/* fall through */
 	case ATTACH_TRACEPOINT:
 		err = attach_tracepoint(k->a, s, slot, code, p);

@@ -13,7 +13,7 @@
 struct kept {
 	const struct bpf_program *program;
 	const struct attachments *owner;
-	struct bpf_insn *insn;  /* NULL until the object is loaded, and of a complete one */
+	struct bpf_insn *insn;  /* NULL until the object is loaded, and for a complete template */
 	size_t n;
 	struct kept *next;
 };
@@ -48,7 +48,7 @@ static bool has_bodies(const struct attach_code *code)
 	return false;
 }
 
-/* Is no slot put into it? Tracepoints run a program for one task on a CPU at a time, so need copies of their own. */
+/* Does it need no slot? A tracepoint program runs for only one task per CPU at a time, so each site needs a copy. */
 static bool has_no_slot(const struct bpf_program *program)
 {
 	const struct splice s = { (struct bpf_insn *)bpf_program__insns(program), bpf_program__insn_cnt(program) };
@@ -56,7 +56,7 @@ static bool has_no_slot(const struct bpf_program *program)
 	return bpf_program__type(program) == BPF_PROG_TYPE_KPROBE && !splice__has(&s, 0, s.n, EVENT_SLOT_MARK);
 }
 
-/* Is nothing put into it, for any site? */
+/* Is nothing spliced into it, for any site? */
 static bool runs_itself(const struct bpf_program *program, const struct attachments *a)
 {
 	bool put = false;
@@ -86,13 +86,13 @@ static int replace(struct bpf_program *program, struct bpf_prog_load_opts *opts,
 		return -ENOMEM;
 	k->n = n;
 	memcpy(k->insn, bpf_program__insns(program), n * sizeof(*k->insn));
-	/* They describe functions and lines that are not there. */
+	/* Both describe the functions and lines of the template, which the new instructions lack. */
 	opts->func_info = opts->line_info = NULL;
 	opts->func_info_cnt = opts->line_info_cnt = 0;
 	return bpf_program__set_insns(program, nothing, ARRAY_SIZE(nothing));
 }
 
-/* A handler replaces libbpf's own for the section, which would do no more for these than set the type. */
+/* Our handler replaces libbpf's for each section. For these programs, libbpf's would only set the type. */
 void attach_template__set_up(void)
 {
 	static const struct {
@@ -112,7 +112,7 @@ void attach_template__set_up(void)
 		libbpf_register_prog_handler(of[i].section, of[i].type, 0, &opts);
 }
 
-/* The list may have an object's program that was at the same address. */
+/* The list may still have a program of an earlier object that was at the same address. */
 static void forget_program(const struct bpf_program *program)
 {
 	struct kept **at = &all_kept;

@@ -216,7 +216,7 @@ static int breakpoint__resolve(struct event_sites *sites, const struct event *e,
 	struct event_site *s;
 	int err;
 
-	/* Events for a recorded machine are not tried on this one. */
+	/* Events of a recorded machine are not tried out on this one. */
 	if (!ctx->pmus && feature__probe(FEATURE_BREAKPOINTS) == FEATURE_MISSING)
 		return complain_hint(c, complain(c, -EOPNOTSUPP, e->at, e->len,
 			"breakpoints do not work on this machine: one that tally set for a test counted nothing"),

@@ -71,7 +71,7 @@ static bool is_c_library(const struct elf_file *f)
 	return false;
 }
 
-/* The linker of Go makes these, also for shared libraries: cmd/link/internal/ld/pcln.go, buildinfo.go. */
+/* The Go linker creates these sections, also in shared libraries: cmd/link/internal/ld/pcln.go, buildinfo.go. */
 static bool is_go(const struct elf_file *f)
 {
 	static const char *const names[] = { ".gopclntab", ".data.rel.ro.gopclntab", ".go.buildinfo" };
@@ -94,8 +94,8 @@ static bool has_symbols(const struct elf_file *f)
 }
 
 /*
- * The register of the goroutine is the ABI's since 1.17 on x86-64 (ABIInternal) and always on arm64. Tables of 1.18 and
- * 1.20 say so by their magic numbers: internal/abi/symtab.go, before debug/gosym/pclntab.go.
+ * The ABI reserves a register for the goroutine since Go 1.17 on x86-64 (ABIInternal), and always on arm64. The magic
+ * numbers of the tables of 1.18 and 1.20 show this: internal/abi/symtab.go, before debug/gosym/pclntab.go.
  */
 static bool keeps_goroutine(const struct elf_file *f)
 {
@@ -176,7 +176,7 @@ static int put_go(struct wire *w, const struct elf_file *f)
 	return err;
 }
 
-/* confined_work: the file is 0. */
+/* confined_work's callback: the file is descriptor 0. */
 static void tell(struct answer *to, void *arg)
 {
 	struct elf_file f = {};
@@ -203,7 +203,7 @@ static void tell(struct answer *to, void *arg)
 }
 
 /*
- * --- who asks ----------------------------------------------------------------------------------
+ * --- in the calling process --------------------------------------------------------------------
  */
 
 static void take_segments(struct unwire *u, struct code_file *f)

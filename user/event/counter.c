@@ -253,7 +253,7 @@ void counters__close(struct counters *counters)
 	*counters = (struct counters){};
 }
 
-/* PERF_EVENT_IOC_SET_BPF works on all kernels; links of perf events do not (5.15), and would take over the event. */
+/* PERF_EVENT_IOC_SET_BPF works on all kernels; links of perf events need 5.15, and would take over the event. */
 int perf_event__run(int event_fd, int prog_fd)
 {
 	if (ioctl(event_fd, PERF_EVENT_IOC_SET_BPF, prog_fd) || ioctl(event_fd, PERF_EVENT_IOC_ENABLE, 0))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* From the typed text to events: lists, groups, alternatives, and which source each word is of. */
+/* From the typed text to events: lists, groups, alternatives, and the source of each word. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ static size_t pmu_len(const char *text)
 	terms = strcspn(text + name + 1, "/:{}");
 	if (text[name + 1 + terms] != '/')
 		return 0;
-	/* Terms of a PMU are rarely without a value; net/http.F[net/url.URL] is of Go. */
+	/* Terms of a PMU rarely lack a value; net/http.F[net/url.URL] is a Go name. */
 	if (!memchr(text + name, '=', terms) && (is_tracepoint || memchr(text + name, '[', terms)))
 		return 0;
 	return name + terms + 2;
@@ -344,7 +344,7 @@ static int add_plain_event(struct parser *p, const struct event_word *w)
 	return name ? add_slashed(p, w, name) : add_event(p, w);
 }
 
-/* Moves a place in the plain word, from..to, to where it is in the word that was typed. */
+/* Maps a place in the plain word to its place in the typed word. */
 static void move_place(const struct plain_word *plain, size_t base, size_t n, size_t *at, size_t *len)
 {
 	size_t from = *at - base, to = from + *len;
@@ -355,7 +355,7 @@ static void move_place(const struct plain_word *plain, size_t base, size_t n, si
 	*len = to > from ? plain->at[to - 1] + 1 - plain->at[from] : 0;
 }
 
-/* Where events are sampled, with terms that say how. */
+/* Adds an event, with its sampling terms where events are sampled. */
 static int add_any_event(struct parser *p, const struct event_word *w)
 {
 	struct plain_word plain = {};
@@ -426,7 +426,7 @@ static int add_alternatives(struct parser *p, size_t open, size_t end)
 	return err;
 }
 
-/* The next blank that is not within the brackets of a name. */
+/* The next blank outside of the brackets of a name. */
 static size_t find_blank(const struct event_word *w, size_t i)
 {
 	size_t behind;

@@ -60,7 +60,7 @@ void complain_names(struct complaint *c, const char *title, const struct pmu_nam
 	}
 }
 
-/* perf's terms for sampling, which are options here. */
+/* perf's sampling terms, which are options in tally. */
 static bool is_term_of_perf(const char *name)
 {
 	static const char *const terms[] = {
@@ -275,7 +275,7 @@ static int read_terms(struct terms *s, const struct pmu *p, const struct event_w
 	return err;
 }
 
-/* --- what they come to ------------------------------------------------------------------------ */
+/* --- the resulting attr ----------------------------------------------------------------------- */
 
 /*
  * Sets the field of that name to a value. -ENOENT: no such field. -ERANGE: too large, *max is the

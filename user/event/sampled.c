@@ -20,7 +20,7 @@ const char *sampled_event__name(const struct sampled_event *s)
 }
 
 /*
- * --- what is meant -----------------------------------------------------------------------------
+ * --- the event ---------------------------------------------------------------------------------
  */
 
 static int refuse_other(const struct event *e)
@@ -95,7 +95,7 @@ void sampled_event__describe(const struct sampled_event *s, char *text, size_t s
 }
 
 /*
- * --- the course --------------------------------------------------------------------------------
+ * --- sampling ----------------------------------------------------------------------------------
  */
 
 static int open_counters(struct sampled_event *s, const int *cpus, size_t ncpus)

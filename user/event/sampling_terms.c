@@ -10,7 +10,7 @@ static bool is_word(const struct event_word *w, size_t from, size_t to, const ch
 	return to - from == strlen(word) && !memcmp(w->text + from, word, to - from);
 }
 
-/* A number from 1 to most, the bytes from..to. */
+/* Parses the bytes from..to as a number from 1 to most. */
 static int parse_number(u64 *value, u64 most, const struct event_word *w, size_t from, size_t to, struct complaint *c)
 {
 	if (!event_word__number(w, from, to, value) && *value && *value <= most)
@@ -70,7 +70,7 @@ static void keep(struct plain_word *plain, size_t *n, const struct event_word *w
 	}
 }
 
-/* The terms from..end, without those about sampling. */
+/* Takes the sampling terms out of from..end, and keeps the others. */
 static int take_terms(struct event_sampling *s, struct plain_word *plain, size_t *n, const struct event_word *w,
 		      size_t from, size_t end, struct complaint *c)
 {

@@ -26,7 +26,7 @@ static bool claims(const struct event_context *ctx, const struct event_word *w)
 	(void)ctx;
 	if (!colon || colon == w->text || memchr(w->text, '/', w->len))
 		return false;
-	/* ns::function() and type:.eq.main.T, of a program. */
+	/* ns::function() and type:.eq.main.T are functions of programs. */
 	if (code_name__is_at(w->text, w->len) || (colon + 1 < end && colon[1] == '.'))
 		return false;
 	for (c = colon + 1; c < end && *c != ':'; c++) {
@@ -109,7 +109,7 @@ static int add_site(struct event_sites *sites, const struct event *e, int tracef
 
 	err = tracepoint__id(tracefs, t->system, t->name, &id);
 	if (err == -ENOENT)
-		return 0;       /* ftrace:function and others only usable by ftrace */
+		return 0;       /* ftrace:function and others that only ftrace can use */
 	if (err)
 		return err;
 	snprintf(name, sizeof(name), "%s:%s", t->system, t->name);

@@ -49,7 +49,7 @@ static bool has_probe_in(const char *path, const struct event_word *w)
 	return has;
 }
 
-/* Has the binary, as -p or the command have it, such a probe? Only then is PROVIDER:NAME not a tracepoint. */
+/* Does the binary that -p or the command maps have such a probe? Otherwise PROVIDER:NAME is a tracepoint. */
 static bool has_probe(const struct event_context *ctx, const struct event_word *w)
 {
 	struct event_binaries binaries;

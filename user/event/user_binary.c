@@ -30,7 +30,7 @@ static bool is_like_path(const struct event_word *w, size_t len)
 	return memchr(w->text, '/', len) || memmem(w->text, len, ".so", 3);
 }
 
-/* Is all behind the colon a line? No function has a name that begins with a digit. */
+/* Is everything after the colon a line number? No function name begins with a digit. */
 static bool is_before_line(const struct event_word *w, size_t colon)
 {
 	size_t i;
@@ -40,7 +40,7 @@ static bool is_before_line(const struct event_word *w, size_t colon)
 	return i == w->len && i > colon + 1;
 }
 
-/* The next colon that is not of "::"; the word's length if there is none. */
+/* The next colon that is not part of "::"; the word's length if there is none. */
 static size_t find_colon(const struct event_word *w, size_t from)
 {
 	size_t i = event_word__find(w, from, ":");
@@ -52,7 +52,7 @@ static size_t find_colon(const struct event_word *w, size_t from)
 
 size_t event_word__path(const struct event_word *w)
 {
-	/* A pattern may hold anything. */
+	/* A pattern may contain any character. */
 	const struct event_word own = { w->text, w->at, event_word__find(w, 0, ";") };
 	const char *slash = memrchr(own.text, '/', own.len);
 	size_t first = find_colon(&own, 0), last = find_colon(&own, slash ? slash - own.text : 0);
@@ -161,7 +161,7 @@ static char *name_mapped(const struct search *s, const struct mapping_line *line
 		return strdup(s->own);
 	if (asprintf(&path, "/proc/%u/root%s", process_thread(s->pid), line->name) < 0)
 		return NULL;
-	/* If the file was replaced meanwhile, the name means another one. */
+	/* If the file has since been replaced, the name refers to another file. */
 	if (is_same_file(path, mapped))
 		return path;
 	free(path);
@@ -183,7 +183,7 @@ static int add_mapping(void *arg, const struct mapping_line *line)
 	return add_binary(s->found, path);
 }
 
-/* The files that a command will map, sought for one of a name. */
+/* A search by name among the files that a command will map. */
 struct linking {
 	const char *name;
 	char *path;             /* NULL: none so far */
@@ -210,8 +210,8 @@ static int note_linked(void *arg, const struct program_file *file)
 #define FIND_LINKED_NS NSEC_PER_SEC
 
 /*
- * A program without section headers shows its interpreter and no other library. A program that is no library is run
- * and not linked.
+ * Two files may mean a program without section headers, which shows its interpreter but no other library. A file that
+ * is not a library is run, not linked.
  */
 static bool is_known_not_linked(const struct linking *l, const char *own, u64 end_ns)
 {
@@ -219,7 +219,7 @@ static bool is_known_not_linked(const struct linking *l, const char *own, u64 en
 	       strstr(event_binary_name(own), ".so") && monotonic_ns() < end_ns;
 }
 
-/* Replaces *own by the file that the command will map under that name; other systems may have another C library. */
+/* Replaces *own by the file that the command will map under that name, for example another system's C library. */
 static int find_linked(struct event_binaries *found, const char *name, const char *command, char **own)
 {
 	u64 end_ns = monotonic_ns() + FIND_LINKED_NS;
@@ -239,7 +239,7 @@ static int find_linked(struct event_binaries *found, const char *name, const cha
 	return 0;
 }
 
-/* Is it our file, under whatever name, or one that may not be looked at? */
+/* Is it our file, under any name, or a file that we may not look at? */
 static int may_be_own(void *arg, const struct mapping_line *line)
 {
 	const struct search *s = arg;
@@ -343,7 +343,7 @@ static int is_another(void *arg, const struct mapping_line *line)
 	return !opener__stat(path, &mapped) && !is_same_file(s->own, path);
 }
 
-/* In CPU time, independent of other load; and in wall time, for processes that keep us waiting. */
+/* Limits CPU time, which does not depend on other load, and wall time, since processes can keep us waiting. */
 #define LOOK_ELSEWHERE (NSEC_PER_SEC / 10)
 #define LOOK_AT_MOST (2 * NSEC_PER_SEC)
 
@@ -406,7 +406,7 @@ const char *event_sites__nothing(const struct event_sites *sites, bool filtered,
 
 	for (i = 0; i < sites->n; i++) {
 		if (!sites->site[i].path)
-			return NULL;    /* an event of the kernel, which all programs share */
+			return NULL;    /* a kernel event, which all programs share */
 		first = first ?: sites->site[i].path;
 		others |= strcmp(sites->site[i].path, first) != 0;
 	}

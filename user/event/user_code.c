@@ -21,7 +21,7 @@
 /* Limit of one function or part of one. */
 #define MAX_CODE (4U << 20)
 
-/* A check of the stack, with that for large frames, takes up to eight instructions. */
+/* A stack check takes up to eight instructions, including the check for large frames. */
 #define GO_CHECK_MOST 10
 
 /* Longest x86 instruction. */
@@ -92,7 +92,7 @@ u32 user_code__return_bytes(const struct user_code *c)
 }
 
 /*
- * --- what is where -----------------------------------------------------------------------------
+ * --- functions and stack states ----------------------------------------------------------------
  */
 
 const struct code_extents *user_code__extents(struct user_code *c)
@@ -303,7 +303,7 @@ bool user_code__is_nop(const struct user_code *c, u64 file_offset)
  * --- Go ----------------------------------------------------------------------------------------
  */
 
-/* In the instructions from an address on, a jump to the entry comes before the function can end. */
+/* From this address on, does a jump to the entry come before the function can end? */
 static bool leads_back(const struct disassembly *d, u64 from, u64 entry)
 {
 	size_t i;

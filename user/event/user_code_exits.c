@@ -158,7 +158,7 @@ static int jump(struct search *s, const struct part *p, const struct instruction
 	const struct binary_function *f;
 
 	if (part_of(s, i->target)) {
-		/* In Go the call begins again, on a larger stack. */
+		/* In Go, the function starts again, on a larger stack. */
 		if (i->target != s->entry || user_code__is_go(s->code))
 			return 0;
 		if (i->flow == FLOW_CONDITION)
@@ -179,14 +179,14 @@ static int jump(struct search *s, const struct part *p, const struct instruction
 }
 
 /*
- * --- jumps to what a register or memory says: a table of its own (switch), or another function --
+ * --- indirect jumps: through a table of the function (switch), or to another function -----------
  */
 
 enum verdict { STAYS, LEAVES, UNDECIDED };
 
 #if defined(__aarch64__)
 
-/* The first operand is what an instruction sets, with few exceptions. */
+/* An instruction sets its first operand, with few exceptions. */
 static bool sets(const struct instruction *i, const char *reg)
 {
 	static const char *const reads[] = { "st", "cmp", "cmn", "tst", "ccm", "prfm" };
@@ -307,7 +307,7 @@ static enum verdict jump_elsewhere(struct search *s, const struct part *p, size_
 }
 
 /*
- * --- all of it ---------------------------------------------------------------------------------
+ * --- the whole function ------------------------------------------------------------------------
  */
 
 static bool is_padding(const struct instruction *i)

@@ -270,7 +270,8 @@ static int resolve(struct event_sites *sites, const struct event *e,
 	err = err ?: event__note_lacking(sites, &binaries);
 	err = err ?: resolve_in_all(&r, &binaries, is_glob);
 	/*
-	 * In none as a symbol: a method by its last name, or an inlined function, takes debug information of all files.
+	 * No file has such a symbol: a method by its last name, or an inlined function, needs debug information of all
+	 * files.
 	 */
 	if (is_glob && !err && sites->n == before)
 		err = resolve_in_all(&r, &binaries, false);

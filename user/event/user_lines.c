@@ -219,7 +219,7 @@ static int find_described(struct resolver *r, struct dwarf_functions *found, str
 	char glob[256];
 	int err;
 
-	/* Names of Go are described as they are. */
+	/* Debug information has Go names unchanged. */
 	if (!r->by_code_name || !strstr(typed, "::")) {
 		err = dwarf_functions__find(found, d, typed);
 		if (err || !r->by_code_name)
@@ -274,5 +274,3 @@ int resolver__add_from_dwarf(struct resolver *r)
 	dwarf__close(d);
 	return err;
 }
-
-/* Complains: what is asked for is in no debug information that is read. */

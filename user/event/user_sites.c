@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Sites: ends of functions, and places inside of them. */
+/* Sites: ends of functions, and places inside functions. */
 #include "event/user_resolver.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ static bool has_site(const struct resolver *r, u64 file_offset, u64 function)
 	return false;
 }
 
-/* The linker of Go names what is called by the old ABI, which has no register of the goroutine, so. */
+/* The Go linker adds this suffix to functions of the old ABI, which has no goroutine register. */
 static bool is_named_abi0(const char *name)
 {
 	size_t n = strcspn(name, "%+"), suffix = strlen(".abi0");
@@ -108,9 +108,9 @@ static bool is_allocator(const char *name)
 }
 
 /*
- * A return address may be replaced only where the program is known to return through it, on the stack
- * of the call: not where stacks move or are switched (Go, swapcontext(), fibers), nor where an
- * exception or longjmp() passes through. Only allocators of C libraries are known to do so.
+ * A return address may be replaced only where the program is known to return through it, on the
+ * stack of the call: not where stacks move or are switched (Go, swapcontext(), fibers), nor where
+ * an exception or longjmp() passes through. Only allocators of C libraries are known to do so.
  */
 static bool may_replace_return(struct resolver *r, const char *name)
 {

@@ -28,7 +28,7 @@ static const char *best_name(const struct binary_function *f, size_t n, const ch
 	return best;
 }
 
-/* Such a symbol is a resolver: it selects the function, and is not called with its arguments. */
+/* An IFUNC symbol is a resolver: it selects the function, and is not called with the function's arguments. */
 static int refuse_indirect(const struct resolver *r)
 {
 	const struct event *e = r->event;
@@ -159,7 +159,7 @@ static int add_symbol(struct resolver *r, const struct binary_functions *all, co
 
 #define ANY_TYPES "[...]"
 
-/* main.Map[...], as the runtime of Go names them, means the instances of a generic function. */
+/* main.Map[...], as Go's runtime writes it, means all instances of a generic function. */
 static int find_instances(struct binary_functions *found, const struct resolver *r)
 {
 	const char *name = r->event->function.name, *types = strstr(name, ANY_TYPES);
