@@ -206,7 +206,7 @@ static int enum_type(struct compiler *f, struct operand_type *t, const struct ex
 	return complain_hint(f->c, -EINVAL, "enumerations have, and fields for which a tracepoint's own output has");
 }
 
-/* An address in the task's process: usymbol, or symbol of what is a program's. */
+/* Is it an address in the task's process: usymbol, or symbol of a program's address? */
 static bool is_program_address(const struct compiler *f, const struct expr *e)
 {
 	e = compiler__follow(f, e);
@@ -214,7 +214,7 @@ static bool is_program_address(const struct compiler *f, const struct expr *e)
 				       (!strcmp(e->text, "symbol") && f->place->is_user && !expr_is_of_task(f, e)));
 }
 
-/* The field of a tracepoint that the expression is, or NULL. */
+/* The tracepoint field that the expression names, or NULL. */
 static const struct tracepoint_field *field_of(const struct compiler *f, const struct expr *e)
 {
 	const struct expr *named = compiler__follow(f, e);
@@ -387,7 +387,7 @@ int key__compile(struct code *code, const struct expr *const *e, const struct la
 }
 
 /*
- * --- what begins and ends have in common -------------------------------------------------------
+ * --- matching ends with begins -----------------------------------------------------------------
  */
 
 int match__compile(struct code *code, const struct expr *const *e, size_t n,
@@ -410,9 +410,9 @@ int match__compile(struct code *code, const struct expr *const *e, size_t n,
 }
 
 /*
- * By the thread and the stack position of the return address: the stack pointer at entry, and one word more after the
- * return. Programs on fentry and fexit do not get the stack pointer, but their arguments are on the stack, at the same
- * position for both.
+ * Matches by the thread and the stack position of the return address: the stack pointer at entry, which is one word
+ * higher after the return. Programs on fentry and fexit do not get the stack pointer, but their arguments are on the
+ * stack, at the same position for both.
  */
 static void match_thread(struct code *code, const struct place *place)
 {
@@ -436,10 +436,10 @@ static void match_thread(struct code *code, const struct place *place)
 	say(code, place->is_shared);
 }
 
-/* At fixed places since Go 1.4: struct g begins with struct stack { lo, hi uintptr } (runtime/runtime2.go). */
+/* Fixed offsets since Go 1.4: struct g begins with struct stack { lo, hi uintptr } (runtime/runtime2.go). */
 enum { GOROUTINE_STACK_LOW = 0, GOROUTINE_STACK_HIGH = 8 };
 
-/* Reads a limit of the goroutine's stack into BPF_REG_0, and has the stack pointer in BPF_REG_1. */
+/* Reads a limit of the goroutine's stack into BPF_REG_0, and the stack pointer into BPF_REG_1. */
 static void read_stack_limit(struct compiler *f, s64 offset)
 {
 	code__load(f->code, BPF_DW, BPF_REG_0, REG_CONTEXT, machine_goroutine().offset);
@@ -448,9 +448,10 @@ static void read_stack_limit(struct compiler *f, s64 offset)
 }
 
 /*
- * By goroutine. It may go on in another thread, and its stack may move, but not the distance from the stack's upper
- * end: copystack() in runtime/stack.go. In C code of the program the register is anything: unless the stack pointer is
- * within the stack, the call is told apart by its thread, at f->fault. The third number has the process, too.
+ * Matches by goroutine. It may continue in another thread, and its stack may move, but the distance from the stack's
+ * upper end stays the same: copystack() in runtime/stack.go. In the program's C code the register can have any value:
+ * if the stack pointer is outside the stack, the call is matched by its thread, at f->fault. The third number also has
+ * the process.
  */
 static void match_goroutine(struct compiler *f)
 {
@@ -474,7 +475,7 @@ static void match_goroutine(struct compiler *f)
 	say(code, f->place->is_shared);
 }
 
-/* Result 1: the end may be another function's. */
+/* The compiled function returns 1 if the end may be another function's. */
 int match__call(struct code *code, const struct place *place)
 {
 	struct complaint c;

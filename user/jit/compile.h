@@ -43,8 +43,8 @@ int expr__type(struct operand_type *t, const struct expr *e, const struct place 
 /* event_value() takes numbers of this range as values. */
 enum value_range {
 	VALUE_BITS,             /* all, whatever their 64 bits mean */
-	VALUE_UNSIGNED,         /* from zero on; the result is 1 for the others */
-	VALUE_SIGNED,           /* below 2^63; the others are EVENT_BAD_ARITHMETIC */
+	VALUE_UNSIGNED,         /* 0 and above; the result is 1 for other numbers */
+	VALUE_SIGNED,           /* below 2^63; other numbers are EVENT_BAD_ARITHMETIC */
 };
 int value__compile(struct code *code, const struct expr *e, enum value_range range,
 		   const struct place *place, struct complaint *c);

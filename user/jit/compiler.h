@@ -52,10 +52,7 @@ void compiler__convert(struct compiler *f, u32 size, bool is_signed);
 
 int compiler__value(struct compiler *f, const struct expr *e, struct operand *o);
 
-/*
- * Sets r1 to the number of bounds, of the rising ones from..to, that are at or below r0; then jumps
- * to done.
- */
+/* Sets r1 to the number of rising bounds from..to that are at or below r0; then jumps to done. */
 void compiler__bucket(struct compiler *f, const s64 *bound, size_t from, size_t to, int done);
 
 /* Evaluates left into r0 and right into r1. A constant is an operand with one value. */
@@ -70,7 +67,7 @@ int compiler__constant(struct compiler *f, const struct expr *e, const struct ex
 		       u64 *number, struct operand *o, bool *is_constant);
 
 /*
- * --- name.c: what has a name, or a $ in front of it --------------------------------------------
+ * --- name.c: names, and special values that begin with $ ---------------------------------------
  */
 
 /* The expression that a name is an alias of, or e itself. */
@@ -105,7 +102,7 @@ bool compiler__argument_pointee(const struct compiler *f, const struct expr *e, 
 bool compiler__variable_address(struct compiler *f, const struct place_variable *v);
 
 /*
- * --- memory.c: what pointers lead to -----------------------------------------------------------
+ * --- memory.c: objects in memory ---------------------------------------------------------------
  */
 
 /* An object in memory: at r0 + offset after compiler__place(). */

@@ -206,10 +206,10 @@ static int add_cell(struct report_row *row, struct field *f)
 }
 
 /*
- * --- cgroups of one name -----------------------------------------------------------------------
+ * --- cgroups with the same name ----------------------------------------------------------------
  */
 
-/* The names that make two cgroups one: enum cgroup_names_part, ORed. */
+/* The names by which cgroups are merged: enum cgroup_names_part, ORed. */
 static u32 merged_parts(const struct layout *l)
 {
 	u32 parts = 0;
@@ -257,7 +257,7 @@ size_t layout__ncells(const struct layout *l)
  * --- rows --------------------------------------------------------------------------------------
  */
 
-/* The id is for programs; people see the name only. As in cli/task_key.c. */
+/* The id is for machine-readable output; people see only the name. As in cli/task_key.c. */
 static int add_container_id(struct report_row *row, const struct layout_field *of, const char *key,
 			    struct layout_names *names)
 {

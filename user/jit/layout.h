@@ -21,7 +21,7 @@ enum layout_kind {
 	LAYOUT_ID,              /* a pid, uid or CPU: no digit grouping */
 	LAYOUT_TIME,            /* nanoseconds */
 	LAYOUT_SYMBOL,          /* kernel address, shown as a symbol */
-	LAYOUT_USER_SYMBOL,     /* address in the task's process, likewise */
+	LAYOUT_USER_SYMBOL,     /* address in the task's process, shown as a symbol */
 	LAYOUT_EVENT,           /* event number, shown as its name */
 	LAYOUT_DEVICE,          /* a dev_t, shown as major:minor */
 	LAYOUT_ERRNO,           /* a result: "ENOENT" for -2; a number if not an error */
@@ -40,8 +40,8 @@ struct layout_field {
 	u32 offset;             /* from the start of the key */
 	u32 size;               /* bytes; 4 or 8 for numbers */
 	struct shape *shape;    /* LAYOUT_VALUE, LAYOUT_ENUM; owned */
-	bool is_of_begin;       /* of a span: it was taken at its begin */
-	size_t group;           /* of events that have it; 0: all have */
+	bool is_of_begin;       /* of a span: the value was taken when it began */
+	size_t group;           /* of the events that have it; 0: all events */
 };
 
 struct layout {
@@ -65,7 +65,7 @@ struct layout_names {
 	struct cgroup_names *cgroups;   /* borrowed: for LAYOUT_CONTAINER and LAYOUT_UNIT */
 	u64 cgroup;
 	char *cgroup_path;
-	layout_name_address name_address;       /* of the process that this key or record is of; NULL: unknown */
+	layout_name_address name_address;       /* for the process of this key or record; NULL: unknown */
 	void *name_arg;
 };
 void layout_names__free(struct layout_names *names);
@@ -78,8 +78,8 @@ int layout_field__show(struct field *out, const struct layout_field *f, const vo
 		       struct layout_names *names);
 
 /*
- * Cgroups of one container, or unit, are one in a report: gives a key the id of the first of them. key: aligned to 4
- * bytes. Returns 0 or -ENOMEM.
+ * A report merges the cgroups of a container, or of a unit: replaces the ids in a key by that of the first such cgroup.
+ * key: aligned to 4 bytes. Returns 0 or -ENOMEM.
  */
 bool layout__merges(const struct layout *l);
 int layout__merge_key(const struct layout *l, void *key, struct layout_names *names);

@@ -190,7 +190,7 @@ static int load_field(struct compiler *f, const struct expr *e,
 }
 
 /*
- * --- what is known at every event --------------------------------------------------------------
+ * --- values known at every event ---------------------------------------------------------------
  */
 
 static bool load_builtin(struct compiler *f, const char *name, struct operand *o)
@@ -225,7 +225,7 @@ static bool load_builtin(struct compiler *f, const char *name, struct operand *o
 	return false;
 }
 
-/* Reads a member of what the pointer or structure at r0 has; *t becomes its type, the target of which stays at r0. */
+/* Reads a member of the structure that r0 points to. *t becomes the type that r0 points to afterwards. */
 static bool read_member(struct compiler *f, struct c_type *t, const char *name)
 {
 	struct c_member m;
@@ -285,7 +285,7 @@ static int unknown_cgroup(struct compiler *f, const struct expr *e)
 	return compiler__refuse(f, e, "what this kernel knows of a task's cgroups is not known");
 }
 
-/* As scope_cgroup_id() in bpf/lib/scope.bpf.h: that of cgroups v2, or of a controller of v1. */
+/* As scope_cgroup_id() in bpf/lib/scope.bpf.h: the id in cgroup v2, or in a controller of v1. */
 int compiler__cgroup(struct compiler *f, const struct expr *e)
 {
 	static const char *const controllers[SCOPE_CGROUP_HIERARCHIES] = {
@@ -429,7 +429,7 @@ static int result(struct compiler *f, const struct expr *e, struct operand *o)
 	return err;
 }
 
-/* The parameter declared at this slot, or at a return what was saved of it; NULL: unknown. */
+/* The parameter declared at this slot, or, at a return, its saved value; NULL: unknown. */
 static const struct place_variable *argument_variable(const struct place *p, u32 slot)
 {
 	char name[16];
@@ -472,7 +472,7 @@ static struct operand operand_bits(u32 size)
 	return o;
 }
 
-/* Is there such an argument, before its function has returned? */
+/* Does the argument exist, and has its function not returned yet? */
 static int check_argument(struct compiler *f, const struct expr *e, u64 n)
 {
 	const struct place *p = f->place;

@@ -72,7 +72,7 @@ static bool named_number(struct compiler *f, const struct expr *e, const struct 
 	if (beside->op == EXPR_TYPED && !strcmp(beside->text, "enum"))
 		beside = compiler__follow(f, beside->left);
 	/*
-	 * A computed operand has neither; and compiling it here as well would double the work per
+	 * A computed operand has neither, and compiling it here as well would double the work per
 	 * level.
 	 */
 	if (beside->right && beside->op != EXPR_INDEX)

@@ -61,8 +61,8 @@ struct place {
 	u32 return_bytes;               /* is_return, not is_exit: bytes that the return popped from the stack */
 	bool is_32_bit;                 /* 32-bit program: arguments are on the stack, 4 bytes each */
 	bool is_go;                     /* arguments are in Go's registers */
-	const char *no_arguments;       /* why none is known by number, a sentence; NULL: they are */
-	bool has_goroutine;             /* calls are told apart by goroutine, not by thread */
+	const char *no_arguments;       /* why they are not known by number, a sentence; NULL: they are */
+	bool has_goroutine;             /* calls are distinguished by goroutine, not by thread */
 	bool is_inside;                 /* inside a function, not at its entry */
 	bool is_end;                    /* $elapsed is available */
 	bool about_other;               /* the subject is not the current task */
@@ -92,7 +92,7 @@ struct place {
 	/* struct task_struct, always the kernel's; NULL, or a NULL result: unknown. */
 	const struct c_type *(*task_type)(void *types_arg);
 	const char *binary;             /* is_user: the program */
-	const struct dwarf_unread *unread;      /* its variables and types may be there; or NULL */
+	const struct dwarf_unread *unread;      /* variables and types may be in unread debug information; or NULL */
 	u64 address;                    /* is_user: address of the site, in the binary's numbering */
 };
 

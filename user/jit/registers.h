@@ -29,7 +29,7 @@ bool machine_register__dwarf(const struct machine_register *r, u32 *number);
 bool machine_argument(struct machine_register *r, u32 n, s64 *stack_offset);
 
 /*
- * Word n (from 0) of the arguments of a function of Go, false if it is in no register: others are on the stack
+ * Word n (from 0) of a Go function's arguments. False if it is not in a register: the other words are on the stack
  * (src/cmd/compile/abi-internal.md in Go's sources).
  */
 bool machine_go_argument(struct machine_register *r, u32 n);
@@ -41,7 +41,7 @@ struct machine_register machine_result(void);
 struct machine_register machine_stack_pointer(void);
 struct machine_register machine_instruction_pointer(void);
 
-/* In code of Go: the goroutine that runs (cmd/compile/abi-internal.md, "Special-purpose registers"). */
+/* The register of the current goroutine in Go code (cmd/compile/abi-internal.md, "Special-purpose registers"). */
 struct machine_register machine_goroutine(void);
 
 /* All register names, for messages. */

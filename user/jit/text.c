@@ -61,7 +61,7 @@ static struct text typed_text(struct compiler *f, const struct expr *e, bool sai
 	u32 n;
 
 	/*
-	 * Computed values are never texts; and compiling them here as well would double the work
+	 * Computed values are never texts, and compiling them here as well would double the work
 	 * per level.
 	 */
 	if (!said && e->right && e->op != EXPR_INDEX)
