@@ -38,7 +38,7 @@ static const char *const statements[STATEMENTS] = {
 	[FIND_STACK] = "SELECT id FROM stack WHERE frames = ?",
 };
 
-#define ROW_BYTES 64            /* of a row besides its texts, about */
+#define ROW_BYTES 64            /* approximate size of a row without its texts */
 
 /*
  * --- statements --------------------------------------------------------------------------------
@@ -70,10 +70,10 @@ int store__error(int result)
 	}
 }
 
-/* SQLite maps that much of the index of its log at once. */
+/* SQLite maps the index of its log in pieces of this size. */
 #define WAL_INDEX_BYTES 32768
 
-/* SQLite has forgotten the cause when it has undone the change: has a file no room for another page? */
+/* SQLite forgets the cause when it undoes the change, so check whether a file has no room for another page. */
 static bool has_reached_limit(const struct store *s)
 {
 	static const char *const ends[] = { "", "-wal", "-journal" };

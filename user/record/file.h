@@ -11,7 +11,7 @@
 #include "record/sqlite.h"
 #include "record/store.h"
 
-#define LOG_PAGE_BYTES 4096             /* of SQLite, unless it was built otherwise */
+#define LOG_PAGE_BYTES 4096             /* SQLite's default page size */
 
 /* Prepared statements. */
 enum store_statement {
@@ -21,7 +21,7 @@ enum store_statement {
 	STATEMENTS,
 };
 
-/* SHAPE_TABLES: rows whose figures are of histograms. */
+/* SHAPE_TABLES: rows whose figures come from histograms. */
 enum shape_kind { SHAPE_ROWS, SHAPE_TABLES, SHAPE_HISTOGRAMS, SHAPE_STACKS, SHAPE_LINES, SHAPE_KINDS };
 
 /* A column of a table: a cell without its value. */
@@ -82,7 +82,7 @@ struct store {
 	u64 start_ns, end_ns;   /* of the current interval, as far as known */
 	s64 lines_report;       /* report that holds the single events of a measurement, and its measurement */
 	s64 lines_measurement;
-	json_t *columns;        /* of single events, of the measurement whose report is next; or NULL */
+	json_t *columns;        /* of single events, for the measurement whose report is next; or NULL */
 	s64 columns_measurement;
 	s64 position;           /* of the next row in its interval */
 	int failed;             /* errno: the interval cannot be written */
@@ -90,7 +90,7 @@ struct store {
 	bool told;              /* the user was told why an interval was not written */
 	/* For writing within limits.bytes. */
 	char *log;              /* path of the write-ahead log */
-	u64 unchecked;          /* bytes added since the sizes were looked at, roughly */
+	u64 unchecked;          /* approximate bytes added since the sizes were checked */
 	u64 used_before, log_before;    /* bytes of the file and the log when the interval began */
 	u64 largest;            /* most bytes that an interval has added */
 };
@@ -132,7 +132,7 @@ void shapes__free(struct store *s);
 /*
  * Keeps the file and its log within the limits. begin: once, before the first interval. make: between two intervals,
  * without a transaction; drops the oldest. check: -EFBIG if the interval is larger than the limits allow, -ETXTBSY if a
- * reader keeps the log from being emptied. added: so much was added to the interval; calls check from time to time.
+ * reader keeps the log from being emptied. added: counts bytes added to the interval; calls check from time to time.
  */
 int room__begin(struct store *s);
 int room__make(struct store *s);

@@ -18,14 +18,14 @@
 
 #ifdef HAVE_SQLITE
 
-/* The longest cell is a list of frames, or the head of a report with many columns: well below this. */
+/* The longest cells, lists of frames and heads of reports with many columns, are well below this. */
 #define CELL_BYTES (32 << 20)
 
 /*
  * --- owners ------------------------------------------------------------------------------------
  */
 
-/* Is it the user or group of sudo(8), who can do all that root can? name: SUDO_UID, SUDO_GID */
+/* Is it the user or group that ran sudo(8), which can do anything that root can? name: SUDO_UID, SUDO_GID */
 static bool is_of_sudo(const char *name, u64 id)
 {
 	const char *text = geteuid() ? NULL : getenv(name);
@@ -48,7 +48,7 @@ static bool others_write(const struct stat *st)
 	return group || st->st_mode & S_IWOTH;
 }
 
-/* Checks the directories from / to dir, which has no symbolic links. *shared: others may make files in the last one. */
+/* Checks the directories from / to dir, which has no symbolic links. *shared: others may create files in dir. */
 static int check_directories(const char *dir, bool *shared)
 {
 	char part[PATH_MAX];
@@ -102,7 +102,7 @@ static int check_file(const char *path, const char *what, int fd, bool writes)
 	return 0;
 }
 
-/* SQLite would use a log that another user has made first. Empty ones are as good as none. */
+/* Creates an empty file, since SQLite would use one that another user has created. It ignores empty ones. */
 static int make_beside(const char *path, const char *end)
 {
 	char name[PATH_MAX];
@@ -135,7 +135,7 @@ static int open_recording(const char *path, bool writes)
 	return fd < 0 ? -errno : fd;
 }
 
-/* A symbolic link of another user leads where that user wants. Returns the path that the link of ours leads to. */
+/* Refuses symbolic links of other users, who choose where they lead. Returns the path that our own link leads to. */
 static char *follow(const char *path)
 {
 	char *to, *dir, *name, *real_dir;
@@ -181,7 +181,7 @@ static bool has_log(int fd, bool writes)
 	return n == sizeof(header) && !memcmp(header, magic, sizeof(magic)) && header[18] == 2 && header[19] == 2;
 }
 
-/* Whether the file is there as a whole, and cannot change. dir: its directory */
+/* Whether the file is complete without a log, and cannot change. dir: its directory */
 static bool is_immutable(const char *path, const char *dir)
 {
 	char log[PATH_MAX];
@@ -224,7 +224,7 @@ char *guard__recording(const char *path, bool writes)
 		}
 	}
 	if (!err) {
-		/* A file without a log has nothing beside it, whatever others have put there. */
+		/* A file without a log needs no files beside it, so any that others have put there are ignored. */
 		bool immutable = (!writes && is_immutable(real, dir)) || (shared && !logs);
 
 		if (shared && !immutable)

@@ -6,10 +6,9 @@
  * (https://www.sqlite.org/fileformat.html#the_rollback_journal). A recording may come from another
  * machine, so its contents are not trusted either (https://www.sqlite.org/security.html).
  *
- * So a recording is opened only if it, its directory and those above are root's, the caller's or, under
- * sudo(8), its user's, and no other user can replace it. The files beside it are made first where others
- * could make them. Rollback journals do not exist in the VFS that is used; recordings have a write-ahead
- * log.
+ * So a recording is opened only if the file, its directory and all parents belong to root, to the caller or, under
+ * sudo(8), to the invoking user, and no other user can replace it. Where other users could create the files beside it,
+ * they are created first. The VFS in use has no rollback journals; recordings have a write-ahead log.
  */
 #ifndef TALLY_RECORD_GUARD_H
 #define TALLY_RECORD_GUARD_H
@@ -19,12 +18,12 @@
 #ifdef HAVE_SQLITE
 
 /*
- * Checks the recording at path; makes it, readable by its owner only, if it is written and there is none. Returns a URI
+ * Checks the recording at path. For writing, creates it if it does not exist, readable by its owner only. Returns a URI
  * for SQLITE_OPEN_URI, allocated, or NULL after reporting the error. A recording without a log on a read-only file
- * system is immutable: SQLite needs no files beside it then.
+ * system is immutable, so SQLite needs no files beside it.
  *
- * A process may have one store of a file open at a time: the descriptors that are closed here take SQLite's locks of
- * that file with them (fcntl(2)).
+ * A process may have one store of a file open at a time: closing a descriptor here also drops SQLite's locks on that
+ * file (fcntl(2)).
  */
 char *guard__recording(const char *path, bool writes);
 

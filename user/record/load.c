@@ -15,7 +15,7 @@
 
 #ifdef HAVE_SQLITE
 
-/* Single events that are read at once. */
+/* Number of single events read at once. */
 #define LINES_AT_ONCE 1024
 
 /*
@@ -160,7 +160,7 @@ static __int128 sum_of(struct store *s, sqlite3_stmt *row, int index)
 	return negative ? -sum : sum;
 }
 
-/* The columns from the third to the tenth. The caller frees the histogram, on errors, too. */
+/* The columns from the third to the tenth. The caller frees the histogram, also on errors. */
 static int read_histogram(struct store *s, sqlite3_stmt *row, const struct store_head *head, struct histogram *h)
 {
 	*h = (struct histogram){
@@ -242,7 +242,7 @@ enum { COLUMN_ID, COLUMN_MEASUREMENT, COLUMN_TOOL, COLUMN_LINE, COLUMN_HEAD, COL
        COLUMN_EVENTS, COLUMN_COUNTERS, COLUMN_FIGURES, COLUMN_INTERVAL, COLUMN_INTERVAL_START,
        COLUMN_INTERVAL_DURATION, COLUMN_RECORDER };
 
-/* Reports err, and ends the transaction of a statement. Returns err, or that of ending it, which is reported too. */
+/* Reports err, and ends the transaction of a statement. Returns err, or the error of ending it, also reported. */
 static int end_transaction(struct store *s, sqlite3_stmt *statement, int err)
 {
 	int end;
@@ -412,7 +412,7 @@ static int read_lines(struct reading *reading, const struct read_head *head)
 }
 
 /*
- * --- what is in it -----------------------------------------------------------------------------
+ * --- contents of the recording -----------------------------------------------------------------
  */
 
 int store__extent(struct store *s, u64 *begin_ns, u64 *end_ns)
@@ -553,7 +553,7 @@ static int read_all(struct reading *reading, sqlite3_stmt *row)
 	return err;
 }
 
-/* Counts and tells of intervals of the window that were dropped before they were read. */
+/* Counts and reports intervals of the window that were dropped before they were read. */
 static int tell_dropped(struct store *s, const struct store_window *window)
 {
 	s64 first = 0, start_ns = 0;

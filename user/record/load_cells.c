@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Cells of rows and fields of single events, as columns of the file hold them. */
+/* Cells of rows and fields of single events, from the columns of the file. */
 #include "record/load.h"
 
 #include <errno.h>

@@ -12,7 +12,7 @@
 
 #ifdef HAVE_SQLITE
 
-/* Texts that writers escape. They write others, which tools have as constants, as they are. */
+/* Texts that writers escape. All others are constants of the tools, written unchanged. */
 static bool is_escaped_later(const char *name)
 {
 	static const char *const names[] = { "source", "caveat", "nothing", "kernel" };
@@ -42,7 +42,7 @@ static void undo_text(const char *name, json_t *v)
 	free(text);
 }
 
-/* Unescapes the texts of an object, to any depth; of anything else nothing. */
+/* Unescapes the texts of an object, to any depth; ignores anything else. */
 static void undo_texts(json_t *o)
 {
 	const char *name;

@@ -150,7 +150,7 @@ static void drop_histogram(struct report_row *row)
 	row->hist = NULL;
 }
 
-/* Where one of them has none, the others are not all there is. */
+/* If either row has no histogram, the merged one would be incomplete. */
 static int merge_histogram(struct report_row *there, const struct report_row *row)
 {
 	if (there->hist && row->hist)
@@ -419,7 +419,7 @@ static void add_totals(struct merge *m, const struct report *r)
 	struct report *to = &m->report;
 	size_t i;
 
-	/* Once an interval is an estimate, so is the sum; the others were measured all the time. */
+	/* Once an interval is an estimate, so is the sum; other intervals were measured throughout. */
 	if (r->measured_ns || to->measured_ns)
 		to->measured_ns = (to->measured_ns ?: to->duration_ns) + (r->measured_ns ?: r->duration_ns);
 	to->duration_ns += r->duration_ns;
@@ -492,7 +492,7 @@ static int take_head(struct merge *m, const struct report *r)
 	return take_columns(to, r);
 }
 
-/* Losses and filtered events stay: they are of all readings. */
+/* Losses and filtered events are kept, since they cover all readings. */
 static void drop_standing(struct merge *m)
 {
 	struct report *to = &m->report;

@@ -13,7 +13,7 @@
 
 struct merge;
 
-/* NULL without memory. */
+/* Returns NULL if out of memory. */
 struct merge *merge__new(void);
 void merge__free(struct merge *m);
 

@@ -119,10 +119,7 @@ static int add_recording(struct store *s, const struct store_origin *o)
 	return err;
 }
 
-/*
- * A recording has a write-ahead log. The change to it is the only one that would take a rollback journal: it is held in
- * memory.
- */
+/* A recording has a write-ahead log. Only the switch to it would need a rollback journal, which is kept in memory. */
 static int use_log(struct store *s)
 {
 	sqlite3_stmt *ask;

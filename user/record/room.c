@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Keeps a recording and its log within the limits: the oldest intervals go, then what only they referred to. */
+/* Keeps a recording and its log within the limits: removes the oldest intervals, then rows that only they used. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #define PRUNE_PART 20
 /* Intervals between searches for unused stacks, which scan all of them. */
 #define PRUNE_UNUSED 64
-/* The size is looked at whenever 1/CHECK_PART of it may have been added. */
+/* The size is checked whenever 1/CHECK_PART of it may have been added. */
 #define CHECK_PART 64
 /* 1/LEAST_ROOM of the size is kept free for the next interval, and at most half. */
 #define LEAST_ROOM 8
@@ -42,7 +42,7 @@ static u64 least(u64 a, u64 b)
 	return a < b ? a : b;
 }
 
-/* The cache is small, so that what an interval adds is in the log, and seen there, before it is committed. */
+/* The cache is small, so that additions to an interval reach the log, and count there, before they are committed. */
 int room__begin(struct store *s)
 {
 	u64 bytes = s->limits.bytes;
@@ -77,7 +77,7 @@ static int empty_log(struct store *s)
 }
 
 /*
- * --- what goes ---------------------------------------------------------------------------------
+ * --- removal -----------------------------------------------------------------------------------
  */
 
 /* Removes all intervals before that one. */
@@ -192,7 +192,7 @@ static int drop_by_time(struct store *s, u64 goal, bool *dropped)
 	return err;
 }
 
-/* Drops the oldest intervals if more than goal is used, and what they alone referred to if that does not do. */
+/* Drops the oldest intervals if more than goal is used. If that is not enough, also drops rows that only they used. */
 static int drop_by_size(struct store *s, u64 goal, bool *dropped)
 {
 	s64 first = 0;
@@ -220,7 +220,7 @@ static int drop_unreferenced(struct store *s, u64 goal, bool *dropped)
 	return drop_unused(s);
 }
 
-/* One transaction. */
+/* Runs drop in one transaction. */
 static int transact(struct store *s, int (*drop)(struct store *s, u64 goal, bool *dropped), u64 goal, bool *dropped)
 {
 	int err = store__exec(s, "BEGIN IMMEDIATE");
@@ -238,7 +238,7 @@ static int transact(struct store *s, int (*drop)(struct store *s, u64 goal, bool
  * --- the limits --------------------------------------------------------------------------------
  */
 
-/* Room for an interval twice as large as any before, but at most half. */
+/* Room for an interval twice as large as any before, but at most half of the size. */
 static u64 wanted_room(const struct store *s)
 {
 	u64 room = s->limits.bytes / LEAST_ROOM;
@@ -246,7 +246,7 @@ static u64 wanted_room(const struct store *s)
 	return least(room > 2 * s->largest ? room : 2 * s->largest, s->limits.bytes / 2);
 }
 
-/* Part by part, since each takes room in the log. Nothing is dropped while readers keep that from being emptied. */
+/* In parts, since each takes room in the log. Drops nothing while readers keep the log from being emptied. */
 static int drop_to_size(struct store *s, bool *any)
 {
 	u64 bytes = s->limits.bytes, goal = bytes - wanted_room(s), used;

@@ -318,7 +318,7 @@ static int save_stacks(struct store *s, s64 measurement, s64 report, const struc
 }
 
 /*
- * --- what a report says of itself --------------------------------------------------------------
+ * --- the head of a report ----------------------------------------------------------------------
  */
 
 static void put_text(json_t *o, const char *name, const char *text)
@@ -362,7 +362,7 @@ static json_t *names_of(const struct report_row *columns)
 	return list;
 }
 
-/* The columns of a report without rows, which no row tells. */
+/* Stores the columns of a report without rows, since no row names them. */
 static void put_columns(json_t *o, const struct report *r, json_t *of_lines)
 {
 	bool empty = !r->nrows && !r->ngroups && (!r->stacks || !r->stacks->n);
@@ -578,7 +578,7 @@ static int save_report(struct store *s, const struct report *r)
 	if (!err && r->stacks)
 		err = save_stacks(s, measurement, id, r->stacks);
 	/*
-	 * The times of the line that is read first in each interval: of all lines together they would overlap the next
+	 * Use the times of the line that is read first in each interval: a span over all lines would overlap the next
 	 * interval.
 	 */
 	if (r->start_ns < s->start_ns) {
@@ -705,7 +705,7 @@ int store__add_columns(struct store *s, const char *tool, const char *command, c
 }
 
 /*
- * --- the end -----------------------------------------------------------------------------------
+ * --- end of the interval -----------------------------------------------------------------------
  */
 
 static int close_interval(struct store *s)

@@ -21,7 +21,7 @@ const char *const shape_kind_names[SHAPE_KINDS] = {
 
 #define OF_HISTOGRAM ", _count, _sum, _min, _max, _exact, _p50, _p99, _buckets"
 
-/* Besides _report and _n, which all tables have. */
+/* In addition to _report and _n, which all tables have. */
 const char *const shape_own_columns[SHAPE_KINDS] = {
 	[SHAPE_ROWS] = "",
 	[SHAPE_TABLES] = OF_HISTOGRAM,
@@ -108,7 +108,7 @@ static bool ends_with(const char *text, const char *end)
 	return n >= m && !strcmp(text + n - m, end);
 }
 
-/* Recordings of earlier versions have flags, and names say the rest. */
+/* Recordings of earlier versions have flags, and the names of columns imply the rest. */
 static enum field_role older_role(const struct shape *shape, const json_t *o, const struct shape_column *c)
 {
 	if (flag(o, "label"))
@@ -188,7 +188,7 @@ static int read_columns(struct shape *shape, const char *text)
 }
 
 /*
- * --- those there are ---------------------------------------------------------------------------
+ * --- existing tables ---------------------------------------------------------------------------
  */
 
 static struct shape *new_shape(struct store *s)
@@ -242,7 +242,7 @@ int shapes__load(struct store *s)
 }
 
 /*
- * --- a new one ---------------------------------------------------------------------------------
+ * --- new tables --------------------------------------------------------------------------------
  */
 
 static int copy_columns(struct shape *shape, const struct shape_column *column, size_t n)

@@ -65,7 +65,7 @@ int store__add_report(struct store *s, const struct report *r);
 /* command: command line of the event's measurement, as in struct report. */
 int store__add_line(struct store *s, const char *tool, const char *command, const struct stream_line *line);
 
-/* The columns of that measurement's lines, before its report of each interval: a line of any values. */
+/* Sets the columns of that measurement's lines, before its report of each interval. like: a line with any values. */
 int store__add_columns(struct store *s, const char *tool, const char *command, const struct stream_line *like);
 
 /* Commits the interval and removes intervals beyond the limits. */
@@ -87,7 +87,7 @@ struct store_measurement {
 	s64 id;
 	const char *tool, *command;     /* valid until the store is closed */
 	u64 reports;
-	u64 events;             /* in the reports; UINT64_MAX: these count none */
+	u64 events;             /* in the reports; UINT64_MAX: they count no events */
 	u64 begin_ns, end_ns;           /* CLOCK_REALTIME: start of the first interval, end of the last */
 	u64 duration_ns;                /* total measured time */
 };
