@@ -34,7 +34,7 @@ struct blocked_report {
 	enum blocked_view view;
 	bool by_state;
 	bool wall;                      /* includes BLOCKED_ON_CPU, and each stack names its state */
-	bool without_sleepers;          /* leave out tasks that slept through the whole run, and say how many */
+	bool without_sleepers;          /* leave out tasks that slept through the whole run, and report how many */
 	struct stacks *stacks;          /* already begun; says which parts were taken */
 	/* The map's contents at the last read; resolved stacks and notes. All zero at first. */
 	struct blocked_entry *entry;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Why stacks of a report are [incomplete], and in whose code: counts by reason and module. */
+/* Why stacks of a report are [incomplete]: counts by reason and module. */
 #ifndef TALLY_STACK_BROKEN_H
 #define TALLY_STACK_BROKEN_H
 
@@ -12,10 +12,10 @@
 #define BROKEN_MODULES 64
 
 struct broken {                 /* initialise to all zeros */
-	u64 total;              /* events, those with whole stacks included */
+	u64 total;              /* all events, including those with whole stacks */
 	u64 value[STACK_BREAKS];
 	struct broken_module {
-		char name[NAME_MAX + 1];        /* of the path; a copy: names end with programs */
+		char name[NAME_MAX + 1];        /* file name; a copy, since names are freed when programs end */
 		u64 value[STACK_BREAKS];
 	} module[BROKEN_MODULES];
 	size_t n;
@@ -24,7 +24,7 @@ struct broken {                 /* initialise to all zeros */
 /* Adds count events with this stack. */
 void broken__count(struct broken *b, const struct stack_path *path, u64 count);
 
-/* Many are: writes a sentence with the share, the most frequent reason and what to try. false: nothing to say. */
+/* Are many stacks incomplete? Then broken__say() writes a sentence with the share, the main reason and what to try. */
 bool broken__is_much(const struct broken *b);
 void broken__say(const struct broken *b, FILE *f);
 

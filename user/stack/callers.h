@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Stacks of single events (-g of streams), from the kernel's maps to numbered stacks of names. Each stack is resolved
- * when it is first seen, with the names of the kernel and the programs at that time.
+ * Stacks of single events (-g of streams): turns stacks in the kernel's maps into numbered stacks of names. Each stack
+ * is resolved when it is first seen, with the names of the kernel and the programs at that time.
  *
  *   caller_rows          options; -g sets c->wanted
  *   callers__check()     after parsing
@@ -18,10 +18,10 @@
 #include "run/measurement.h"
 #include "stack/stacks.h"
 
-/* Initialise to all zeros, but for the tool's own choices. */
+/* Initialise to all zeros, except for the tool's choices. */
 struct callers {
-	/* The tool's. */
-	bool both;                      /* without -K and -U: both parts, else the kernel's */
+	/* Choices of the tool. */
+	bool both;                      /* without -K and -U, show both parts; false: only the kernel's */
 	bool at_switches;               /* leaves out the functions that every context switch ends in */
 	/* Options. */
 	bool wanted;                    /* -g */
@@ -30,8 +30,8 @@ struct callers {
 	/* Private. */
 	struct stacks stacks;
 	struct call_stacks all;
-	struct stack_id *id;            /* for each of all */
-	struct table by_id;             /* of those whose names were looked for in full */
+	struct stack_id *id;            /* one for each stack in all */
+	struct table by_id;             /* of stacks whose search for names was not interrupted */
 	bool interrupted;
 };
 
@@ -62,12 +62,12 @@ int callers__begin(struct callers *c, struct measurement *m, int fd);
 int callers__number(struct callers *c, const struct stack_id *id, u32 *number, bool *is_new);
 
 /*
- * The same for a line: *stack is NULL if none was taken. Returns 0 or a negative errno; -EINTR: a signal kept names
- * from being found, and the record is to be shown once the signal has been taken. Not with is_last.
+ * The same for a line: *stack is NULL if none was taken. Returns 0 or a negative errno; -EINTR, unless is_last: a
+ * signal interrupted the search for names; show the record after the signal has been handled.
  */
 int callers__find(struct callers *c, const struct stack_id *id, bool is_last, const struct call_stack **stack);
 
-/* Whether a signal has cut short the search for names since the last call: they are looked for again when asked. */
+/* Has a signal interrupted a search for names since the last call? The next request searches again. */
 bool callers__take_interrupted(struct callers *c);
 void callers__free(struct callers *c);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Frames in code that a process has generated and that no perf map names, and the option of its runtime that makes it
- * write one. The files that the process has mapped say which runtime it is.
+ * Frames in generated code that no perf map names, and the option that makes the process's runtime write such a map.
+ * The runtime is identified by the files that the process has mapped.
  *
  *   generated__add()     for each stack of a report that has such a frame
  *   generated__say()     "41.3 % in code that process 812 (Node.js) has generated, without names:
@@ -15,7 +15,7 @@
 #include "base/types.h"
 #include "sym/symbols.h"
 
-/* More processes than these are only in the sum. */
+/* Further processes are only in the sum. */
 #define GENERATED_PROCESSES 64
 
 /* All zero: none yet. */
@@ -30,7 +30,7 @@ struct generated {
 
 void generated__add(struct generated *g, u32 pid, u64 value);
 
-/* Writes the sentence about all of them, with the advice for the process that has most. total: of the report. */
+/* Writes a sentence about all processes, with advice for the one with the largest value. total: of the report. */
 void generated__say(const struct generated *g, struct symbols *symbols, u64 total, FILE *f);
 
 #endif /* TALLY_STACK_GENERATED_H */

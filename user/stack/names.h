@@ -27,11 +27,11 @@ struct stack_names {
 
 /* Why a stack is [incomplete]. */
 enum stack_break {
-	STACK_WHOLE,            /* it is not; or it was walked by frame pointers only */
+	STACK_WHOLE,            /* complete, or walked by frame pointers only */
 	STACK_NO_TABLE,         /* code of a file without .eh_frame, or whose table could not be read */
 	STACK_LATE_TABLE,       /* code of a file whose table was read later */
-	STACK_GENERATED,        /* code that is in no file */
-	STACK_NOT_FOLLOWED,     /* a rule that is not followed, or memory that is not in RAM */
+	STACK_GENERATED,        /* generated code, which is in no file */
+	STACK_NOT_FOLLOWED,     /* an unsupported unwind rule, or memory that is not in RAM */
 	STACK_NO_CALLER,        /* a return address that is not code */
 	STACK_BREAKS,
 };
@@ -54,7 +54,7 @@ struct stack_path {
 int stack_names__init(struct stack_names *names);
 void stack_names__free(struct stack_names *names);
 
-/* Frees all frames, once no path refers to them; indexes start again. */
+/* Frees all frames, once no path refers to them; indexes start again from 0. */
 void stack_names__forget_frames(struct stack_names *names);
 
 /*
@@ -64,11 +64,11 @@ void stack_names__forget_frames(struct stack_names *names);
  *   [user mode]     only the kernel part was requested, and the task was in user mode
  *   [no user stack] only the user part was requested, and the task has none
  *   [deeper]        more callers than the depth limit
- *   [ran meanwhile] the thread ran while its stack was read: nothing is known of it
+ *   [ran meanwhile] the thread ran while its stack was read, so its stack is unknown
  *   [exiting]       the task had released its memory, stack included
  *   [python]        Python frames, or names of their code, that could not be read
- *   [incomplete]    the chain of frame pointers broke before the first function of the thread; or frames may be
- *                   missing between the others, as they were found by it in code whose table was not known yet
+ *   [incomplete]    the chain of frame pointers broke before the thread's first function; or frames may be missing
+ *                   in between, where the walk followed frame pointers in code whose table was not known yet
  */
 int stack_names__resolve(struct stack_names *names, const struct stack *stack, bool kernel,
 			 struct stack_path *path);

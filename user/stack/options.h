@@ -15,7 +15,7 @@ enum call_graph {
 	CALL_GRAPH_DWARF,       /* see struct stacks, unwind */
 	/*
 	 * The default: by tables if callers are shown. For the whole machine, the run begins at
-	 * once, and tables are loaded meanwhile.
+	 * once, and tables are loaded during the run.
 	 */
 	CALL_GRAPH_AUTO,
 };
@@ -37,7 +37,7 @@ struct stack_options {
 
 /* Options of a struct stack_options. */
 extern const struct option_row stack_option_rows[];
-/* Options of a tool that has formats of its own, and walks no stacks of Python. */
+/* Options of a tool that has its own formats, and does not walk Python stacks. */
 extern const struct option_row stack_part_rows[];
 
 /* Keys of --by in a tool that adds none of its own. */

@@ -14,21 +14,21 @@ struct sampler_cpu {
 	int cpu;
 	int fd;                 /* of the event; -1: none, or the CPU went offline, with its timer */
 	u64 armed_ns;           /* when sampling began: later than elsewhere on a CPU that came online */
-	u64 taken_before, idle_taken_before;    /* samples that another timer of this CPU had caused by then */
+	u64 taken_before, idle_taken_before;    /* samples already taken by an earlier timer of this CPU */
 	u64 idle_before_ns;     /* idle time in /proc/stat at that time */
 	u64 missed;             /* missed samples since the start */
-	u64 missed_idle;        /* with idle_counts, of these: due while the CPU was idle */
+	u64 missed_idle;        /* with idle_counts: of these, due while the CPU was idle */
 	u64 gained_idle;        /* of these, found by the last sampler__missed() */
 };
 
 struct sampler {
-	u64 hz;                 /* samples a second, */
+	u64 hz;                 /* samples per second, */
 	u64 period_ns;          /* or, if not 0, one sample per period */
 	bool idle_counts;       /* samples of an idle CPU can be missed too */
 	struct sampler_cpu *cpu;
 	size_t n;
 	u64 armed_ns;           /* CLOCK_MONOTONIC, the timers' clock */
-	u64 disarmed_ns;        /* likewise; 0: still sampling */
+	u64 disarmed_ns;        /* CLOCK_MONOTONIC; 0: still sampling */
 	u64 missed;             /* all CPUs, at the last sampler__missed() */
 };
 
@@ -39,8 +39,8 @@ struct sampler_seen {
 };
 
 /*
- * Checks a rate that was typed: if the kernel does not allow it, reports that and returns -EINVAL. If none was typed
- * (*hz is 0), sets the usual one, or as much as is allowed, with a warning.
+ * Checks a typed rate: if the kernel does not allow it, reports that and returns -EINVAL. If none was typed (*hz is 0),
+ * sets the usual rate, or the highest allowed one with a warning.
  */
 int sampler__choose_rate(u64 *hz, u64 usual);
 
@@ -54,9 +54,10 @@ int sampler__start(struct sampler *s, int prog_fd, const struct scope_config *sc
 int sampler__arm(struct sampler *s);
 
 /*
- * For CPUs that come online after sampler__arm(), or go offline (host/hotplug.h). The first one starts a timer there,
- * as another struct sampler_cpu, given what has been seen on that CPU, and what it refuses is not reported; the second
- * one removes it: it has already ended with its CPU, and what it missed after the last sampler__missed() is unknown.
+ * For CPUs that come online after sampler__arm(), or go offline (host/hotplug.h). The first one starts a timer on the
+ * CPU, as another struct sampler_cpu, given the samples already seen there, and does not report errors. The second one
+ * removes the timer, which has already ended with its CPU; samples that it missed after the last sampler__missed() are
+ * unknown.
  */
 int sampler__add(struct sampler *s, int prog_fd, int cpu, const struct sampler_seen *seen);
 void sampler__remove(struct sampler *s, int cpu);
@@ -68,8 +69,8 @@ void sampler__disarm(struct sampler *s);
  * Number of samples missed since the last call, given those seen on each possible CPU. The timer
  * may not wake a CPU in a deep idle state; such samples are not missed. So a CPU's missed samples
  * are limited to its non-idle time (/proc/stat), and differences within the statistical error are
- * not counted. With idle_counts they all are missed, and cpu[] says how many of them were due while
- * the CPU was idle. *due: taken before reading the seen counts, see sampler__due(). Returns 0 or a
+ * not counted. With idle_counts all of them are missed, and cpu[] says how many were due while the
+ * CPU was idle. *due: taken before reading the seen counts, see sampler__due(). Returns 0 or a
  * negative errno.
  */
 u64 sampler__due(const struct sampler *s);
@@ -82,8 +83,8 @@ int sampler__missed(struct sampler *s, u64 due, const struct sampler_seen *seen,
 u64 samples_missed(u64 hz, u64 due, const struct sampler_seen *seen, u64 elapsed_ns, u64 idle_ns);
 
 /*
- * Divides what a CPU has missed since the start into samples due while it was busy and while it was idle. An estimate,
- * since the idle time is; a missed sample that was counted as the one never becomes the other.
+ * Divides the samples that a CPU has missed since the start into those due while it was busy and while it was idle. The
+ * result is an estimate, as the idle time is one. A missed sample counted as one kind never becomes the other.
  */
 void sampler_cpu__divide(struct sampler_cpu *c, u64 all_missed, u64 busy_missed);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Knowledge of processes whose stacks are taken: mappings, tables for walking, interpreters. It is read when the
- * run begins for processes that run, and for others when a record or a program tells of them: stacks__watch().
+ * Knowledge of processes whose stacks are taken: mappings, tables for walking, interpreters. It is read when the run
+ * begins for running processes, and for others when a record or a program reports them: stacks__watch().
  */
 #ifndef TALLY_STACK_STACK_PROCESSES_H
 #define TALLY_STACK_STACK_PROCESSES_H

@@ -57,7 +57,7 @@ struct stacks {
 	u64 kernel_changes;             /* symbols__kernel_changes() at the last report */
 	u64 mixed, unknown, lacks_python;       /* events in the current report */
 	struct broken broken;           /* in the current report */
-	bool counts_doubts;             /* count these */
+	bool counts_doubts;             /* stacks__count_doubts() updates these */
 	struct generated generated;     /* in the current report */
 	u64 read_ns;                    /* time of the last read; 0: never */
 	struct unwinder unwinder;
@@ -86,8 +86,8 @@ int stacks__prepare(struct stacks *s, const struct measurement *m, struct bpf_ob
 int stacks__begin(struct stacks *s, struct measurement *m);
 
 /*
- * In place of both, for a tool that walks stacks itself: how they are named, from the options. Sets s->unwinder for the
- * names only: see unwinder__begin().
+ * Replaces both for a tool that walks stacks itself: sets how frames are named, from the options. Sets s->unwinder for
+ * the names only: see unwinder__begin().
  */
 int stacks__begin_names(struct stacks *s);
 
@@ -106,24 +106,24 @@ int stacks__report(struct stacks *s, const struct measurement *m, struct report 
 
 /*
  * Reads the counts since the last call into s->store. Removes from the kernel's maps and from s all
- * data of programs that had ended by then and, in turns, all data that no longer grows
- * (stack/store.h).
+ * data of programs that had ended by then and, in turns (stack/store.h), all data that no longer
+ * grows.
  */
 int stacks__read(struct stacks *s);
 
-/* The last step of that, for callers that count by other keys; set s->read_ns when reading. */
+/* The last step of stacks__read(), for callers that count by other keys; set s->read_ns when reading. */
 void stacks__forget_ended(struct stacks *s);
 
 /*
- * Two parts of it, for callers that build stacks themselves. The first fills in counters. The
- * second adds value to the stack with that path and key, creating it if needed, or to the omitted
- * ones; by_path is its index, initially empty. event: 0, or its index in r->stacks->event, as the key says.
+ * Two parts of stacks__report(), for callers that build stacks themselves. The first fills in counters. The second adds
+ * value to the stack with that path and key, creating it if needed, or to the omitted stacks; by_path is the index of
+ * stacks, initially empty. event: 0, or its index in r->stacks->event, as the key says.
  */
 int stacks__read_losses(struct stacks *s, struct report *r);
 int stacks__add_path(struct stacks *s, struct report *r, struct table *by_path, u32 key, u32 event, u64 value,
 		     const struct stack_path *path);
 
-/* A third part: counts what a stack lacks, for the notes on the report, and forgets what was counted before. */
+/* A third part, for the notes on the report: resets the counts of defects, and counts those of a stack. */
 void stacks__forget_doubts(struct stacks *s);
 void stacks__count_doubts(struct stacks *s, const struct stack_path *path, u64 count);
 
@@ -142,8 +142,8 @@ enum leaf_part {
 };
 
 /*
- * Makes rows from a report's stacks, by key and innermost frame, largest first. With several events, each row is of one
- * of them, which its first key names; with side_by_side a row has a column of shares for each, for people.
+ * Makes rows from a report's stacks, by key and innermost frame, largest first. With several events, each row belongs
+ * to one event, named by its first key; with side_by_side, for people, a row has a column of shares for each event.
  */
 int stacks__tabulate(struct report *r, u32 leaf, size_t top, bool side_by_side);
 

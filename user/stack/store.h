@@ -7,10 +7,10 @@
  *   stack_store__read()      counts since the last call
  *   stack_store__free()
  *
- * Functions return 0 or a negative errno. Counts are read as differences, and each stack is fetched
- * once. Entries are removed from the kernel's maps: those of ended programs by
- * stack_store__drop_marked(), and in a turn all entries that nobody will add to or refer to any
- * more. A turn is due when the maps are a quarter full, or when most entries have not grown.
+ * Functions return 0 or a negative errno. Counts are read as differences, and each stack is fetched once. Entries are
+ * removed from the kernel's maps: those of ended programs by stack_store__drop_marked(), and in a turn all entries that
+ * will no longer be added to or referred to. A turn is due when the maps are a quarter full, or when most entries have
+ * not grown.
  *
  *   stack_store__is_due()      is a turn due?
  *   stack_store__begin_turn()  begins a new generation (bpf/lib/stack.bpf.h): marks all entries for removal ...
@@ -71,13 +71,13 @@ struct stack_store {
 	struct stack_sample *sample;
 	size_t nsamples;
 	size_t nidle;           /* keys that did not grow */
-	bool stale;             /* it took a turn: the next read starts from scratch */
+	bool stale;             /* the last read took a turn: the next one starts from scratch */
 	/* Turns; NULL: no turns are taken. */
 	volatile u32 *generation;
 	const volatile u8 *armed;       /* the gate */
 	const volatile u64 *stored;     /* per class, counted in the kernel */
 	u64 turned_ns;          /* time of the last turn, CLOCK_MONOTONIC */
-	u64 taken[3];           /* number removed again */
+	u64 taken[3];           /* number removed from the maps */
 	struct bpf_program *show_held;  /* writes ids of stacks with pending counts; NULL: none */
 	/* The current turn: stacks to remove unless they are held. */
 	size_t nold;

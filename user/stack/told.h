@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Side-band records of processes (MMAP2, FORK, COMM and EXIT of perf_event_open(2)), so that even a
- * process of one millisecond has symbols: from all CPUs, in order of time. Each ring holds 1 MiB;
- * records lost to a full ring are counted.
+ * process that lives for one millisecond has symbols. They come from all CPUs, in time order. Each
+ * ring holds 1 MiB; records lost to a full ring are counted.
  */
 #ifndef TALLY_STACK_TOLD_H
 #define TALLY_STACK_TOLD_H
@@ -53,16 +53,16 @@ struct told {
  */
 int told__open(struct told *t, struct unwinder *unwinder);
 
-/* From now on, only records of processes named this way count. Returns 0 or -ENOMEM. */
+/* From now on, only records of processes passed to this function count. Returns 0 or -ENOMEM. */
 int told__want(struct told *t, u32 pid);
 
 /*
  * The same for processes that give a thread a name that matches, until an exec gives them another one, and for their
- * children. Processes that have such a thread now are told__want()'s. Returns 0 or -ENOMEM.
+ * children. Pass processes that already have such a thread to told__want(). Returns 0 or -ENOMEM.
  */
 int told__want_names(struct told *t, const struct scope_glob *names);
 
-/* Whether records of that process count. */
+/* Do records of that process count? */
 bool told__wants(const struct told *t, u32 pid);
 
 /*
