@@ -172,7 +172,7 @@ static bool is_interrupt(const struct report_frame *f)
 	return false;
 }
 
-/* The frames of a waker that tell why it woke the task: [*first, *end) of its path. */
+/* The frames of a waker that show why it woke the task: [*first, *end) of its path. */
 static bool waker_frames(const struct blocked_report *b, const struct stack_path *p, u32 *first,
 			 u32 *end)
 {
@@ -282,7 +282,7 @@ static int put_stack(struct blocked_report *b, struct chain *c, const struct blo
 }
 
 /*
- * --- a report in the making --------------------------------------------------------------------
+ * --- building a report -------------------------------------------------------------------------
  */
 
 /* The key by which stacks are grouped. */
@@ -412,7 +412,7 @@ static int name_groups(struct merge *m, u32 by)
 }
 
 /*
- * --- what has come -----------------------------------------------------------------------------
+ * --- reading the map ---------------------------------------------------------------------------
  */
 
 static bool same_entry(const void *array, u32 index, const void *key)
@@ -472,7 +472,7 @@ static bool begin_turn(struct blocked_report *b)
 	return false;
 }
 
-/* Belongs to the current generation: leaves it for the next read, with its stacks. */
+/* Leaves an entry of the current generation for the next read, with its stacks. */
 static void leave(struct blocked_report *b, const struct blocked_key *key)
 {
 	stack_store__hold(&b->stacks->store, &key->kernel);
@@ -530,7 +530,7 @@ static int add_elements(struct merge *m)
 	stacks__forget_ended(s);
 	s->read_ns = monotonic_ns();
 	err = elements__read(&e, s->store.counts_fd);
-	/* Afterwards, so that records cover everything that was read. */
+	/* Comes after reading, so that records cover everything that was read. */
 	if (!err)
 		err = stacks__watch(s);
 	if (!err)
@@ -572,7 +572,7 @@ static void begin_anew(struct blocked_report *b)
 	b->stale = false;
 }
 
-/* Most tasks sleep most of the time, and would dominate the picture. */
+/* Most tasks sleep most of the time, and would dominate the report. */
 static bool is_sleeper(const struct blocked_report *b, const struct blocked_still *still)
 {
 	return b->without_sleepers && still->key.notes & BLOCKED_WHOLE &&
@@ -640,7 +640,7 @@ void blocked_report__free(struct blocked_report *b)
 }
 
 /*
- * --- what goes on ------------------------------------------------------------------------------
+ * --- unfinished slices -------------------------------------------------------------------------
  */
 
 /* Reads all records of the iterator; a read may end within one. */

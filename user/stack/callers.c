@@ -28,7 +28,7 @@ const struct option_row caller_rows[] = {
 	{},
 };
 
-/* Some of the innermost frames may be left out: so at least STACK_DEPTH frames are walked. */
+/* Walks at least STACK_DEPTH frames, since some of the innermost may be left out. */
 int callers__check(struct callers *c)
 {
 	bool chosen = c->kernel || c->user;
@@ -68,7 +68,7 @@ int callers__begin(struct callers *c, struct measurement *m, int fd)
 	return epoll_ctl(c->stacks.watch_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
 }
 
-/* Whether a frame is one of the innermost of every context switch; perf leaves them out, too. */
+/* Is the frame among the innermost ones of every context switch? perf leaves these out, too. */
 static bool is_every_switch(const struct report_frame *f)
 {
 	static const char *const names[] = {
@@ -82,7 +82,7 @@ static bool is_every_switch(const struct report_frame *f)
 	return false;
 }
 
-/* The innermost frame comes first here; in a path it is last. */
+/* The innermost frame comes first in call stacks; in a path it is last. */
 static int add_path(struct callers *c, const struct stack_path *path)
 {
 	struct report_frame *frame = calloc(path->n ?: 1, sizeof(*frame));
@@ -104,7 +104,7 @@ static int add_stack(struct callers *c, const struct stack_id *id)
 {
 	struct stack *stack = NULL;
 	struct stack_path path = {};
-	/* Side-band records of its process may have arrived since the last poll. */
+	/* Side-band records of the stack's process may have arrived since the last poll. */
 	int err = id->tgid ? stacks__watch(&c->stacks) : 0;
 
 	if (!err && id->hash)

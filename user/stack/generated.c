@@ -19,10 +19,10 @@ void generated__add(struct generated *g, u32 pid, u64 value)
 	add_saturating(&g->process[i].value, value);
 }
 
-/* A file that only processes of a runtime map: the begin of its name. The first match in this order decides. */
+/* Beginnings of the names of files that only processes of a runtime map. The first match decides. */
 static const struct runtime {
 	const char *file, *name;
-	const char *command;            /* that takes the pid; NULL: none */
+	const char *command;            /* takes the pid; NULL: none */
 	const char *advice;
 } runtimes[] = {
 	{ "libjvm.so", "Java", "jcmd",
@@ -42,7 +42,7 @@ struct search {
 	const struct runtime *found;
 };
 
-/* Names of programs end in versions: node20, ruby3.1, php-fpm8.2. Other words that begin alike are others' files. */
+/* Program names can end in a version: node20, ruby3.1, php-fpm8.2. Other continuations belong to unrelated files. */
 static bool is_file_of(const struct runtime *r, const char *file)
 {
 	size_t len = strlen(r->file);

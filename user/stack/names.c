@@ -266,7 +266,7 @@ static bool is_no_code(const struct symbol *s)
 struct python_part {
 	const u64 *word;                /* innermost first */
 	u64 *placed;                    /* copy of the words, see place_objects() */
-	u64 runs, runs_end;             /* the function that runs them, likewise */
+	u64 runs, runs_end;             /* address range of the function that runs the frames */
 	u32 left;                       /* not shown yet */
 	u32 innermost;                  /* innermost frame that a run replaces */
 	u32 outermost;                  /* nothing beyond this frame is hidden */
@@ -290,10 +290,9 @@ static bool is_call(const struct python_part *part, const u64 *frame, u32 i)
 }
 
 /*
- * Up to 3.10, each frame is run by a call of a C function, and none tells by which: by the first, second... from the
- * inner end. Calls beyond the number of frames have not entered their frame yet, or have left it; frames beyond the
- * number of calls (of a part of the function that is elsewhere) belong to the outermost call, or to the part of the
- * stack that is missing.
+ * Up to Python 3.10, a call of a C function runs each frame, and nothing says which call runs which frame: pair them in
+ * order from the inner end. Excess calls have not entered their frame yet, or have left it. Excess frames, run by a
+ * part of the function that is located elsewhere, belong to the outermost call, or to the missing part of the stack.
  */
 static void place_objects(const struct stack *stack, const u64 *frame, u32 n, struct python_part *part)
 {
@@ -316,7 +315,7 @@ static void place_objects(const struct stack *stack, const u64 *frame, u32 n, st
 	word[stack->python - 1] = (word[stack->python - 1] & ~(u64)PYTHON_IN_RUN) | last;
 }
 
-/* Sets the words and their places; part->placed is to be freed. */
+/* Sets the words and their places; the caller frees part->placed. */
 static int place_words(struct stack_names *names, const struct stack *stack, u32 n, struct python_part *part)
 {
 	const u64 *word = stack->frame + stack->kernel + stack->user;
@@ -434,7 +433,7 @@ static int add_user_frames(struct stack_names *names, struct stack_path *path, c
 	return err;
 }
 
-/* Why a step was a guess. */
+/* Why the walk had to guess at a step. */
 static enum stack_break break_of_guess(const struct symbol *symbol)
 {
 	if (!symbol->path)
@@ -442,7 +441,7 @@ static enum stack_break break_of_guess(const struct symbol *symbol)
 	return symbol->mark && !unwinder__is_without_table(*symbol->mark) ? STACK_LATE_TABLE : STACK_NO_TABLE;
 }
 
-/* The reason, for a walk by tables. */
+/* Why a walk by tables broke. */
 static enum stack_break break_of(const struct stack *stack, const struct symbol *outermost)
 {
 	switch (stack->user_end) {
@@ -476,8 +475,8 @@ static bool is_wrong_guess(const struct stack_names *names, const struct symbol 
 }
 
 /*
- * The first frame whose caller may not be the next one: it was found by a frame pointer, and its table, which has been
- * read since or is still missing, does not say that this is right. n: there is none.
+ * The first frame whose caller may not be the next frame: the caller was found by a frame pointer, and the table of the
+ * code, read since or still missing, does not confirm it. Returns n if there is none.
  */
 static u32 wrong_guess(const struct stack_names *names, const struct stack *stack, const struct symbol *symbol, u32 n)
 {
@@ -520,8 +519,8 @@ static int add_user(struct stack_names *names, struct stack_path *path, const st
 				       code_address(frame, i), &symbol[i]);
 		path->is_mixed |= symbol[i].is_mixed;
 		/*
-		 * Nothing is known of an unseen process; otherwise, frames beyond a non-code
-		 * address are meaningless.
+		 * An unseen process has no known code; otherwise, frames beyond a non-code address
+		 * are meaningless.
 		 */
 		if (i && is_no_code(&symbol[i]) && !is_no_code(&symbol[0]))
 			n = i;

@@ -112,7 +112,7 @@ static int parse_by(struct stack_options *o, const char *arg, const char *all, u
 	return err;
 }
 
-/* Formats with one report per file, and what that is called. */
+/* Formats with one report per file, and their descriptions. */
 struct single {
 	const char *name, *what, *file;
 	bool is_text;           /* a terminal can show it */
@@ -179,7 +179,7 @@ static int check_live(const struct stack_options *o, const struct cli *cli)
 	return -EINVAL;
 }
 
-/* The format that the name of -o says; names of other formats are known to all tools. */
+/* Sets the format by the file name of -o; all tools know the names of the other formats. */
 static void set_format_by_name(struct cli *cli)
 {
 	static const struct {

@@ -100,7 +100,7 @@ int sampler__start(struct sampler *s, int prog_fd, const struct scope_config *sc
 }
 
 /*
- * --- samples that did not come -----------------------------------------------------------------
+ * --- missed samples ----------------------------------------------------------------------------
  */
 
 static struct sampler_cpu *find_cpu(struct sampler *s, u64 cpu)

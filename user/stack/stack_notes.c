@@ -70,10 +70,10 @@ static size_t add_list(FILE *f, const char *title, bool others, const struct sym
 	return n != 0;
 }
 
-/* Unknown ones get a note from this percentage on. */
+/* Minimum percentage of events of unknown processes that gets a note. */
 #define UNKNOWN_TO_NOTE 1
 
-/* With several events, that of the first one. */
+/* With several events, the total of the first one. */
 static u64 total_of(const struct report_stacks *stacks)
 {
 	return stacks->nevents ? stacks->event[0].total : stacks->total;
@@ -84,7 +84,7 @@ static const char *separator(const struct report *r, size_t n)
 	return r->caveat || n ? "; " : "";
 }
 
-/* Trees do not show smaller branches (GENERATED_TO_NOTE of a thousand). */
+/* Minimum share that gets a note, per thousand: trees do not show smaller branches. */
 #define GENERATED_TO_NOTE 5
 
 static bool is_generated_shown(const struct stacks *s, const struct report_stacks *stacks)

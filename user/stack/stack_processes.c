@@ -14,7 +14,7 @@
 #include "types/command_programs.h"
 #include "types/program_files.h"
 
-/* A process that has exited gets no names. */
+/* Most errors are ignored: a process that has exited gets no names. */
 static int see(void *ctx, void *data, size_t size)
 {
 	struct stacks *s = ctx;
@@ -32,7 +32,7 @@ static int see(void *ctx, void *data, size_t size)
 	return err == -ENOMEM ? err : 0;
 }
 
-/* Reads records first: what is then seen of a live process overrides them. */
+/* Reads records first, since data of live processes, read next, overrides them. */
 int stacks__watch(struct stacks *s)
 {
 	int n = told__read(&s->told, s->names.symbols);
@@ -64,7 +64,7 @@ static int watch_all(struct stacks *s)
 /* Limit for delaying a run of the whole machine to load tables. */
 #define HEAD_START_NS (60 * NSEC_PER_MSEC)
 
-/* Loads the tables of the busiest processes, the others during the run; or those of all, if requested. */
+/* Loads the tables of the busiest processes now and others during the run, or all now, if requested. */
 static int see_all(struct stacks *s)
 {
 	int err;
@@ -109,7 +109,7 @@ static int expect_file(void *stacks, const struct program_file *file)
 	struct stacks *s = stacks;
 	int err = unwinder__expect(&s->unwinder, file->fd, &file->st);
 
-	/* They are read while the next ones are sought. */
+	/* Tables are read while the search for files continues. */
 	return err ?: unwinder__work(&s->unwinder);
 }
 
@@ -125,7 +125,7 @@ static int expect_program(void *expecting, const char *path)
 	return monotonic_ns() < e->end_ns ? program_files__each(path, e->end_ns, expect_file, e->stacks) : 1;
 }
 
-/* A short command, and those that it starts, would have ended before their files are read. */
+/* Loads tables in advance: a short command, and the programs it starts, may end before their files are read. */
 static int expect_command(struct stacks *s, const struct measurement *m)
 {
 	char **command = m->run->cli->command;
@@ -168,7 +168,7 @@ static int want_named(void *stacks, u32 pid, const char *name)
 	return 0;
 }
 
-/* The tables of all programs that start would cost far more than the stacks of those of the name. */
+/* Loading the tables of every program that starts would cost far more than the stacks of matching ones. */
 static int want_names(struct stacks *s, const char *pattern)
 {
 	struct scope_glob names;
@@ -242,7 +242,7 @@ int stack_processes__begin(struct stacks *s, const struct measurement *m)
 		err = begin_unwinding(s, m);
 	else if (s->user)
 		err = begin_told(s, m);
-	/* Children have the code of their parent, which may have gone by the time that its fork is told. */
+	/* Children inherit the code of their parent, which may have exited when its fork is reported. */
 	if (!err && s->user && !s->unwind)
 		err = see_pids(s, &m->cli->scope);
 	return err ?: watch_all(s);

@@ -87,7 +87,7 @@ int stacks__leave_out(const struct bpf_object *obj)
 	return err ?: leave_out_tables(obj) ?: leave_out_python(obj) ?: leave_out_mappings(obj);
 }
 
-/* Without callers in stacks, Python frames have nowhere to go. */
+/* A report without callers has no place for Python frames. */
 static int prepare_python(struct stacks *s, const struct measurement *m)
 {
 	const u32 *since = object_variable(s->obj, ".rodata", "python_since");
@@ -115,7 +115,7 @@ static int prepare_tables(struct stacks *s)
 	return 0;
 }
 
-/* Processes are identified by pids of our pid namespace: /proc and perf records give no others. */
+/* Processes are identified by pids of our pid namespace, the only ones in /proc and perf records. */
 static int prepare_processes(struct stacks *s, const struct measurement *m)
 {
 	struct bpf_program *prog = bpf_object__find_program_by_name(s->obj, "stack_on_mapping");
@@ -429,7 +429,7 @@ static int add_sample(struct stacks *s, struct report *r, struct merge *m,
 				       sample->count, path);
 }
 
-/* Figures of several events begin at zero. */
+/* Figures of several events start at zero. */
 static void begin_events(struct stacks *s, struct report_stacks *out)
 {
 	size_t i;
@@ -479,7 +479,7 @@ void stacks__forget_doubts(struct stacks *s)
 	s->counts_doubts = true;
 }
 
-/* Doubtful names are resolved again. */
+/* Forgets resolved stacks if their names may have changed. */
 static void forget_mixed(struct stacks *s)
 {
 	u64 changes = s->kernel ? symbols__kernel_changes(s->names.symbols) : 0;
@@ -524,14 +524,14 @@ void stacks__forget_ended(struct stacks *s)
 {
 	if (!s->read_ns || !s->user)
 		return;
-	/* Before the record of ended programs is dropped. */
+	/* Must come before the record of ended programs is dropped. */
 	python__forget_over(&s->interpreters, s->read_ns);
 	symbols__forget_over(s->names.symbols, s->read_ns);
 }
 
 /*
- * Frees the data of programs that had ended by the last read: all of it is reported, and nobody can
- * add to it.
+ * Frees the data of programs that had ended by the last read: all of it is reported, and nothing
+ * can be added to it.
  */
 static int forget_over(struct stacks *s)
 {
@@ -585,7 +585,7 @@ int stacks__report(struct stacks *s, const struct measurement *measurement, stru
 
 	if (!err)
 		err = stacks__read(s);
-	/* Afterwards, so that records cover everything that was read. */
+	/* Comes after reading, so that records cover everything that was read. */
 	if (!err)
 		err = stacks__watch(s);
 	forget_mixed(s);
@@ -596,7 +596,7 @@ int stacks__report(struct stacks *s, const struct measurement *measurement, stru
 	if (!err)
 		begin_events(s, m.out);
 	for (i = 0; i < s->store.nsamples && !err; i++) {
-		/* Resolving may take a while, and rings fill up meanwhile. */
+		/* Resolving may take a while, during which rings fill up. */
 		if (i % SAMPLES_AT_ONCE == SAMPLES_AT_ONCE - 1)
 			err = stacks__watch(s);
 		if (!err)
@@ -621,7 +621,7 @@ int stacks__report(struct stacks *s, const struct measurement *measurement, stru
 	return stacks__add_notes(s, r);
 }
 
-/* Reports what was left out to stay within bounds. */
+/* Reports data left out to stay within bounds. */
 static void tell_bounds(const struct stacks *s)
 {
 	struct symbols_bounds left = s->names.symbols ? symbols__bounds(s->names.symbols) :

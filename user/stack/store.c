@@ -256,7 +256,7 @@ static int find_stack(struct stack_store *s, const struct stack_id *id, u32 *ind
 /* A turn is not worth it below this number of idle keys. */
 #define IDLE_TO_NOTE 4096
 
-/* Maximum time between turns: they also drop the names of files that nobody maps any more. */
+/* Maximum time between turns, which also drop the names of files that are no longer mapped. */
 #define LONGEST_TURN_NS (300 * NSEC_PER_SEC)
 
 u64 stack_store__in_maps(const struct stack_store *s)
@@ -457,8 +457,8 @@ static int take_element(struct stack_store *s, const struct stack_key *key,
 }
 
 /*
- * Belongs to the current generation, at the end of the previous one: left for the next read, with
- * its stack.
+ * Does the key belong to the current generation, at the end of the previous one? Then it is left
+ * for the next read, with its stack.
  */
 static bool is_left(struct stack_store *s, const struct stack_key *key)
 {
@@ -547,7 +547,7 @@ int stack_store__read(struct stack_store *s)
 }
 
 /*
- * --- what is over ------------------------------------------------------------------------------
+ * --- ended programs ----------------------------------------------------------------------------
  */
 
 /* New numbers of stacks; NO_STACK for removed ones. NULL: no memory. */

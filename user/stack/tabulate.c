@@ -15,8 +15,8 @@ struct leaf {
 	const char *dso, *sym;  /* NULL: unknown, or not requested */
 	const char *file;       /* likewise */
 	u32 line;
-	u32 event;              /* of several, if each has rows of its own */
-	u64 value[REPORT_MOST_EVENTS];  /* one, or those of several events side by side */
+	u32 event;              /* of several, if each has its own rows */
+	u64 value[REPORT_MOST_EVENTS];  /* one value, or one for each of several events side by side */
 	double share;           /* the largest, side by side */
 };
 
@@ -25,7 +25,7 @@ struct tabulation {
 	struct report *r;
 	u32 leaf;               /* enum leaf_part */
 	bool side_by_side;
-	/* per key: the one that represents it, after all frames (report/tree.h); NULL: each itself */
+	/* per key: the key that represents it, after the entries of all frames (report/tree.h); NULL: each itself */
 	const u32 *same;
 };
 
@@ -189,7 +189,7 @@ static int add_leaf(const struct tabulation *t, struct table *by_leaf, struct le
 	return err;
 }
 
-/* Rows of shares are sorted here: no column of theirs says which comes first. */
+/* Rows of shares are sorted here, since none of their columns gives the order. */
 static int by_share(const void *a, const void *b)
 {
 	const struct leaf *x = a, *y = b;

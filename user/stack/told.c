@@ -95,7 +95,7 @@ void told__close(struct told *t)
 }
 
 /*
- * --- whose records count -----------------------------------------------------------------------
+ * --- wanted processes --------------------------------------------------------------------------
  */
 
 #define MOST_PIDS (1U << 22)            /* include/linux/threads.h: PID_MAX_LIMIT */
@@ -131,7 +131,7 @@ bool told__wants(const struct told *t, u32 pid)
 	return !t->wanted || (pid < MOST_PIDS && t->wanted[pid / 8] & 1U << pid % 8);
 }
 
-/* A child of a counted process; or a reuse of such a process's pid. */
+/* A new process is wanted if it is a child of a wanted one. Otherwise its pid may be a reuse of a wanted one. */
 static void note_child(struct told *t, u32 pid, u32 parent)
 {
 	if (!t->wanted || pid == parent || pid >= MOST_PIDS)
@@ -308,7 +308,7 @@ static int tell_mapping(struct told *t, struct symbols *s, const char *body, siz
 	return err ?: note_changed(t, m.pid);
 }
 
-/* COMM: a thread has another name, by prctl(2) or by an exec. */
+/* COMM: a thread has a new name, by prctl(2) or by an exec. */
 static int tell_name(struct told *t, struct symbols *s, const char *body, size_t size, bool execs, u64 at_ns)
 {
 	const char *name = body + offsetof(struct comm_record, name);
