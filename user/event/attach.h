@@ -12,7 +12,7 @@
  * has the slot built in, or one program serves all sites if the kernel supports cookies. Functions
  * in sequence with the same slot share a copy.
  *
- *   attach__plan()      on the opened object: chooses, and sets which programs libbpf loads
+ *   attach__plan()      on the opened object: chooses ways, and sets which programs libbpf loads
  *   attach__sites()     on the loaded object; open the programs' gate afterwards
  *   attach__release()
  */

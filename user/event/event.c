@@ -115,7 +115,7 @@ struct event_site *event_sites__add_counter(struct event_sites *sites, const str
 	return s;
 }
 
-/* --- what exists here ------------------------------------------------------------------------ */
+/* --- events on this machine ------------------------------------------------------------------ */
 
 static int resolve(struct event_sites *sites, const struct event *e,
 		   const struct event_context *ctx, struct complaint *c)

@@ -9,7 +9,7 @@
 
 /*
  * The verifier needs only a function's linkage and, for a global one, its parameter types, so any
- * such type in the object will do. 0: none. Programs take a pointer, which excludes them.
+ * such type in the object will do. 0: none. Programs never match, since they take a pointer.
  */
 static u32 find_function_type(const struct btf *btf, u32 linkage)
 {

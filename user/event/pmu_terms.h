@@ -20,7 +20,7 @@ struct pmu_setting {
 };
 
 /*
- * Parses the terms, the word's bytes from..to. Keeps the other members of *attr than type, config
+ * Parses the terms, the word's bytes from..to. Keeps the members of *attr other than type, config
  * and period. Returns 0, or -EINVAL or -ENOMEM with *c filled in and nothing to free.
  */
 int pmu_setting__parse(struct pmu_setting *set, const struct perf_event_attr *attr,

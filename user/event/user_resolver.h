@@ -30,7 +30,7 @@ struct resolver {
 	const struct dwarf_unread *unread;      /* unread debug information that may describe functions; or NULL */
 	bool is_glob;           /* the name is a glob, and the file has no function with exactly that name */
 	bool by_code_name;      /* match C++ and Rust names as in the source */
-	char **told;            /* then the names of the functions found, without parameters */
+	char **told;            /* with by_code_name: names of the functions found, without parameters */
 	struct demangler demangler;
 	size_t first;           /* index of our first site */
 	u32 most;

@@ -198,7 +198,7 @@ int resolver__add_ends(struct resolver *r, const char *name, const char *text, u
 	return err;
 }
 
-/* --- places inside of functions --------------------------------------------------------------- */
+/* --- places inside functions ------------------------------------------------------------------ */
 
 /* Probes the place at an offset in a function, which is at file_offset. */
 int resolver__add_place(struct resolver *r, const char *text, u64 function, u64 offset, u64 file_offset)

@@ -24,7 +24,7 @@ struct code {
 	struct code_note {
 		size_t at;              /* the first instruction it describes */
 		char *text;
-	} *note;                        /* what the instructions do, by rising position */
+	} *note;                        /* what the instructions do, by ascending position */
 	size_t nnotes;
 	int err;                        /* the first error */
 };

@@ -8,8 +8,8 @@
  * failed read makes the whole function fail: its zeroes are never used as data. A text is read when
  * it is compared or stored.
  *
- * Besides the names of the place, expressions can use comm pid tid uid cpu cgroup pidns (of the current
- * task) and nsecs; container and unit as a whole field of a key or record.
+ * In addition to the names of the place, expressions can use comm pid tid uid cpu cgroup pidns (of the current task)
+ * and nsecs; container and unit as a whole field of a key or record.
  *
  * All functions take a zeroed *code; always release it with code__free(). Errors: -EINVAL, with *c
  * about the text that e was parsed from; -EOPNOTSUPP: only the kernel's own filter supports this
@@ -49,7 +49,7 @@ enum value_range {
 int value__compile(struct code *code, const struct expr *e, enum value_range range,
 		   const struct place *place, struct complaint *c);
 
-/* event_value() and the index of its bucket among n rising bounds: 0 is below the first. */
+/* event_value() and the index of its bucket among n ascending bounds: 0 is below the first. */
 int bucket__compile(struct code *code, const struct expr *e, const s64 *bound, size_t n,
 		    const struct place *place, struct complaint *c);
 

@@ -52,7 +52,7 @@ void compiler__convert(struct compiler *f, u32 size, bool is_signed);
 
 int compiler__value(struct compiler *f, const struct expr *e, struct operand *o);
 
-/* Sets r1 to the number of rising bounds from..to that are at or below r0; then jumps to done. */
+/* Sets r1 to the number of ascending bounds from..to that are at or below r0; then jumps to done. */
 void compiler__bucket(struct compiler *f, const s64 *bound, size_t from, size_t to, int done);
 
 /* Evaluates left into r0 and right into r1. A constant is an operand with one value. */

@@ -142,7 +142,7 @@ static int comparison(struct compiler *f, const struct expr *e, bool wanted, int
 }
 
 /*
- * --- which side first --------------------------------------------------------------------------
+ * --- order of evaluation -----------------------------------------------------------------------
  */
 
 /* Evaluation cost, and whether it can fail: 0 for registers and fields, then texts, then memory. */

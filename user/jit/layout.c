@@ -118,7 +118,7 @@ static char *event_text(const struct layout_names *names, u64 number)
 	return asprintf(&text, "%llu", number) < 0 ? NULL : text;
 }
 
-/* A text that fills its field was truncated, or exactly that long, as in streams. */
+/* A text that fills its field was truncated, or is exactly that long, as in streams. */
 static char *key_text(const char *bytes, u32 size)
 {
 	size_t n = strnlen(bytes, size);

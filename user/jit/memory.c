@@ -381,7 +381,7 @@ int compiler__load(struct compiler *f, const struct expr *e, const struct lvalue
 }
 
 /*
- * --- structures and arrays as they are ---------------------------------------------------------
+ * --- whole structures and arrays ---------------------------------------------------------------
  */
 
 bool compiler__is_aggregate(struct compiler *f, const struct expr *e, struct c_type *type)

@@ -24,7 +24,7 @@ bool expr_compares_symbols(const struct compiler *f, const struct expr *e)
 }
 
 struct ranges {
-	s64 *bound;             /* start, end, start, end ... rising */
+	s64 *bound;             /* start, end, start, end ... ascending */
 	size_t n;
 };
 
