@@ -121,8 +121,9 @@ int store__bind_text(struct store *s, sqlite3_stmt *statement, int index, const 
 char *store__column_text(struct store *s, sqlite3_stmt *statement, int index);
 
 /*
- * The tables of rows. find: the one for these cells, added if missing, for writing; NULL: *err is
- * the error. The store owns the result. load: reads the list of tables from the file.
+ * The tables of rows. find: for writing, returns the table for these cells, which it adds if
+ * missing; NULL: *err is the error. The store owns the result. load: reads the list of tables from
+ * the file.
  */
 int shapes__load(struct store *s);
 struct shape *shapes__find(struct store *s, s64 measurement, enum shape_kind kind, const struct shape_column *column,
@@ -145,7 +146,7 @@ int room__added(struct store *s, size_t bytes);
 /* Values of _flags in rows of single events. */
 #define LINE_HAS_ELAPSED 1
 
-/* Columns of a table besides its cells. */
+/* Columns of a table in addition to its cells. */
 extern const char *const shape_own_columns[SHAPE_KINDS];
 
 /* Names of shape_kind in the file. */

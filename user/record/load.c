@@ -19,9 +19,9 @@
 #define LINES_AT_ONCE 1024
 
 /*
- * State of one read. A transaction ends before its report or its events go to the reader, who may wait for a terminal:
- * meanwhile the recorder could not empty its log. Intervals written since store__open() are left out, so ids of heads,
- * frames and stacks still mean what they meant: they can be used again only when no interval refers to them.
+ * State of one read. A transaction ends before its report or its events go to the reader, which may wait for a
+ * terminal: an open transaction would keep the recorder from emptying its log. Intervals written since store__open()
+ * are left out, so ids of heads, frames and stacks stay valid: they are reused only when no interval refers to them.
  */
 struct reading {
 	struct store *s;
@@ -427,7 +427,7 @@ int store__extent(struct store *s, u64 *begin_ns, u64 *end_ns)
 	return err ? store__complain(s, err) : 0;
 }
 
-/* Takes over text and keeps it, as an extra head, until the store is closed. */
+/* Takes ownership of text and keeps it, as an extra head, until the store is closed. */
 static const char *keep_text(struct store *s, char *text)
 {
 	json_t *json = text && !ARRAY_ROOM(s->head, s->nheads) ? json_string_nocheck(text) : NULL;

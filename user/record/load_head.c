@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The parts of a report beside its rows: its head, counters and figures, as JSON in the file. */
+/* The parts of a report other than its rows: its head, counters and figures, stored as JSON. */
 #include "record/load.h"
 
 #include <errno.h>

@@ -54,7 +54,7 @@ static int load_frame(struct store *s, s64 id, struct store_frame *f)
 	return err;
 }
 
-/* Finds or loads a frame: its index in the store. */
+/* Finds or loads a frame, and sets its index in the store. */
 static int find_frame(struct store *s, s64 id, u32 *index)
 {
 	u64 hash = table_hash(0, &id, sizeof(id));
@@ -145,7 +145,7 @@ static bool same_key(const void *array, u32 index, const void *key)
 	return true;
 }
 
-/* Takes over key. Finds or adds it: its index in the report. */
+/* Takes ownership of key. Finds it or adds it, and sets its index in the report. */
 static int find_key(struct report_stacks *stacks, struct table *keys, struct report_row *key, u32 *index)
 {
 	const u64 hash = hash_key(key);

@@ -15,7 +15,7 @@ struct merge {
 	char *tool, *command;
 	size_t n;
 	struct table rows, groups, stacks;      /* indexes by key into the report's arrays */
-	struct table keys;                      /* likewise, of the stacks' keys */
+	struct table keys;                      /* index by key into the stacks' keys */
 	struct report_frame *frame;
 	size_t frame_room;
 	/* of several events; names are borrowed, as the report's texts are */

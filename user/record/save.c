@@ -60,7 +60,7 @@ static int bind_plain(struct store *s, sqlite3_stmt *statement, const void *text
 	return store__error(s->sql->bind_text(statement, 1, text, -1, SQLITE_STATIC));
 }
 
-/* Longer texts are cut here, before a UTF-8 sequence that would be cut. */
+/* Longer texts are cut here, or before a UTF-8 sequence that extends past it. */
 #define TEXT_MAX 4096
 
 static int bind_cut(struct store *s, sqlite3_stmt *statement, int index, const char *text)
@@ -742,7 +742,7 @@ static void tell_once(struct store *s, int err)
 	diag_hint("intervals that cannot be written are left out; the recording goes on");
 }
 
-/* Commits what was added since the last end, or drops it. */
+/* Commits everything added since the last end, or drops it. */
 static int commit(struct store *s)
 {
 	int err = s->failed;
