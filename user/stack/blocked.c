@@ -114,7 +114,7 @@ static int find_note(struct blocked_report *b, const char *text, u32 *frame)
 }
 
 /*
- * --- putting stacks together -------------------------------------------------------------------
+ * --- building stacks ---------------------------------------------------------------------------
  */
 
 /* A stack under construction. */

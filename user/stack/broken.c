@@ -8,7 +8,7 @@
 #include "report/diag.h"
 #include "report/incomplete.h"
 
-/* Modules named for each reason, by falling number of events. */
+/* Modules named for each reason, by descending number of events. */
 #define TOLD_MODULES 5
 #define SAID_MODULES 3
 
@@ -38,7 +38,7 @@ void broken__count(struct broken *b, const struct stack_path *path, u64 count)
 		m->value[path->breaks] += count;
 }
 
-/* The module after before (NULL: the first) by falling number of events; equal ones keep their order. */
+/* The module after before (NULL: the first) by descending number of events; equal ones keep their order. */
 static const struct broken_module *next_module(const struct broken *b, enum stack_break why,
 					       const struct broken_module *before)
 {

@@ -112,7 +112,7 @@ static int parse_by(struct stack_options *o, const char *arg, const char *all, u
 	return err;
 }
 
-/* Formats with one report per file, and their descriptions. */
+/* Formats with one report per file, and the kind of file. */
 struct single {
 	const char *name, *what, *file;
 	bool is_text;           /* a terminal can show it */

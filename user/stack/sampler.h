@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Samples CPUs by time: a timer (perf event cpu-clock) on each CPU runs a program at a fixed rate,
- * whatever runs there, and missed samples are counted.
+ * regardless of what runs there, and missed samples are counted.
  */
 #ifndef TALLY_STACK_SAMPLER_H
 #define TALLY_STACK_SAMPLER_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The notes below a report of stacks: what is incomplete, which names are missing, and why. */
+/* The notes below a report of stacks: incomplete stacks and missing names, with the reasons. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -128,7 +128,7 @@ void stacks__forget_doubts(struct stacks *s);
 void stacks__count_doubts(struct stacks *s, const struct stack_path *path, u64 count);
 
 /*
- * Adds notes on what the report's stacks lack, and advice: many broken frame-pointer chains; with
+ * Adds notes on defects of the report's stacks, with advice: many broken frame-pointer chains; with
  * source lines or inlined frames, files without that information. Call when the report has all its
  * stacks. Returns 0 or -ENOMEM.
  */

@@ -13,7 +13,7 @@
 struct leaf {
 	u32 key;
 	const char *dso, *sym;  /* NULL: unknown, or not requested */
-	const char *file;       /* likewise */
+	const char *file;       /* NULL: unknown, or not requested */
 	u32 line;
 	u32 event;              /* of several, if each has its own rows */
 	u64 value[REPORT_MOST_EVENTS];  /* one value, or one for each of several events side by side */
