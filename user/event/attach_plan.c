@@ -17,7 +17,7 @@
 
 /* --- the ladder ------------------------------------------------------------------------------ */
 
-/* Support for functions in this kernel, detected at the first one. */
+/* Support for function probes in this kernel, detected at the first function. */
 struct ladder {
 	bool known;
 	bool fentry, kprobe_multi, uprobe_multi;

@@ -24,7 +24,7 @@ struct attach_course {
  */
 int attach_course__refuse(struct attach_course *k, size_t i, int err);
 
-/* Attaches site i with a program of its own; if its way does not work, tries the next best one. */
+/* Attaches site i with its own program; if its way does not work, tries the next best one. */
 int attach_course__site(struct attach_course *k, size_t i);
 
 #endif /* TALLY_EVENT_ATTACH_SITE_H */

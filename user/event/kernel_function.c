@@ -77,7 +77,7 @@ static int keep_name(void *arg, const char *name, const char *description)
 	return 0;
 }
 
-/* A bare word that is not a function may be a mistyped counter: suggest those first, they are few. */
+/* A bare word that is not a function may be a mistyped counter: suggest counters first, since they are few. */
 static void hint_near(const struct event *e, const struct event_context *ctx, struct complaint *c)
 {
 	static const struct event_source *const sources[] = { &event_hardware, &event_software };
@@ -311,7 +311,7 @@ static int resolve(struct event_sites *sites, const struct event *e,
 		complain(c, 0, e->at, e->len, "lines of the kernel's source need its debug information");
 		err = complain_hint(c, -EOPNOTSUPP, "FUNC+OFFSET works without");
 	}
-	/* A glob of a few letters matches some of the kernel's functions nearly always. */
+	/* A glob of a few letters nearly always matches some of the kernel's functions. */
 	if (!err && ctx->npids && !ctx->binary && is_glob(f->name))
 		diag_hint("'%s': functions of the kernel; -x '*' takes those of the processes of -p", f->name);
 	if (!err)

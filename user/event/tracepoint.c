@@ -161,7 +161,7 @@ static int complain_about_system(const struct event *e, int tracefs, struct comp
 	struct tracepoints near = {};
 	const char *name = NULL;
 
-	/* A glob matches names of any system, which says nothing about the one meant. */
+	/* A glob matches names of any system, so it does not show which one is meant. */
 	bool is_name = !strpbrk(e->tracepoint, "*?[");
 
 	complain(c, 0, e->at, strlen(e->system), "no tracepoints of a system '%s'", e->system);

@@ -120,7 +120,7 @@ enum stack_state user_code__stack_at(struct user_code *c, u64 address)
 		return STACK_UNKNOWN;
 	if (r->cfa != UNWIND_SP || r->offset != ARCH_CALL_BYTES)
 		return STACK_IN_USE;
-	/* Where calls push nothing, functions that call none never change the stack. */
+	/* Where calls push nothing, leaf functions never change the stack. */
 	return ARCH_CALL_BYTES ? STACK_AS_AT_ENTRY : STACK_UNKNOWN;
 }
 

@@ -202,7 +202,7 @@ static bool sets(const struct instruction *i, const char *reg)
 
 /*
  * A sum is an entry of a table of relative offsets. The others may be tail calls, but the stack never shows that here:
- * it is the same at a function's end as in the middle of one that calls none.
+ * it is the same at a function's end as in the middle of a leaf function.
  */
 static enum verdict by_operand(struct search *s, const struct part *p, size_t at)
 {

@@ -268,7 +268,7 @@ static int add_container_id(struct report_row *row, const struct layout_field *o
 	return f.text ? add_cell(row, &f) : -ENOMEM;
 }
 
-/* The last pid or tid field; n: there is none, the name goes last. */
+/* The last pid or tid field; n: there is none, so the name goes last. */
 static size_t task_field(const struct layout *l)
 {
 	size_t i, last = l->n;

@@ -46,8 +46,8 @@ static struct text field_text(const struct tracepoint_field *field)
 }
 
 /*
- * A text by type: an array of characters or a pointer to some. said: the user typed :string, so any
- * pointer or number will do.
+ * A text by type: an array of characters or a pointer to characters. said: the user typed :string,
+ * so any pointer or number will do.
  */
 static struct text typed_text(struct compiler *f, const struct expr *e, bool said)
 {
