@@ -102,7 +102,7 @@ static int check_file(const char *path, const char *what, int fd, bool writes)
 	return 0;
 }
 
-/* Creates an empty file, since SQLite would use one that another user has created. It ignores empty ones. */
+/* Creates an empty file, since SQLite would use one that another user has created. SQLite ignores empty ones. */
 static int make_beside(const char *path, const char *end)
 {
 	char name[PATH_MAX];

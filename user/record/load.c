@@ -367,7 +367,7 @@ static int load_line(struct reading *reading, const struct shape *shape, sqlite3
 	return err;
 }
 
-/* The next events of a table, in a transaction of their own. *behind: the position of the last one. */
+/* Loads the next events of a table, in a separate transaction. *behind: the position of the last one. */
 static int load_lines(struct reading *reading, size_t table, s64 report, s64 *behind, struct stream_line *line,
 		      size_t *n)
 {

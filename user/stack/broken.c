@@ -65,7 +65,7 @@ static u64 sum_of(const struct broken *b)
 	return sum;
 }
 
-/* Generated code has a note of its own (stack/generated.h). */
+/* Generated code has its own note (stack/generated.h). */
 static enum stack_break main_reason(const struct broken *b)
 {
 	enum stack_break best = STACK_WHOLE;

@@ -22,7 +22,7 @@ struct stack_names {
 	struct table by_name;
 	bool at_tracepoints;    /* see is_tracers_own() */
 	bool lines;             /* frames include the source line, and differ by it */
-	bool inlined;           /* inlined functions are frames of their own */
+	bool inlined;           /* inlined functions are separate frames */
 };
 
 /* Why a stack is [incomplete]. */

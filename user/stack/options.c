@@ -40,7 +40,7 @@ static int parse_format(void *own, char *arg)
 static int parse_call_graph(void *own, char *arg)
 {
 	struct stack_options *o = own;
-	/* perf's "dwarf,4096" gives the bytes of stack to copy; here none is copied. */
+	/* perf's "dwarf,4096" gives the bytes of stack to copy; here no stack is copied. */
 	bool dwarf = !strcmp(arg, "dwarf") || !strncmp(arg, "dwarf,", 6);
 
 	o->call_graph = dwarf ? CALL_GRAPH_DWARF : CALL_GRAPH_FP;

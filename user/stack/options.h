@@ -40,7 +40,7 @@ extern const struct option_row stack_option_rows[];
 /* Options of a tool that has its own formats, and does not walk Python stacks. */
 extern const struct option_row stack_part_rows[];
 
-/* Keys of --by in a tool that adds none of its own. */
+/* Keys of --by in a tool that adds no keys. */
 #define STACK_KEYS TASK_KEY_PARTS ", dso, sym"
 
 #define STACK_FORMATS_DOC \

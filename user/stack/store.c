@@ -273,7 +273,7 @@ bool stack_store__is_due(const struct stack_store *s, size_t n, size_t nidle)
 {
 	size_t i;
 
-	/* At the end of a run nothing may be left for a next read. */
+	/* The last read of a run must not leave anything for another read. */
 	if (!s->generation || !*s->armed)
 		return false;
 	for (i = 0; i < ARRAY_SIZE(s->class); i++)
@@ -300,7 +300,7 @@ void stack_store__leave_all(struct stack_store *s)
 	s->nold = 0;
 }
 
-/* Programs only add: entries present at the start are found, later ones may be. */
+/* Programs only add entries: those present at the start are found, later ones may be. */
 static int find_leaving(struct stack_store *s, u32 class)
 {
 	u64 hash, *before = NULL;
