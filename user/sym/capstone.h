@@ -23,7 +23,7 @@ struct capstone {
 };
 #undef CAPSTONE_MEMBER
 
-/* Returns the functions, or NULL: the library is not installed. It stays loaded. */
+/* Returns NULL if the library is not installed. It stays loaded. */
 const struct capstone *capstone__load(void);
 
 #endif /* HAVE_CAPSTONE */

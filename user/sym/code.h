@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reads the bytes of code. They are not trusted, and not interpreted here. */
+/* Reads the bytes of code. They are untrusted and not interpreted here. */
 #ifndef TALLY_SYM_CODE_H
 #define TALLY_SYM_CODE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Symbols as the source names that they were made from. */
+/* Turns mangled symbols back into source names. */
 #ifndef TALLY_SYM_DEMANGLE_H
 #define TALLY_SYM_DEMANGLE_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Disassembles machine code to AT&T syntax, like objdump(1). Code may be crafted to attack the
- * disassembler: a child without rights does the work (base/confined.h), and its answer is checked,
- * except for its texts, which may be anything.
+ * Disassembles machine code to AT&T syntax, like objdump(1). Code may be crafted to attack the disassembler: an
+ * unprivileged child does the work (base/confined.h), and its answer is checked, except for its texts, which may be
+ * anything.
  */
 #ifndef TALLY_ANNOTATE_DISASSEMBLY_H
 #define TALLY_ANNOTATE_DISASSEMBLY_H
@@ -59,7 +59,10 @@ void disassembly__free(struct disassembly *d);
 /* False in a build without capstone, or if it is not installed. */
 bool disassembly__is_possible(void);
 
-/* Its two halves: get the child's answer, which the caller frees, and parse it, whatever it contains. */
+/*
+ * The two halves of disassembly__make(): get the child's answer, which the caller frees, and parse it. The answer is
+ * untrusted.
+ */
 int disassembly__ask(enum machine_code machine, const void *code, size_t size, u64 address,
 		     void **answer, size_t *answered);
 int disassembly__take(struct disassembly *d, const void *answer, size_t answered, size_t size,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The symbols of the ELF file of a program or library, read by a process without rights. */
+/* The symbols of the ELF file of a program or library, read by an unprivileged process. */
 #ifndef TALLY_SYM_ELF_SYMBOLS_H
 #define TALLY_SYM_ELF_SYMBOLS_H
 
@@ -42,23 +42,23 @@ struct elf_symbols {
 int elf_symbols__read(struct elf_symbols *s, int fd, int debug_fd, struct allowance *allowance);
 void elf_symbols__free(struct elf_symbols *s);
 
-/* Reads only the build ID, of any ELF file, in the same way: n is 0 if it has none. */
+/* Same, but reads only the build ID, of any ELF file. n is 0 if it has none. */
 int elf_symbols__build_id(struct build_id *id, int fd, struct allowance *allowance);
 
 /*
- * Its two halves: get the answer of the process without rights, which the caller frees, and parse
- * it, whatever it contains.
+ * The two halves of elf_symbols__read(): get the answer of the unprivileged process, which the caller frees, and parse
+ * it. The answer is untrusted.
  */
 int elf_symbols__ask(int fd, int debug_fd, struct allowance *allowance, void **answer,
 		     size_t *size);
 int elf_symbols__take(struct elf_symbols *s, const void *answer, size_t size);
 
-/* The virtual address of a file offset at which code is mapped. -ENOENT: it is in no segment's pages. */
+/* Returns the virtual address of a file offset at which code is mapped. -ENOENT: no segment's pages contain it. */
 int elf_symbols__address(const struct elf_symbols *s, u64 offset, u64 *address);
 
 /*
- * Same, for the file offset at which an executable mapping begins: the begin of a page, which may lie before the code's
- * segment, in the one before it, whose addresses are others (lld links like that).
+ * Same, for the file offset at which an executable mapping begins. It is page-aligned, so it may lie before the code
+ * segment, in the previous segment, which has a different bias (lld links like that).
  */
 int elf_symbols__mapped_address(const struct elf_symbols *s, u64 offset, u64 *address);
 

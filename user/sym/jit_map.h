@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Symbols of code that a process has generated itself: /tmp/perf-PID.map, with lines "START SIZE
- * NAME" in hex, which runtimes write for perf(1). PID is in the process's own pid namespace, and
- * /tmp in its own root.
+ * Symbols of code that a process has generated itself: /tmp/perf-PID.map, with lines "START SIZE NAME" in hex, which
+ * runtimes write for perf(1). PID is in the process's own pid namespace, and /tmp in its own root.
  *
- * /tmp is writable by everybody, so a map is accepted only if it is a regular file, reached without
- * links, owned by the process's user or root, with a single name, and not older than the process: pids are reused. The
+ * /tmp is world-writable, so a map is accepted only if it is a regular file, reached without links, owned by the
+ * process's user or root, with a link count of one, and not older than the process, since PIDs are reused. Only the
  * last JIT_MAP_MAX bytes are read: newer lines replace older ones.
  */
 #ifndef TALLY_SYM_JIT_MAP_H
@@ -21,7 +20,7 @@ struct jit_map {
 	u64 dev, inode;
 	u64 size;               /* bytes read so far */
 	struct symbol_table table;
-	int err;                /* of the last read; -EFBIG: its oldest names are missing; 0: all are there */
+	int err;                /* of the last read; -EFBIG: the oldest names are missing; 0: complete */
 };
 
 /*
@@ -31,8 +30,8 @@ struct jit_map {
 int jit_map__open(struct jit_map *j, u32 pid);
 
 /*
- * Reads the map if it has grown, in a process without rights. If code was replaced, the last line
- * written wins. On a read error the old symbols are kept and err is set. Returns 0 or -ENOMEM.
+ * Reads the map if it has grown, in an unprivileged process. If code was replaced, the last line written wins. On a
+ * read error the old symbols are kept and err is set. Returns 0 or -ENOMEM.
  */
 int jit_map__read(struct jit_map *j, struct allowance *allowance);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Kernel functions by name and by address, from /proc/kallsyms (takes 50 to 100 ms to read, so only
- * if needed).
+ * Kernel functions by name and by address, from /proc/kallsyms. Reading it takes 50 to 100 ms, so it is read only if
+ * needed.
  */
 #ifndef TALLY_SYM_KALLSYMS_H
 #define TALLY_SYM_KALLSYMS_H
@@ -32,7 +32,7 @@ void kernel_functions__free(struct kernel_functions *f);
 /* The address of any symbol (data too, if kallsyms has it). -ENOENT, -EPERM: hidden. */
 int kernel_symbol(const char *name, u64 *address);
 
-/* Same for n names (at most 63) in one pass: all of them, or -ENOENT. */
+/* Same for n names (at most 63) in one pass. -ENOENT if any is missing. */
 int kernel_symbols__locate(const char *const *name, size_t n, u64 *address);
 
 /* A part of the kernel with contiguous code. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Code that comes into the kernel while it runs: modules and BPF programs. /proc/kallsyms has their names, but takes
- * 50 to 100 ms to read, and does not say how long a BPF program is.
+ * Code that is loaded into the running kernel: modules and BPF programs. /proc/kallsyms has their names, but takes 50
+ * to 100 ms to read, and lacks the sizes of BPF programs.
  */
 #ifndef TALLY_SYM_LOADED_CODE_H
 #define TALLY_SYM_LOADED_CODE_H
@@ -11,15 +11,15 @@
 
 #include "base/types.h"
 
-/* Zeroes before the first call. */
+/* Zero it before the first call. */
 struct loaded_code {
-	u32 last_program, last_link;    /* ids, which only rise */
+	u32 last_program, last_link;    /* ids, which only increase */
 	u64 modules;                    /* a hash of their names and addresses */
 };
 
 /*
- * Has a module, a BPF program or an attachment of one (which may have code of its own) come since the last call, or has
- * a module gone? Takes a few system calls. Ids that the caller may not see are not news.
+ * Since the last call, has a module been loaded or unloaded, or a BPF program or BPF link (which may have code of its
+ * own) been created? Takes a few system calls. Ids that the caller may not see are ignored.
  */
 bool loaded_code__has_news(struct loaded_code *c);
 
@@ -28,7 +28,7 @@ struct bpf_function {
 	u64 size;
 };
 
-/* All functions of all BPF programs, by start: none without the right to see them. */
+/* All functions of all BPF programs, sorted by start. Empty without permission to see them. */
 struct bpf_functions {
 	struct bpf_function *function;
 	size_t n, room;
@@ -38,7 +38,7 @@ struct bpf_functions {
 int bpf_functions__read(struct bpf_functions *f);
 void bpf_functions__free(struct bpf_functions *f);
 
-/* The size of the one that starts there; 0: none does. */
+/* Returns the size of the function that begins at start, or 0 if none does. */
 u64 bpf_functions__size(const struct bpf_functions *f, u64 start);
 
 #endif /* TALLY_SYM_LOADED_CODE_H */

@@ -22,7 +22,7 @@ struct mapped_file {
 	char *path;             /* its path in that process; NULL: none */
 	u32 uid;                /* owner */
 	bool is_elf;
-	int err;                /* why its symbols are missing, to be reported; 0: they are not */
+	int err;                /* why its symbols are missing, to be reported; 0: nothing is missing */
 	bool is_told;           /* is in the unread list of struct symbols */
 	bool is_mapped;         /* see symbols__close_unmapped() */
 	bool is_closed;         /* by that function: to be reopened and reread */
@@ -37,8 +37,8 @@ struct mapped_file *mapped_file__new(int fd, const struct stat *st);
 void mapped_file__free(struct mapped_file *f);
 
 /*
- * Closes the file and forgets its symbols; and the reverse: reopens a closed one with another
- * descriptor of the same file.
+ * Closes the file and forgets its symbols. mapped_file__open_again() reverses this with another descriptor of the same
+ * file.
  */
 void mapped_file__close(struct mapped_file *f);
 void mapped_file__open_again(struct mapped_file *f, struct mapped_file *other);

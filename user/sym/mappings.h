@@ -10,7 +10,7 @@ struct mapping_line {
 	u64 start, end;         /* end is exclusive */
 	u64 offset;             /* in the file */
 	u64 inode;              /* 0: not a file */
-	u64 device;             /* its number in the kernel, which stat(2) need not show: major << 32 | minor */
+	u64 device;             /* kernel's device number, from which stat(2) may differ: major << 32 | minor */
 	u64 generation;         /* of the inode if from a record; else 0 */
 	bool executable;
 	bool shared;            /* with others that have mapped the file */
@@ -35,8 +35,8 @@ int mappings__each_until(u32 pid, u64 end_ns, mapping_visit visit, void *arg);
 int mappings__program(u32 pid, char *name, size_t size);
 
 /*
- * A path by which we can open a mapped file, whatever its name means by now or in our mount
- * namespace. Needs CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN, and is valid as long as the mapping.
+ * A path that opens a mapped file, whatever its name refers to by now or in our mount namespace. Needs
+ * CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN, and is valid as long as the mapping.
  */
 #define MAPPED_PATH 80
 void mapping__path(char path[MAPPED_PATH], u32 pid, u64 start, u64 end);
@@ -45,7 +45,7 @@ void mapping__path(char path[MAPPED_PATH], u32 pid, u64 start, u64 end);
 bool mapping__parse(struct mapping_line *m, char *line);
 
 /*
- * Changes after an exec, pid reuse, or a change of mappings. Mappings are compared by size only:
+ * Changes after an exec, when the PID is reused, or when mappings change. Mappings are compared by total size only, so
  * replacing one by another of the same size and kind goes unnoticed.
  */
 struct process_stamp {
@@ -58,12 +58,12 @@ struct process_stamp {
 int process_stamp__read(struct process_stamp *p, u32 pid);      /* -ESRCH */
 
 /*
- * CPU time of all of its threads, in millionths of its age. -ESRCH: it has exited, or is a kernel
- * thread without memory of its own.
+ * CPU time of all threads of a process, in millionths of its age. -ESRCH: it has exited, or is a kernel thread without
+ * memory of its own.
  */
 int process_cpu_share(u32 pid, u64 *share);
 
-/* When a process began, by CLOCK_REALTIME as it is set now. -ESRCH. */
+/* When a process started, by CLOCK_REALTIME as it is set now. -ESRCH. */
 int process_began(u32 pid, s64 *real_ns);
 
 /* A process's own view of its identity. */

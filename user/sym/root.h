@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Opens files by the names that a process uses. The process may have crafted its part of the file
- * system to attack a privileged opener: names are resolved within its root, and only regular files
- * are opened, since opening other types can have side effects or block. Descriptors are O_PATH, and errors
- * those of opener__open() (base/opener.h).
+ * Opens files by the names that a process uses. The process may have crafted its part of the file system to attack a
+ * privileged opener, so names are resolved within its root, and only regular files are opened: opening other types can
+ * have side effects or block. Descriptors are O_PATH, and errors are those of opener__open() (base/opener.h).
  */
 #ifndef TALLY_SYM_ROOT_H
 #define TALLY_SYM_ROOT_H
@@ -20,10 +19,10 @@
 int root__open(u32 pid, const char *path, u64 resolve, struct stat *st);
 
 /*
- * Same for the file that a process has mapped from start to end (as in /proc/PID/maps): the mapped
- * file itself, even if its name is gone or now means another file. device: as in struct mapping_line; a
- * file system that did not answer is not asked again soon, and a local one (base/local.h) is asked without
- * a child. Needs CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN, else -EPERM.
+ * Same for the file that a process has mapped from start to end (as in /proc/PID/maps): the mapped file itself, even if
+ * its name is gone or now refers to another file. device: as in struct mapping_line. A file system that did not answer
+ * is not tried again soon, and a local one (base/local.h) is accessed without a child. Needs CAP_CHECKPOINT_RESTORE or
+ * CAP_SYS_ADMIN, else -EPERM.
  */
 int root__open_mapped(u32 pid, u64 start, u64 end, u64 device, struct stat *st);
 

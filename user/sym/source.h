@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Maps addresses to source locations, by the debug information (DWARF) of the code's file or its
- * separate debug file. Children without rights read them (confined.h).
+ * Maps addresses to source locations, by the debug information (DWARF) of the code's file or its separate debug file.
+ * Unprivileged children read them (confined.h).
  *
- * Nothing here is trusted: names may hold any bytes but NUL, as in symbols.h.
+ * Nothing here is trusted: names may contain any bytes but NUL, as in symbols.h.
  */
 #ifndef TALLY_SYM_SOURCE_H
 #define TALLY_SYM_SOURCE_H
@@ -40,9 +40,9 @@ int symbols__kernel_source(struct symbols *s, u64 address, const struct source_p
 			   size_t *n);
 
 /*
- * The next file for which source locations were requested and not found, NULL: no more. *at starts
- * at 0. why: -ENODATA: neither it nor a separate file has debug information; -EBADMSG: damaged, or
- * takes too long; -EMFILE: SOURCE_MAX_FILES others are open.
+ * Returns the next file whose source locations were requested but not found, NULL after the last. *at starts at 0. why:
+ * -ENODATA: neither it nor a separate file has debug information; -EBADMSG: damaged, or takes too long; -EMFILE:
+ * SOURCE_MAX_FILES others are open.
  */
 const char *symbols__sourceless(const struct symbols *s, size_t *at, int *why);
 

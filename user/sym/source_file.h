@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The debug information of one file, and the process without rights that reads it (confined.h):
- * started by the first query, and kept for later ones.
+ * The debug information of one file, and the unprivileged process that reads it (confined.h): started by the first
+ * query, and kept for later ones.
  */
 #ifndef TALLY_SYM_SOURCE_FILE_H
 #define TALLY_SYM_SOURCE_FILE_H
@@ -14,7 +14,7 @@
 
 struct source_file {
 	int fd;                 /* with the debug information; -1: none */
-	int alt_fd;             /* the file that dwz(1) made of its shared parts; -1: none */
+	int alt_fd;             /* file with the parts that dwz(1) moved out to share; -1: none */
 	u64 moved;              /* see struct elf_symbols */
 	int err;                /* for symbols__sourceless(); 0: not known to lack information */
 	const char *name;       /* the name used in queries; NULL: never queried */
@@ -49,8 +49,8 @@ void sources__admit(struct sources *s, struct source_file *f);
 int sources__ask(struct sources *s, struct source_file *f, const char *name, u64 address,
 		 const struct source_place **place, size_t *n);
 /*
- * Parses an answer of the process without rights, whatever it contains. place has room for
- * SOURCE_MAX_PLACES. -EBADMSG: malformed. -ENOMEM.
+ * Parses an answer of the unprivileged process, which is untrusted. place has room for SOURCE_MAX_PLACES. -EBADMSG:
+ * malformed. -ENOMEM.
  */
 #define SOURCE_MAX_PLACES 64
 int sources__take(struct sources *s, const char *answer, size_t size, struct source_place *place,

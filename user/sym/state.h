@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Private state of sym/symbols.h, shared by its parts: files and strings (files.c), the code of a process
- * (process_code.c), processes and their mappings (processes.c), what records tell about both (records.c), addresses to
- * names (symbols.c).
+ * (process_code.c), processes and their mappings (processes.c), side-band records about both (records.c), and lookup of
+ * addresses (symbols.c).
  */
 #ifndef TALLY_SYM_STATE_H
 #define TALLY_SYM_STATE_H
@@ -25,9 +25,9 @@
 
 struct mapping {
 	u64 start, end, offset, inode;
-	u64 from_ns;            /* mapped since then, CLOCK_MONOTONIC; 0: always */
+	u64 from_ns;            /* when it was mapped, CLOCK_MONOTONIC; 0: always mapped */
 	const char *module;     /* interned */
-	const char *path;       /* interned; NULL */
+	const char *path;       /* interned; NULL: none */
 	struct mapped_file *file;       /* with code; NULL: none, or it cannot be opened */
 	enum symbol_kind kind;
 	bool executable;
@@ -35,32 +35,32 @@ struct mapping {
 	bool unopened;          /* known from a record: its file is opened on first use */
 };
 
-/* Current mappings, shared by a process and its children as long as they are equal. */
+/* Current mappings, shared by a process and its children until they diverge. */
 struct code {
 	u32 users;
 	size_t n, room;
 	struct mapping *mapping;        /* by address, not overlapping */
 };
 
-/* One program in one process: an exec or a reuse of the pid starts a new one. */
+/* One program in one process: an exec or reuse of the PID starts a new one. */
 struct process {
 	TAILQ_ENTRY(process) order;
 	u32 pid;
-	u64 from_ns, over_ns;           /* CLOCK_MONOTONIC; 0: always; and still running */
+	u64 from_ns, over_ns;           /* CLOCK_MONOTONIC; from 0: always; over 0: still running */
 	struct process *before;         /* the previous one with this pid */
-	u64 gone_ns;                    /* nothing of it runs any more since then, at the latest; 0: something may */
+	u64 gone_ns;                    /* when all its threads were known to have exited; 0: some may still run */
 	struct process_stamp stamp;     /* start_time 0: never seen */
 	u64 seen_ns, seen_until_ns;     /* when reading its mappings began and ended */
-	bool is_told;                   /* records tell of all its mappings */
+	bool is_told;                   /* side-band records cover all its mappings */
 	struct code *code;              /* NULL: none */
-	struct mapping *former;         /* mappings that were replaced */
+	struct mapping *former;         /* replaced mappings */
 	size_t nformer;
 	u64 debt_ns, debt_at_ns;        /* see has_credit() */
 	u64 rests_until_ns;             /* see symbols__see_again() */
 	size_t kept;                    /* its share of the total */
-	size_t path_bytes;              /* of symbols.path_bytes, those that were new with this process */
+	size_t path_bytes;              /* bytes of symbols.path_bytes charged to this process */
 	bool user_known;
-	u32 user;                       /* when it was first asked for: see share_of_user() */
+	u32 user;                       /* looked up on first use: see share_of_user() */
 	bool makes_code;                /* see mapping_line__is_made() */
 	bool jit_due;                   /* its JIT map may have grown since the last read */
 	struct jit_map jit;
@@ -80,8 +80,8 @@ struct symbols {
 	TAILQ_HEAD(over, process) over;         /* by time of exit */
 	void *told_files;                       /* tree: see symbols__open_at_once() */
 	u64 skipped, forgotten, cut, unnamed;   /* see symbols__bounds() */
-	size_t text_bytes, path_bytes;          /* of all strings; of those that are names of mappings */
-	size_t path_bytes_of_user[PATH_USERS];  /* the same, of processes of one user; see share_of_user() */
+	size_t text_bytes, path_bytes;          /* of all strings; of mapping names */
+	size_t path_bytes_of_user[PATH_USERS];  /* path_bytes per user; see share_of_user() */
 	bool own_vdso_read;
 	size_t kept;
 	size_t held;                            /* files held open: mapped files and JIT maps */
@@ -91,14 +91,14 @@ struct symbols {
 	bool keeps_code;                        /* keep files open after reading, for their code */
 	bool kernel_read;
 	bool kernel_left;                       /* see symbols__leave_kernel() */
-	struct kernel_symbols kernel;           /* as it was first read */
-	struct kernel_symbols now, before;      /* modules and BPF programs, as last read and before that; or empty */
-	struct loaded_code loaded;              /* as of the last look */
+	struct kernel_symbols kernel;           /* as first read */
+	struct kernel_symbols now, before;      /* last and previous reads of modules and BPF programs, or empty */
+	struct loaded_code loaded;              /* as of the last check */
 	u64 looked_ns, reread_due_ns;           /* see look_again() */
 	u64 kernel_changes;
 	struct demangler demangler;
 	struct allowance allowance;             /* for reading other users' files */
-	STAILQ_HEAD(unread, mapped_file) unread;        /* files with missing symbols, or formerly missing */
+	STAILQ_HEAD(unread, mapped_file) unread;        /* files whose symbols are or were missing */
 	int jit_err;                            /* why a JIT map was not read */
 	bool with_source;
 	struct sources sources;
@@ -108,33 +108,30 @@ struct symbols {
 
 /* The shared copy of a string; NULL: no memory. */
 const char *symbols__intern(struct symbols *s, const char *text);
-const char *symbols__interned(const struct symbols *s, const char *text);       /* NULL: not yet */
+const char *symbols__interned(const struct symbols *s, const char *text);       /* NULL: not interned */
 
 /*
- * Marks such a copy as one that symbols__drop_texts() keeps; that clears the marks. Returns its bytes, or 0 if it was
- * marked already.
+ * Marks an interned string so that symbols__drop_texts() keeps it; symbols__drop_texts() clears the marks. Returns its
+ * size in bytes, or 0 if it was already marked.
  */
 size_t symbols__keep_text(const char *text);
-void symbols__keep_told_texts(struct symbols *s);       /* those of files that records told of */
+void symbols__keep_told_texts(struct symbols *s);       /* paths of files known from records */
 void symbols__drop_texts(struct symbols *s);
 void symbols__free_texts(struct symbols *s);
 
 /* Reads a file's symbols, once. Returns 0 or -ENOMEM. */
 int symbols__read_file(struct symbols *s, struct mapped_file *f);
 
-/*
- * Takes ownership of fd, and returns the known file that it is, or a new one, in *file. Returns 0
- * or -ENOMEM.
- */
+/* Takes ownership of fd. Sets *file to the known file that fd refers to, or to a new one. Returns 0 or -ENOMEM. */
 int symbols__add_file(struct symbols *s, int fd, const struct stat *st, struct mapped_file **file);
 
-/* Same; its debug file is searched beside the path name in the root of process pid (0: ours). */
+/* Same. Its debug file is searched beside the path name, in the root of process pid (0: ours). */
 int symbols__add_named(struct symbols *s, int fd, const struct stat *st, u32 pid, const char *name,
 		       struct mapped_file **file);
 
 /*
- * A file that nobody answers for (opener__is_unanswered()): without symbols, and among those that the report
- * names. Its identity is that of the mapping. Returns 0 or -ENOMEM.
+ * Adds a file whose server does not answer (opener__is_unanswered()). It has no symbols, and the report names it. The
+ * mapping supplies its identity. Returns 0 or -ENOMEM.
  */
 int symbols__add_unanswered(struct symbols *s, const struct mapping_line *line, int why, struct mapped_file **file);
 
@@ -143,12 +140,12 @@ int symbols__find_file(struct symbols *s, u32 pid, const struct mapping_line *li
 		       struct mapped_file **file);
 
 /*
- * Closes unread files that are not marked (is_mapped), and clears the marks; with_names: also those
- * that were read, whose names nobody may use any more. A file that is mapped again is reopened.
+ * Closes unread files that are not marked (is_mapped), and clears the marks. with_names: also closes files that were
+ * read; their names must no longer be in use. A file that is mapped again is reopened.
  */
 void symbols__close_unmapped(struct symbols *s, bool with_names);
 
-/* The vdso mapped there, as a file; NULL: cannot be read. */
+/* Returns the vdso mapped there as a file, NULL if it cannot be read. */
 struct mapped_file *symbols__find_vdso(struct symbols *s, u32 pid, const struct mapping_line *line);
 
 /* Reads memory of a process. Returns 0 or a negative errno. */
@@ -156,16 +153,16 @@ int symbols__read_memory(u32 pid, u64 start, void *to, size_t size);
 
 /* --- process_code.c ---------------------------------------------------------------------------- */
 
-/* The mapping that contained an address at that time; NULL: none. */
+/* Returns the mapping that contained an address at that time, or NULL. */
 const struct mapping *process__find_mapping(const struct process *p, u64 address, u64 at_ns);
 
-/* The same now, by address alone. */
+/* Same for the current mappings, regardless of time. */
 const struct mapping *process__find_current(const struct process *p, u64 address);
 
 /* Takes ownership of the array, also on failure. NULL: no memory. */
 struct code *code__new(struct mapping *mapping, size_t n);
 
-/* Lets one user's share of it go; NULL: nothing. */
+/* Drops one user's reference; c may be NULL. */
 void code__let_go(struct code *c);
 
 /* Unshares p's code, and makes room for more mappings. Returns 0 or -ENOMEM. */
@@ -183,19 +180,18 @@ void process__keep_former(struct process *p, const struct mapping *old, const st
 /* --- files.c ----------------------------------------------------------------------------------- */
 
 /*
- * Opens the file of a mapping when its record arrives, since process and file may soon be gone;
- * each file once. If enough files are open already, leaves that to the first use. Returns 0, opened
- * or not, or -ENOMEM.
+ * Opens the file of a mapping when its record arrives, since process and file may soon be gone. Each file is opened
+ * once. If enough files are open already, it is opened on first use instead. Returns 0, opened or not, or -ENOMEM.
  */
 int symbols__open_at_once(struct symbols *s, u32 pid, const struct mapping_line *line,
 			  struct mapping *m);
 int symbols__open_told(struct symbols *s, u32 pid, struct mapping *m);
-/* The same for who needs the file now: too many open ones do not keep it closed. */
+/* Same for callers that need the file now: opens it even if too many files are open. */
 int symbols__open_now(struct symbols *s, u32 pid, struct mapping *m);
 
 /* --- processes.c ------------------------------------------------------------------------------- */
 
-/* The last process with that pid, or the one at that time. NULL: never seen. */
+/* The last process with that PID, or the one at that time. NULL: never seen. */
 struct process *symbols__find_process(const struct symbols *s, u32 pid);
 struct process *symbols__find_process_at(const struct symbols *s, u32 pid, u64 at_ns);
 
@@ -208,7 +204,7 @@ bool process__is_same(const struct process_stamp *a, const struct process_stamp 
 /* Frees a process that nothing refers to. */
 void symbols__free_process(struct symbols *s, struct process *p);
 
-/* Adds one that begins then; the previous one with that pid has ended. NULL: no memory. */
+/* Adds a process that begins at from_ns; the previous one with that PID has ended. NULL: no memory. */
 struct process *symbols__add_process(struct symbols *s, u32 pid, u64 from_ns);
 
 /* Ends the process or its current program. */
@@ -220,13 +216,13 @@ void symbols__note_seen(struct symbols *s, struct process *p);
 /* The kernel's internal files have names that look like paths. */
 bool mapping_line__has_path(const struct mapping_line *line);
 
-/* Can it be generated code? Not in a file, or in an unlinked one. */
+/* Can it be generated code? Such code is anonymous, or in an unlinked file. */
 bool mapping_line__is_made(const struct mapping_line *line);
 
 /* Sets module and path, within limits for names. Returns 0 or -ENOMEM. */
 int symbols__name_mapping(struct symbols *s, struct process *p, const struct mapping_line *line, struct mapping *m);
 
-/* Opens its JIT map, if it can have one: it may appear at any time. Returns 0 or a negative errno. */
+/* Opens the process's JIT map if it can have one, since it may appear at any time. Returns 0 or a negative errno. */
 int symbols__take_jit_map(struct symbols *s, struct process *p);
 
 #endif /* TALLY_SYM_STATE_H */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The symbols of one file, or of the kernel, by address: 20 bytes each plus the names.
+ * The symbols of one file or of the kernel, by address: 20 bytes each plus the names.
  *
- * A table is made in two steps, because the process that reads a hostile file is not the one that
- * uses the result: symbol_list collects and selects, symbol_table__adopt() checks.
+ * A table is built in two steps, because the process that reads a hostile file is not the one that uses the result:
+ * symbol_list collects and selects, symbol_table__adopt() checks.
  */
 #ifndef TALLY_SYM_SYMBOL_TABLE_H
 #define TALLY_SYM_SYMBOL_TABLE_H
@@ -13,17 +13,17 @@
 struct symbol_entry {
 	u64 start;
 	u32 size : 31;          /* larger sizes are capped at 2 GB */
-	u32 is_near : 1;        /* size is an upper limit: code that no symbol names may follow the function */
+	u32 is_near : 1;        /* size is an upper limit: unnamed code may follow the function */
 	u32 name;               /* offset in names */
 };
 
 struct symbol_table {
-	struct symbol_entry *entry;     /* by start, each start once */
+	struct symbol_entry *entry;     /* by start; each start occurs once */
 	u32 *outer;                     /* the last symbol before it that extends beyond its start */
 	u32 n;
 	char *names;                    /* NUL-terminated strings; the last byte is a NUL */
 	size_t names_size;
-	char **shown;                   /* demangled names that were looked up; NULL: none yet */
+	char **shown;                   /* demangled names of the symbols looked up; NULL: none yet */
 };
 
 #define SYMBOL_NONE UINT32_MAX
@@ -45,26 +45,26 @@ static inline const char *symbol_table__name(const struct symbol_table *t, u32 i
 }
 
 /*
- * Longer names are cut here, before a UTF-8 sequence that would be cut, and end in "...". Returns a copy of a name, cut
- * if it is too long, that the caller frees; NULL: no memory.
+ * Longer names are cut to this length, without splitting a UTF-8 sequence, and end in "...". Returns a copy of a name,
+ * cut if necessary, that the caller frees; NULL: no memory.
  */
 #define SYMBOL_SHOWN_MAX 4096
 char *symbol_name__cut(const char *name);
 
-/* Its name, demangled and cut; lives as long as the table. NULL: no memory. */
+/* Returns the symbol's name, demangled and cut; it lives as long as the table. NULL: no memory. */
 struct demangler;
 const char *symbol_table__shown(struct symbol_table *t, u32 i, struct demangler *d);
 
 /*
- * Which name of an address is chosen: the largest rank; then the fewest leading underscores, the
- * shortest, and the first by bytes.
+ * Which of the names of an address is chosen: the one with the highest rank, then the fewest leading underscores, then
+ * the shortest, then the first in byte order.
  */
 enum symbol_rank {
 	SYMBOL_RANK_END,        /* not a name; only ends the unsized symbol before it */
 	SYMBOL_RANK_LABEL,      /* no type: a label in assembly. Dropped inside another symbol */
 	SYMBOL_RANK_LOCAL,
 	SYMBOL_RANK_INDIRECT,   /* the resolver of an STT_GNU_IFUNC */
-	SYMBOL_RANK_GLOBAL,     /* and weak */
+	SYMBOL_RANK_GLOBAL,     /* also weak symbols */
 };
 
 struct symbol_candidate {
@@ -82,10 +82,7 @@ struct symbol_list {
 	size_t names_size;
 };
 
-/*
- * Adds a symbol; name has len bytes, and bytes after a NUL in it are kept with it. -ENOMEM, -E2BIG:
- * more than a table holds.
- */
+/* Adds a symbol. name has len bytes; bytes after a NUL in it are kept with it. -ENOMEM; -E2BIG: the table is full. */
 int symbol_list__add(struct symbol_list *l, const struct symbol_candidate *symbol,
 		     const char *name, size_t len);
 
