@@ -17,7 +17,7 @@ const struct capstone *capstone__load(void)
 
 #else
 
-/* Its soname has the number of its interface: ids and structs are those of the header. */
+/* The soname contains the API version, so ids and structs match the header. */
 #define TEXT_OF(number) #number
 #define SONAME_OF(number) "libcapstone.so." TEXT_OF(number)
 #define SONAME SONAME_OF(CS_API_MAJOR)

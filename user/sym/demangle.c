@@ -76,7 +76,7 @@ size_t demangle(const char *symbol, char *buffer, size_t size)
 #endif /* HAVE_LIBIBERTY */
 
 /*
- * --- the process that does it ------------------------------------------------------------------
+ * --- the demangling process --------------------------------------------------------------------
  */
 
 #define MAX_SYMBOL 16384

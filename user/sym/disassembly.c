@@ -9,7 +9,7 @@
 #include "base/confined.h"
 #include "sym/capstone.h"
 
-/* The child's answer for each instruction, followed by two NUL-terminated texts. */
+/* The child's answer for each instruction. Two NUL-terminated texts follow. */
 struct sent {
 	u32 size;
 	u32 kind;               /* enum instruction_kind */
@@ -87,9 +87,9 @@ static enum instruction_flow flow_of(const struct capstone *cs, csh handle, cons
 }
 
 /*
- * capstone 4.0 reads the upper half of a vector register, as in %ymm17, as a sign of a vector index: it writes
- * "(%rsi, %xmm0)" for (%rsi,%rax), and "(%rsp, %xmm4)" for (%rsp). The number is that of the register, 4 for none.
- * Only gathers and scatters have a vector index.
+ * capstone 4.0 takes the upper half of a vector register number, as in %ymm17, for a vector index: it writes "(%rsi,
+ * %xmm0)" for (%rsi,%rax), and "(%rsp, %xmm4)" for (%rsp). The number is that of the register, 4 if there is none. Only
+ * gathers and scatters have a vector index.
  */
 static void mend_index(cs_insn *i)
 {
@@ -159,7 +159,7 @@ static size_t unknown_length(const u8 *bytes, size_t left)
 	return size <= left ? size : 0;
 }
 
-/* With a length: a vector instruction. */
+/* Instructions with a known length are vector instructions. */
 static enum instruction_flow unknown_flow(const u8 *code)
 {
 	(void)code;
@@ -175,8 +175,9 @@ static size_t unknown_length(const u8 *code, size_t left)
 }
 
 /*
- * An unknown branch (capstone 4.0 has no retaa) must not pass for an instruction that goes on: bits 25 to 28 are 101x
- * in branches, exceptions and system instructions (Arm ARM, C4.1), the last of which begin with 0xd50 and go on.
+ * An unknown branch (capstone 4.0 has no retaa) must not be taken for an instruction that falls through. Bits 25 to 28
+ * are 101x in branches, exceptions and system instructions (Arm ARM, C4.1); system instructions begin with 0xd50 and
+ * fall through.
  */
 static enum instruction_flow unknown_flow(const u8 *code)
 {
@@ -219,7 +220,7 @@ static enum instruction_flow flow_of(const struct capstone *cs, csh handle, cons
 	case ARM64_INS_HLT:
 		return FLOW_STOP;
 	}
-	/* Others: a system call goes on, and what newer CPUs have (retaa, braa) is not told apart. */
+	/* System calls return here. Instructions of newer CPUs (retaa, braa) cannot be told apart. */
 	return cs->insn_group(handle, i, CS_GRP_JUMP) || cs->insn_group(handle, i, CS_GRP_RET) ||
 	       cs->insn_group(handle, i, CS_GRP_IRET) ? FLOW_UNKNOWN : FLOW_ON;
 }
@@ -340,7 +341,7 @@ static void disassemble(struct answer *to, void *arg)
 		address += n;
 		left -= n;
 	}
-	/* The process exits here: nothing needs freeing. */
+	/* The child exits after this, so nothing needs freeing. */
 }
 
 int disassembly__ask(enum machine_code machine, const void *code, size_t size, u64 address,
@@ -375,7 +376,7 @@ int disassembly__ask(enum machine_code machine, const void *code, size_t size, u
 #endif /* HAVE_CAPSTONE */
 
 /*
- * --- the parent: takes what may be lies --------------------------------------------------------
+ * --- the parent: checks the child's answer -----------------------------------------------------
  */
 
 /* Takes a NUL-terminated text of n bytes from the rest of the answer; NULL: malformed. */

@@ -37,7 +37,7 @@ struct sent_segment {
 };
 
 /*
- * --- the child: reads what nobody vouches for --------------------------------------------------
+ * --- the child: reads untrusted files ----------------------------------------------------------
  */
 
 /* Code ranges of sections: symbols outside of them are ignored. */
@@ -65,7 +65,7 @@ static enum symbol_rank rank_of(const GElf_Sym *s)
 	return GELF_ST_BIND(s->st_info) == STB_LOCAL ? SYMBOL_RANK_LOCAL : SYMBOL_RANK_GLOBAL;
 }
 
-/* Is it a function, or a label in code; not a compiler's local label or a mapping symbol? */
+/* Is it a function, or a label in code? Excludes the compiler's local labels and mapping symbols. */
 static bool is_code(const GElf_Sym *s, const char *name)
 {
 	int type = GELF_ST_TYPE(s->st_info);
@@ -137,7 +137,7 @@ static int find_code(struct reading *r, const struct elf_file *f)
 	return 0;
 }
 
-/* Reads both tables of one file; *complete: it has a .symtab. A damaged table is skipped. */
+/* Reads both symbol tables of one file. Sets *complete if it has a .symtab. A damaged table is skipped. */
 static int read_tables(struct reading *r, const struct elf_file *f, u32 *complete)
 {
 	int err = find_code(r, f);
@@ -153,8 +153,8 @@ static int read_tables(struct reading *r, const struct elf_file *f, u32 *complet
 }
 
 /*
- * Ends symbols without a size where their functions end by .eh_frame. Without .eh_frame the next symbol is their end,
- * unless local functions have no symbols.
+ * Limits symbols without a size to their function's extent in .eh_frame. If .eh_frame does not cover a symbol, it is
+ * taken to extend to the next one, unless local functions may lack symbols.
  */
 static int end_unsized(struct reading *r, const struct elf_file *f, bool has_locals)
 {
@@ -335,14 +335,14 @@ static void read_symbols(struct answer *to, void *arg)
 	if (!head.err)
 		head.err = read_all(&r, &f, *has_debug ? 1 : -1, &head);
 	give(to, &r, &f, &head);
-	/* The process exits here: nothing needs freeing. */
+	/* The child exits after this, so nothing needs freeing. */
 }
 
 /*
- * --- the parent: takes what may be lies --------------------------------------------------------
+ * --- the parent: checks the child's answer -----------------------------------------------------
  */
 
-/* Copies n elements from the rest of the answer; NULL if it is too short. */
+/* Copies the next n elements of the answer. Returns NULL if it is too short. */
 static void *take(const char **at, size_t *left, u64 n, size_t size)
 {
 	void *copy;
@@ -363,7 +363,7 @@ static bool is_errno(s64 err)
 	return err == -ENOEXEC || err == -ESTALE;
 }
 
-/* Makes any answer of the child safe to use: bounded lengths, terminated strings. */
+/* Makes any answer of the child safe to use: checks lengths and terminates strings. */
 static int take_head(struct head *head, const char **at, size_t *left)
 {
 	if (*left < sizeof(*head))
@@ -503,7 +503,7 @@ void elf_symbols__free(struct elf_symbols *s)
 	memset(s, 0, sizeof(*s));
 }
 
-/* Does the segment contain the offset; with slack, in the surrounding pages that are mapped too? */
+/* Does the segment contain the offset? With slack, the pages around the segment, which are mapped too, count. */
 static bool holds(const struct elf_segment *s, u64 offset, u64 slack)
 {
 	u64 from = s->offset - s->offset % slack, end;
@@ -523,7 +523,7 @@ int elf_symbols__address(const struct elf_symbols *s, u64 offset, u64 *address)
 
 	for (i = 0; i < 2 * ARRAY_SIZE(slacks); i++) {
 		for (seg = s->segment; seg < s->segment + s->nsegments; seg++) {
-			/* Segments may share pages of the file: prefer code, and exact matches. */
+			/* Segments may share pages of the file: prefer code and exact matches. */
 			if (seg->executable == (i % 2 == 0) &&
 			    holds(seg, offset, slacks[i / 2])) {
 				*address = offset - seg->offset + seg->address;

@@ -16,7 +16,7 @@
 #include "sym/root.h"
 #include "sym/state.h"
 
-/* Unread files held open; at the limit files are read at once, even if nobody needs their symbols. */
+/* Unread files held open. Above the limit, files are read at once, whether or not their symbols are needed. */
 #define MAX_HELD 256
 /* Files kept open after reading, for their code. */
 #define MAX_KEPT_OPEN 256
@@ -27,7 +27,7 @@
 
 struct text {
 	bool is_kept;           /* see symbols__keep_text() */
-	char text[];            /* what the tree refers to */
+	char text[];            /* the tree's nodes point here */
 };
 
 static struct text *text_of(const char *text)
@@ -156,7 +156,6 @@ int symbols__read_file(struct symbols *s, struct mapped_file *f)
 	return err;
 }
 
-/* Takes ownership of fd, and returns the known file that it is, or a new one. */
 int symbols__add_file(struct symbols *s, int fd, const struct stat *st, struct mapped_file **file)
 {
 	struct mapped_file *new = mapped_file__new(fd, st), **found;
@@ -260,7 +259,7 @@ int symbols__find_file(struct symbols *s, u32 pid, const struct mapping_line *li
 	return 0;
 }
 
-/* A file as identified by records. */
+/* A file identified as in a side-band record. */
 struct told_file {
 	u64 device, inode, generation;
 	const char *path;               /* interned */
@@ -294,7 +293,7 @@ static int keep_told(struct symbols *s, const struct told_file *told)
 }
 
 /*
- * Opens by path in the process's root, or in ours if it has exited: it must be the file that was
+ * Opens a file by its path, in the process's root or, if the process has exited, in ours. It must be the file that was
  * mapped.
  */
 int symbols__open_told(struct symbols *s, u32 pid, struct mapping *m)
@@ -344,7 +343,7 @@ int symbols__open_at_once(struct symbols *s, u32 pid, const struct mapping_line 
 	if (s->held >= MAX_HELD)
 		return 0;
 	err = symbols__open_told(s, pid, m);
-	/* Another process may have it open, or it is opened on first use. */
+	/* Another process may have it open; else it is opened on first use. */
 	m->unopened = !m->file;
 	told.file = m->file;
 	return err || !m->file ? err : keep_told(s, &told);
@@ -417,7 +416,7 @@ static void count_told(const void *node, VISIT which, void *arg)
 	((struct closing *)arg)->room += which == postorder || which == leaf;
 }
 
-/* Allocate first: a record of a closed file must not refer to it. */
+/* Allocate first, so that no record refers to a closed file. */
 void symbols__close_unmapped(struct symbols *s, bool with_names)
 {
 	struct closing c = { .symbols = s, .with_names = with_names && !s->with_source };
@@ -515,8 +514,8 @@ static int take_own_vdso(void *arg, const struct mapping_line *line)
 }
 
 /*
- * For an exited process, uses a known vdso, or ours. Kinds of processes have images of different
- * sizes, or the same names in them.
+ * For an exited process, uses a known vdso or ours. The vdsos of different kinds of processes differ in size, or have
+ * the same names.
  */
 static struct mapped_file *find_own_vdso(struct symbols *s, u64 size)
 {

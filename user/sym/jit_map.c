@@ -17,7 +17,7 @@
  * --- text --------------------------------------------------------------------------------------
  */
 
-/* A runtime has about 100,000; a file of the shortest possible lines would have 10 million. */
+/* A runtime writes about 100,000 lines; a file of the shortest possible lines would have 10 million. */
 #define MAX_PIECES (2U << 20)
 
 struct piece {
@@ -82,13 +82,13 @@ static int add_piece(struct pieces *all, const struct piece *p)
 	return ARRAY_APPEND(all->piece, all->n, *p);
 }
 
-/* Where the last MAX_PIECES lines begin. */
+/* Returns the start of the last MAX_PIECES lines. */
 static const char *last_lines(const char *text, size_t size)
 {
 	const char *at = text + size;
 	size_t n = 0;
 
-	/* Not memrchr(): the sanitizers' looks at the whole range each time. */
+	/* Not memrchr(): the sanitizers' version scans the whole range each time. */
 	while (at > text && n <= MAX_PIECES)
 		n += *--at == '\n';
 	return n > MAX_PIECES ? at + 1 : text;
@@ -121,7 +121,7 @@ static int by_start(const void *a, const void *b)
 	return x->line < y->line ? -1 : 1;
 }
 
-/* Removes overlaps: a newer piece has overwritten the older one, which is gone. */
+/* Removes overlaps: code at a newer piece has overwritten the older piece. */
 static void drop_replaced(struct pieces *all)
 {
 	struct piece *p = all->piece;
@@ -197,7 +197,7 @@ void jit_map__free(struct jit_map *j)
 	jit_map__init(j);
 }
 
-/* File times are those of the last tick, 10 ms at most; some file systems keep seconds, or every other one. */
+/* File times are up to one timer tick (10 ms) late, and some file systems round them to one or two seconds. */
 static bool is_older(const struct stat *st, s64 than_ns)
 {
 	s64 written_ns = st->st_mtim.tv_sec * (s64)NSEC_PER_SEC + st->st_mtim.tv_nsec;
@@ -276,7 +276,7 @@ static void read_map(struct answer *to, void *arg)
 	struct head head = {};
 
 	if (n > 0 && part->offset) {
-		at = memchr(text, '\n', n) ?: text + n;        /* its first line is not whole */
+		at = memchr(text, '\n', n) ?: text + n;        /* its first line is incomplete */
 		n -= at - text;
 	}
 	if (n < 0 || jit_map__parse(&t, at, n))
@@ -287,7 +287,7 @@ static void read_map(struct answer *to, void *arg)
 	answer__put(to, &head, sizeof(head));
 	answer__put(to, t.entry, t.n * sizeof(*t.entry));
 	answer__put(to, t.names, t.names_size);
-	/* The process exits here: nothing needs freeing. */
+	/* The child exits after this, so nothing needs freeing. */
 }
 
 /* Parses the answer, which is not trusted. */
@@ -343,8 +343,8 @@ int jit_map__read(struct jit_map *j, struct allowance *allowance)
 	if (err)
 		return err == -ENOMEM ? err : 0;
 	/*
-	 * The new table replaces the old one, so it does not use up the allowance; the memory of
-	 * all tables is limited elsewhere.
+	 * The new table replaces the old one, so its memory is returned to the allowance. The memory of all tables is
+	 * limited elsewhere.
 	 */
 	allowance->spent_bytes -= n < allowance->spent_bytes ? n : allowance->spent_bytes;
 	j->err = is_cut ? -EFBIG : 0;

@@ -19,7 +19,7 @@ struct line {
 	const char *module;     /* NULL: vmlinux */
 };
 
-/* Start of a symbol of any kind, where the previous one ends. */
+/* Start of a symbol of any kind, which ends the symbol before it. */
 struct start {
 	u64 address;
 	u32 owner;              /* differs between modules */
@@ -30,7 +30,7 @@ struct starts {
 	size_t n;
 };
 
-/* strtoull() would take a tenth of the time of reading the file, with over 100,000 lines. */
+/* With over 100,000 lines, strtoull() would take a tenth of the time of reading the file. */
 static char *parse_address(char *at, u64 *address)
 {
 	for (*address = 0;; at++) {
@@ -75,8 +75,8 @@ static bool parse_line(struct line *s, char *line)
 }
 
 /*
- * Is it code of the kernel or a module? Not JITed programs and trampolines, nor the padding before
- * functions (which has symbols since 6.2).
+ * Is it code of the kernel or a module? Excludes JITed programs, trampolines, and the padding before functions (which
+ * has symbols since 6.2).
  */
 static bool is_function(const struct line *s)
 {
@@ -100,7 +100,7 @@ static bool is_wanted(const struct wanted *w, const struct line *s)
 		return false;
 	if (!w->name)
 		return true;
-	/* Rejects most names: calling fnmatch() 100,000 times would take longer than reading them. */
+	/* Rejects most names cheaply: 100,000 calls of fnmatch() would take longer than reading the names. */
 	if (strncmp(w->name, s->name, w->literal))
 		return false;
 	if (!w->name[w->literal])
@@ -159,7 +159,7 @@ static void sort_starts(struct starts *s)
 	}
 }
 
-/* Both are sorted. The size of a module's last function is unknown. */
+/* Both lists are sorted. The size of a module's last function is unknown. */
 static void set_sizes(struct kernel_functions *f, const struct starts *s)
 {
 	size_t i, at = 0, next;
@@ -179,7 +179,7 @@ static void set_sizes(struct kernel_functions *f, const struct starts *s)
 	}
 }
 
-/* Numbers modules: the symbols of one are consecutive. */
+/* Numbers the modules. Symbols of a module are consecutive. */
 static u32 owner_of(const struct line *s, char *last, size_t size, u32 *owner)
 {
 	if (strncmp(s->module ?: "", last, size - 1)) {
@@ -268,7 +268,7 @@ int kernel_symbols__locate(const char *const *name, size_t n, u64 *address)
 
 	if (!file)
 		return errno == EACCES ? -EPERM : -errno;
-	/* A symbol at 0 may be per-CPU, or hidden like all others. */
+	/* A zero address may be a per-CPU symbol's, or mean that all addresses are hidden. */
 	while (!(found == all && any) && getline(&line, &size, file) >= 0) {
 		if (!parse_line(&s, line))
 			continue;
@@ -301,7 +301,7 @@ int kernel_symbol(const char *name, u64 *address)
  * --- by address --------------------------------------------------------------------------------
  */
 
-/* Limit for the last function of a module, whose size is unknown; and for the code that runs BPF programs. */
+/* Size limits: for the last function of a module, whose size is unknown, and for BPF trampolines. */
 #define MAX_UNSIZED (64 << 10)
 #define MAX_TRAMPOLINE 4096
 
@@ -316,7 +316,7 @@ static enum symbol_rank rank_of(const struct line *s, const char *types)
 	return strchr("tdbr", s->type) ? SYMBOL_RANK_LOCAL : SYMBOL_RANK_GLOBAL;
 }
 
-/* A module's symbols are consecutive: it is the last module, or a new one. */
+/* Symbols of a module are consecutive, so this is the last module or a new one. */
 static int find_module(struct kernel_symbols *k, const struct line *s, size_t *found)
 {
 	const char *name = s->module ?: "[kernel]";
@@ -342,7 +342,7 @@ struct reading {
 	bool modules_only;
 };
 
-/* BPF programs that have gone may have been between those that are there now. */
+/* BPF programs cannot extend to the next symbol: unloaded programs may have been in between. */
 static void set_size(const struct reading *r, const struct line *s, struct symbol_candidate *c)
 {
 	bool is_bpf = s->module && !strcmp(s->module, "bpf");
@@ -408,7 +408,7 @@ static int read_kernel(struct kernel_symbols *k, const char *types, bool modules
 
 	if (!file)
 		return errno == EACCES ? -EPERM : -errno;
-	/* A program that comes in between has no size. */
+	/* A program that is loaded between the two calls has no size. */
 	err = bpf_functions__read(&r.bpf) ?: read_symbols(file, &r);
 	fclose(file);
 	bpf_functions__free(&r.bpf);

@@ -13,7 +13,7 @@
 #include "base/table.h"
 
 /*
- * --- has any come? -----------------------------------------------------------------------------
+ * --- detecting newly loaded code ---------------------------------------------------------------
  */
 
 static bool has_newer(u32 *last, int (*next)(u32 id, u32 *following))
@@ -25,7 +25,10 @@ static bool has_newer(u32 *last, int (*next)(u32 id, u32 *following))
 	return *last != before;
 }
 
-/* Takes the name, which is first in a line, and the address, which is last, but not the number of users. */
+/*
+ * Hashes the name, which is the first word of the line, and the address, which is the last, but not the reference
+ * count.
+ */
 static u64 hash_module(u64 hash, const char *line)
 {
 	const char *address = strstr(line, " 0x");
@@ -62,7 +65,7 @@ bool loaded_code__has_news(struct loaded_code *c)
 }
 
 /*
- * --- how long is it? ---------------------------------------------------------------------------
+ * --- sizes of BPF functions --------------------------------------------------------------------
  */
 
 static int make_room(struct bpf_functions *f, size_t n)
@@ -70,7 +73,7 @@ static int make_room(struct bpf_functions *f, size_t n)
 	return ARRAY_RESERVE(f->function, f->room, f->n + n);
 }
 
-/* A program may have many functions; with addresses hidden, all are at 0. */
+/* A program may have many functions. If addresses are hidden, all are 0. */
 static int add_functions(struct bpf_functions *f, int fd, u32 n)
 {
 	u64 *start = calloc(n, sizeof(*start));
@@ -99,7 +102,7 @@ static int add_program(struct bpf_functions *f, u32 id)
 	u32 length = sizeof(info);
 	int fd = bpf_prog_get_fd_by_id(id), err = 0;
 
-	/* It has gone, or may not be seen. */
+	/* The program is gone, or we lack permission to see it. */
 	if (fd < 0)
 		return 0;
 	if (!bpf_obj_get_info_by_fd(fd, &info, &length) && info.nr_jited_ksyms)

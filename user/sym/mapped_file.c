@@ -97,7 +97,7 @@ static char *build_id_path(const struct build_id *id)
 	return path;
 }
 
-/* The next candidate path of the debug file. NULL: no more, or no memory. */
+/* Returns the next candidate path of the debug file. NULL: no more, or no memory. */
 static char *debug_path(const struct mapped_file *f, int place)
 {
 	const char *link = f->symbols.link.name, *slash = f->path ? strrchr(f->path, '/') : NULL;
@@ -118,8 +118,8 @@ static char *debug_path(const struct mapped_file *f, int place)
 }
 
 /*
- * Opens a candidate for the dwz file. Its path is untrusted and may name any file, so a process
- * without rights checks the build ID.
+ * Opens a candidate for the dwz file. Its path is untrusted and may name any file, so an unprivileged process checks
+ * the build ID.
  */
 static int try_alt(const struct mapped_file *f, u32 pid, const char *path,
 		   struct allowance *allowance)
@@ -183,15 +183,15 @@ static void keep_source(struct mapped_file *f, int fd, u32 pid, const char *path
 }
 
 /*
- * A file mapped by many processes is read once, with one process's debug file: that must be owned
- * by a user who could have changed the file itself.
+ * A file mapped by many processes is read once, with the debug file found through one of them. The debug file's owner
+ * must therefore be a user who could have changed the file itself.
  */
 static bool may_name(const struct mapped_file *f, const struct stat *debug)
 {
 	return (!debug->st_uid && !(debug->st_mode & S_IWOTH)) || debug->st_uid == f->uid;
 }
 
-/* Rereads both if this is the debug file; its debug information is used if f has none. */
+/* Rereads both files if this is the debug file. Its debug information is used if f has none. */
 static int try_debug(struct mapped_file *f, u32 pid, const char *path,
 		     const struct reading_wish *want)
 {
@@ -257,7 +257,7 @@ int mapped_file__read(struct mapped_file *f, const struct reading_wish *want)
 
 	if (f->fd < 0)
 		return 0;
-	elf_symbols__free(&f->symbols);         /* from an interrupted call */
+	elf_symbols__free(&f->symbols);         /* left by an interrupted call */
 	err = elf_symbols__read(&f->symbols, f->fd, -1, want->allowance);
 	f->is_elf = !err;
 	f->err = is_fault(err) ? err : !err && f->symbols.dropped ? -E2BIG : 0;

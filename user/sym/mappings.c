@@ -73,7 +73,7 @@ bool mapping__parse(struct mapping_line *m, char *line)
 	    !take_number(&line, 16, ' ', &minor))
 		return false;
 	m->device = major << 32 | minor;
-	/* Without a name, some kernels end the line directly after the inode. */
+	/* If a mapping has no name, some kernels end the line directly after the inode. */
 	m->inode = strtoull(line, &name, 10);
 	if (name == line || (*name && *name != ' '))
 		return false;
@@ -105,7 +105,7 @@ static const char *below_root(const char *name, const char *root, size_t len)
 
 /* The kernel returns a page per read, which is more than stdio's buffer. */
 #define MAPS_BUFFER 4096
-/* Short lines between two checks of the clock and of signals; a long line may take long by itself. */
+/* Short lines between two checks of the clock and of signals. A long line may take long by itself. */
 #define LINES_AT_ONCE 64
 #define LONG_LINE 512
 
@@ -114,7 +114,7 @@ static const char *below_root(const char *name, const char *root, size_t len)
  * names of processes just seen.
  */
 #define PATIENCE_NS (50 * NSEC_PER_MSEC)
-/* Wall-clock limit, for a machine so busy that little CPU time passes. */
+/* Wall-clock limit, for a machine so busy that little CPU time is consumed. */
 #define LAST_NS (5 * MAPPINGS_TIME_NS)
 
 struct reading {
@@ -268,7 +268,7 @@ static int read_thread(u64 field[STAT_FIELDS], u32 tid, bool *ended)
 	return 0;
 }
 
-/* If the first thread has ended, the fields are those of another, but for the time of the process's start. */
+/* If the first thread has exited, the fields are those of another thread, except for the process's start time. */
 static int read_fields(u64 field[STAT_FIELDS], u32 pid)
 {
 	u64 start_time;
@@ -299,7 +299,7 @@ static int read_stat(struct process_stamp *p, u32 pid)
 	return 0;
 }
 
-/* So that one tick of a process that has just begun is no large share. */
+/* Keeps a single tick of a process that has just started from becoming a large share. */
 #define YOUNG_TICKS 10
 
 int process_cpu_share(u32 pid, u64 *share)

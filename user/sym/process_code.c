@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The code of a process: its mappings, shared with its parent's until one of both changes. */
+/* The code of a process: its mappings, shared with its parent's until either changes. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,6 @@ void code__let_go(struct code *c)
 	free(c);
 }
 
-/* Takes ownership of the array, also on failure. NULL: no memory. */
 struct code *code__new(struct mapping *mapping, size_t n)
 {
 	struct code *c = calloc(1, sizeof(*c));
@@ -28,7 +27,6 @@ struct code *code__new(struct mapping *mapping, size_t n)
 	return c;
 }
 
-/* Unshares p's code, and makes room for more mappings. */
 int process__own_code(struct process *p, size_t more)
 {
 	struct code *old = p->code;
@@ -74,7 +72,7 @@ const struct mapping *process__find_current(const struct process *p, u64 address
 }
 
 /*
- * The last mapping there before that time. The list is unordered: records may arrive after newer
+ * Returns the last mapping at the address before that time. The list is unordered, since records may arrive after newer
  * mappings have been seen.
  */
 static const struct mapping *find_former(const struct process *p, u64 address, u64 at_ns)
@@ -98,14 +96,12 @@ const struct mapping *process__find_mapping(const struct process *p, u64 address
 	return m && m->from_ns <= at_ns ? m : find_former(p, address, at_ns);
 }
 
-/* Do both give the same names? */
 bool mapping__is_same_code(const struct mapping *a, const struct mapping *b)
 {
 	return a->inode == b->inode && a->module == b->module && a->path == b->path &&
 	       a->start - a->offset == b->start - b->offset;
 }
 
-/* Keeps a replaced mapping, unless the new one has the same names. Dropped if out of memory. */
 void process__keep_former(struct process *p, const struct mapping *old, const struct mapping *new)
 {
 	if (!old->executable || mapping__is_same_code(old, new))

@@ -57,7 +57,7 @@ void symbols__free_process(struct symbols *s, struct process *p)
 	free(p);
 }
 
-/* Shared code is counted at the parent. */
+/* Shared code is charged to the parent. */
 void symbols__count_kept(struct symbols *s, struct process *p)
 {
 	size_t now = 1 + p->nformer + p->jit.table.n;
@@ -68,7 +68,7 @@ void symbols__count_kept(struct symbols *s, struct process *p)
 	p->kept = now;
 }
 
-/* Removes it from the list of processes with the same pid. */
+/* Removes a process from the list of those with the same PID. */
 static void unchain(struct symbols *s, struct process *p)
 {
 	struct process **at = tfind(p, &s->processes, compare_processes);
@@ -94,7 +94,6 @@ static void forget(struct symbols *s, struct process *p)
 	symbols__free_process(s, p);
 }
 
-/* Makes it the most recently seen, and forgets the oldest ones above the limit. */
 void symbols__note_seen(struct symbols *s, struct process *p)
 {
 	struct process *first;
@@ -113,7 +112,6 @@ void symbols__note_seen(struct symbols *s, struct process *p)
 	}
 }
 
-/* Ends the process or its current program. */
 void symbols__end_process(struct symbols *s, struct process *p, u64 at_ns)
 {
 	if (p->over_ns)
@@ -123,7 +121,6 @@ void symbols__end_process(struct symbols *s, struct process *p, u64 at_ns)
 	p->over_ns = at_ns ?: 1;
 }
 
-/* Adds one that begins then; the previous one with that pid has ended. */
 struct process *symbols__add_process(struct symbols *s, u32 pid, u64 from_ns)
 {
 	struct process *p = calloc(1, sizeof(*p)), **at, *old;
@@ -155,8 +152,8 @@ static bool is_gone(u32 pid)
 }
 
 /*
- * The exit of the first thread is reported like that of the process, but other threads may continue: it has ended when
- * its pid is gone, which nobody tells the time of.
+ * The exit of the first thread is reported like that of the process, but other threads may continue. The process has
+ * ended when its PID is gone; no record has the time of that.
  */
 static bool has_ended(struct process *p, u64 before_ns)
 {
@@ -183,7 +180,7 @@ static void mark_files_of(const struct process *p)
 	mark_files(p->former, p->nformer);
 }
 
-/* Closes files that only ended programs had mapped; not worth it below this number of open files. */
+/* With fewer files open, it is not worth closing those that only ended programs had mapped. */
 #define HELD_TO_NOTE 32
 
 static void let_files_go(struct symbols *s, bool with_names)
@@ -215,7 +212,7 @@ void symbols__forget_over(struct symbols *s, u64 before_ns)
 		let_files_go(s, false);
 }
 
-/* A process of which nothing is known is noted when its pid is gone: it may have run until now. */
+/* Adds an unknown process once its PID is gone: it may have run until now. */
 static void note_gone(struct symbols *s, u32 pid)
 {
 	struct process *p = is_gone(pid) ? symbols__add_process(s, pid, 0) : NULL;
@@ -249,7 +246,7 @@ struct taking {
 	struct symbols *symbols;
 	struct process *process;
 	bool is_same;           /* its earlier mappings are of the same address space */
-	u64 from_ns;            /* for mappings not there when it was last seen */
+	u64 from_ns;            /* for mappings that were not there when the process was last seen */
 	struct mapping *mapping;
 	size_t n;
 	bool makes_code;
@@ -264,7 +261,6 @@ static const char *base_name(const char *name)
 	return slash && slash[1] ? slash + 1 : name;
 }
 
-/* The kernel's internal files have names that look like paths. */
 bool mapping_line__has_path(const struct mapping_line *line)
 {
 	static const char *const memory[] = {
@@ -280,7 +276,6 @@ bool mapping_line__has_path(const struct mapping_line *line)
 	return true;
 }
 
-/* Can it be generated code? Not in a file, or in an unlinked one. */
 bool mapping_line__is_made(const struct mapping_line *line)
 {
 	if (!line->executable)
@@ -290,7 +285,7 @@ bool mapping_line__is_made(const struct mapping_line *line)
 	       !strncmp(line->name, "[heap]", 6) || !strncmp(line->name, "[stack", 6);
 }
 
-/* Reuses the file of an unchanged mapping: most are, and opening takes some microseconds. */
+/* Reuses the file of an unchanged mapping. Most are unchanged, and opening a file takes some microseconds. */
 static const struct mapping *known_mapping(const struct taking *t, const struct mapping *m)
 {
 	const struct mapping *old = t->is_same ? process__find_current(t->process, m->start) : NULL;
@@ -320,14 +315,15 @@ static int take_file(const struct taking *t, const struct mapping_line *line, st
 }
 
 /*
- * Limits of new names of mappings: of all together, of a process, and of a user but root, which is counted from where
- * one process cannot come alone. So none takes the room of others. Paths too long to be opened are dropped.
+ * Limits for the names of mappings, so that nobody can use up the room of others: for all together, for each process,
+ * and for each user except root. Users are charged only once the total exceeds the limit of one process. Paths too long
+ * to be opened are dropped.
  */
 #define MAX_PATH_BYTES (32 << 20)
 #define MAX_PATH_BYTES_OF_USER (MAX_PATH_BYTES / 4)
 #define MAX_PATH_BYTES_OF_PROCESS (MAX_PATH_BYTES / 8)
 
-/* The share that a process's user has used; NULL: none is counted. Users with the same slot have one together. */
+/* Returns the bytes charged to a process's user, NULL if that is not counted. Users in the same slot share them. */
 static size_t *share_of_user(struct symbols *s, struct process *p)
 {
 	struct process_self self;
@@ -370,7 +366,7 @@ static size_t keep_names(const struct mapping *m, size_t n)
 	return bytes;
 }
 
-/* A name is charged to the first of the processes that use it, as if it were new with that. */
+/* Each name is charged to the first process that uses it, as if it had been new then. */
 static void charge_again(struct symbols *s, struct process *p)
 {
 	size_t bytes = keep_names(p->former, p->nformer);
@@ -443,10 +439,7 @@ static int take_mapping(void *arg, const struct mapping_line *line)
 	return ARRAY_APPEND(t->mapping, t->n, m);
 }
 
-/*
- * Keeps earlier code: as current if nothing is mapped there now, else as former. Both lists are
- * sorted.
- */
+/* Keeps earlier code: as current if nothing is mapped there now, else as former. Both lists are sorted. */
 static int keep_code(struct taking *t, struct process *p)
 {
 	size_t before = p->code ? p->code->n : 0, now = 0, old, n = 0, kept = 0;
@@ -481,7 +474,7 @@ bool process__is_same(const struct process_stamp *a, const struct process_stamp 
 	return a->start_time == b->start_time && a->code == b->code && a->stack == b->stack;
 }
 
-/* Is it the same program as seen before, or known only from records? */
+/* Is it the same program as last seen? True if it is known only from records. */
 static bool goes_on(const struct process *p, const struct process_stamp *now)
 {
 	return !p->stamp.start_time || process__is_same(&p->stamp, now);
@@ -537,7 +530,6 @@ static int take_mappings(struct symbols *s, struct process *p, const struct proc
 	return 0;
 }
 
-/* Opens its JIT map, if it can have one: it may appear at any time. */
 int symbols__take_jit_map(struct symbols *s, struct process *p)
 {
 	bool held = p->jit.fd >= 0;
@@ -550,7 +542,10 @@ int symbols__take_jit_map(struct symbols *s, struct process *p)
 	return 0;
 }
 
-/* It is seen running after its end, or as another program: who ran at its end may have run until now. */
+/*
+ * The process was seen running after its recorded end, or as another program. In the latter case, the old program may
+ * have run until now.
+ */
 static struct process *continue_process(struct symbols *s, struct process *old, const struct process_stamp *now)
 {
 	u64 gone_ns = goes_on(old, now) ? 0 : monotonic_ns();
@@ -573,7 +568,7 @@ int symbols__see(struct symbols *s, u32 pid)
 			p->jit_due = true;
 		return err;
 	}
-	/* An exec without a record, or only the first thread has ended. */
+	/* An exec was not recorded, or only the first thread has exited. */
 	if (p && (p->over_ns || !goes_on(p, &stamp)))
 		p = continue_process(s, p, &stamp);
 	else if (!p)

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "sym/state.h"
 
-/* Limit per process of mappings from records. */
+/* Limit for the mappings that records add to a process. */
 #define MAX_MAPPINGS 8192
 
 static int insert_mapping(struct process *p, const struct mapping *m)
@@ -26,7 +26,7 @@ static int insert_mapping(struct process *p, const struct mapping *m)
 	return 0;
 }
 
-/* Removes from p's mappings the range that m replaces; cut mappings keep their outer parts. */
+/* Removes the range of m from p's mappings. Mappings that extend beyond m keep the parts outside. */
 static int cut_mappings(struct process *p, const struct mapping *m)
 {
 	size_t i, n = 0, total = p->code->n;
@@ -66,16 +66,15 @@ static int put_mapping(struct process *p, const struct mapping *m)
 }
 
 /*
- * Is the record from before the process was seen? Then the mappings seen are newer. A record from
- * during the read may belong to the mappings seen or to later ones; if it is older, a further
- * record follows.
+ * Is the record older than the last read of the mappings? Then the mappings read are newer. A record from during the
+ * read may belong to the mappings read or to later ones; if it is outdated, another record follows.
  */
 static bool is_old(const struct process *p, u64 at_ns)
 {
 	return at_ns < p->seen_ns;
 }
 
-/* Mappings per process in a burst, and per second over time; more cost that process its names. */
+/* Mappings per process in a burst, and per second over time. A process that creates more loses names. */
 #define MAPPINGS_AT_ONCE 4096
 #define MAPPINGS_A_SECOND 512
 
@@ -92,7 +91,7 @@ static bool has_credit(struct process *p, u64 at_ns)
 	return true;
 }
 
-/* The mapping with exactly this range. */
+/* Returns the mapping with exactly this range. */
 static struct mapping *find_exactly(const struct process *p, u64 start, u64 end)
 {
 	struct mapping *m = (struct mapping *)process__find_current(p, start);
@@ -106,7 +105,7 @@ static int take_told(struct symbols *s, struct process *p, const struct mapping_
 	struct mapping *old = find_exactly(p, m->start, m->end);
 	int err;
 
-	/* Already seen, with unknown mapping time; other mappings may have been there before. */
+	/* Already seen, but its mapping time was unknown, and other mappings may have been there before. */
 	if (old && mapping__is_same_code(old, m)) {
 		if (m->from_ns <= p->seen_until_ns && old->path && old->from_ns == p->from_ns)
 			old->from_ns = m->from_ns;
@@ -175,7 +174,7 @@ int symbols__forked(struct symbols *s, u32 pid, u32 parent, u64 at_ns)
 	if (pid == parent)
 		return 0;
 	from = symbols__find_process_at(s, parent, at_ns);
-	/* It started before the records, and may still exist. */
+	/* The parent started before the records, and may still exist. */
 	if (!from && symbols__see(s, parent) == -ENOMEM)
 		return -ENOMEM;
 	from = from ?: symbols__find_process_at(s, parent, at_ns);
@@ -192,7 +191,7 @@ int symbols__forked(struct symbols *s, u32 pid, u32 parent, u64 at_ns)
 	return 0;
 }
 
-/* It was seen as its current program, and it is told only now that this one began earlier. */
+/* The process was seen as its current program before the record of its exec arrived, which has an earlier time. */
 static void began_earlier(struct process *p, u64 at_ns)
 {
 	size_t i;
@@ -206,7 +205,7 @@ static void began_earlier(struct process *p, u64 at_ns)
 	p->from_ns = at_ns;
 }
 
-/* The mappings were seen after the exec, so they are the new program's; nothing is known of the one before. */
+/* The mappings were read after the exec, so they belong to the new program. Nothing is known of the old program's. */
 static void take_over(struct process *to, struct process *from)
 {
 	struct jit_map jit = to->jit;
@@ -251,7 +250,7 @@ void symbols__exited(struct symbols *s, u32 pid, u64 at_ns)
 		symbols__end_process(s, p, at_ns);
 }
 
-/* Such a process holds its mmap lock most of the time, and reading its mappings would block. */
+/* Such a process holds its mmap lock most of the time, so reading its mappings would block. */
 static bool is_stormy(const struct process *p)
 {
 	return p->debt_ns >= (u64)MAPPINGS_AT_ONCE / 2 * (NSEC_PER_SEC / MAPPINGS_A_SECOND);

@@ -17,18 +17,18 @@
 
 /* Idle readers kept. Restarting one rereads its file. */
 #define MAX_READERS 32
-/* Consecutive failures: libdw may fail on single addresses; more are the file's fault. */
+/* Limit of consecutive failures. libdw may fail on single addresses; more failures mean that the file is damaged. */
 #define MAX_FAILURES 3
 #define MAX_ANSWER (64 << 10)
 
 /*
- * An answer: a status, then for each place the line in four bytes, and the function and file,
- * NUL-terminated, "" if unknown.
+ * An answer is a status, then for each place the line in four bytes, and the function and file, NUL-terminated, "" if
+ * unknown.
  */
 enum { ANSWER_PLACES = '=', ANSWER_DAMAGED = '!' };
 
 /*
- * --- the child: reads what nobody vouches for --------------------------------------------------
+ * --- the child: reads untrusted files ----------------------------------------------------------
  */
 
 struct message {
@@ -115,11 +115,11 @@ static void serve(struct answer *to, void *arg)
 		else
 			answer_one(to, source, address);
 	}
-	/* The process exits here: nothing needs freeing. */
+	/* The child exits after this, so nothing needs freeing. */
 }
 
 /*
- * --- the reader's life -------------------------------------------------------------------------
+ * --- starting and stopping readers -------------------------------------------------------------
  */
 
 void source_file__init(struct source_file *f)
@@ -147,7 +147,7 @@ static void end_reader(struct sources *s, struct source_file *f)
 	s->nreaders--;
 }
 
-/* Makes it the most recently queried. */
+/* Starts the reader if it is not running, and makes it the most recently queried one. */
 static int start_reader(struct sources *s, struct source_file *f)
 {
 	int ends[2], files[] = { f->fd, f->alt_fd }, err;
@@ -200,7 +200,7 @@ static ssize_t ask_reader(struct sources *s, struct source_file *f, u64 address,
 }
 
 /*
- * --- what is known -----------------------------------------------------------------------------
+ * --- known addresses ---------------------------------------------------------------------------
  */
 
 struct known_address {
@@ -221,7 +221,7 @@ static int compare_texts(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-/* Takes the next text of an answer, as its shared copy. "" becomes NULL. */
+/* Takes the next text of an answer, and returns a shared copy. "" becomes NULL. */
 static int take_text(struct sources *s, const char **at, const char *end, const char **text)
 {
 	const char *start = *at, *nul = memchr(start, 0, end - start);
@@ -348,7 +348,7 @@ int sources__ask(struct sources *s, struct source_file *f, const char *name, u64
 }
 
 /*
- * --- all of them -------------------------------------------------------------------------------
+ * --- all sources -------------------------------------------------------------------------------
  */
 
 void sources__init(struct sources *s)

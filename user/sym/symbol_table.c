@@ -12,7 +12,7 @@
 /* A hostile file could nest a million symbols; compilers nest one or two. */
 #define MAX_NESTING 64
 #define MAX_SIZE (UINT32_MAX >> 1)
-/* Limit of all names: offsets have 32 bits, and memory is ours. */
+/* Limit of all names: offsets have 32 bits, and the memory is charged to us. */
 #define MAX_NAMES (512U << 20)
 
 /*
@@ -130,7 +130,7 @@ char *symbol_name__cut(const char *name)
 	return asprintf(&cut, "%.*s...", (int)len, name) < 0 ? NULL : cut;
 }
 
-/* The name itself if that is what is shown. */
+/* Returns the name itself if it is shown unchanged. */
 static char *copy_shown(char *name, struct demangler *d)
 {
 	char *text = malloc(DEMANGLED_MAX), *shown, *from = name;
@@ -148,7 +148,7 @@ static char *copy_shown(char *name, struct demangler *d)
 
 const char *symbol_table__shown(struct symbol_table *t, u32 i, struct demangler *d)
 {
-	/* Most are never looked up, and calloc() does not touch large arrays. */
+	/* Allocate on first use: most tables are never queried. calloc() does not touch large arrays. */
 	if (!t->shown)
 		t->shown = calloc(t->n, sizeof(*t->shown));
 	if (t->shown && !t->shown[i])
@@ -157,10 +157,10 @@ const char *symbol_table__shown(struct symbol_table *t, u32 i, struct demangler 
 }
 
 /*
- * --- the choice --------------------------------------------------------------------------------
+ * --- choosing names ----------------------------------------------------------------------------
  */
 
-/* Negative: a is the better name. */
+/* Negative if a is the better name. */
 static int compare_names(const char *a, const char *b)
 {
 	size_t under_a = strspn(a, "_"), under_b = strspn(b, "_");
@@ -201,7 +201,7 @@ void symbol_list__free(struct symbol_list *l)
 	memset(l, 0, sizeof(*l));
 }
 
-/* Orders the best name of each address first. */
+/* Sorts by address, and puts the best name of each address first. */
 static int compare_candidates(const void *a, const void *b, void *names)
 {
 	const struct symbol_candidate *x = a, *y = b;
@@ -213,7 +213,7 @@ static int compare_candidates(const void *a, const void *b, void *names)
 	return compare_names((char *)names + x->name, (char *)names + y->name);
 }
 
-/* One candidate per address: the best name, and the largest size. */
+/* Leaves one candidate per address, with the best name and the largest size. */
 static void choose_names(struct symbol_list *l)
 {
 	struct symbol_candidate *s = l->symbol;
@@ -229,8 +229,8 @@ static void choose_names(struct symbol_list *l)
 }
 
 /*
- * End of an unsized symbol: the next symbol, the end of the section, or the end of the enclosing
- * symbol (reach), if any.
+ * End of an unsized symbol: the next symbol, the end of the section, or the end of the enclosing symbol (reach), if
+ * any, whichever comes first.
  */
 static u64 unsized(const struct symbol_list *l, size_t i, u64 reach)
 {

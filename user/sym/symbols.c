@@ -84,7 +84,7 @@ static int name_in_jit_map(struct symbols *s, struct process *p, u64 address,
 	i = symbol_table__find(&p->jit.table, address);
 	if (i == SYMBOL_NONE)
 		return 0;
-	/* The table is replaced when the map grows, but the name must stay. */
+	/* The table is replaced when the map grows, but returned names must stay valid. */
 	name = intern_cut(s, symbol_table__name(&p->jit.table, i));
 	if (!name)
 		return -ENOMEM;
@@ -103,8 +103,8 @@ static struct mapping *find_mapping(const struct process *p, u64 address, u64 at
 }
 
 /*
- * Code in memory of its own: in no file, or in one without a path that is no program. Not what the kernel maps:
- * [uprobes].
+ * Is it code that the process generated: anonymous, or in a file without a path that is not an ELF file? Excludes
+ * special mappings of the kernel, such as [uprobes].
  */
 static bool is_generated(const struct mapping *m)
 {
@@ -204,7 +204,7 @@ bool symbols__user_is_32_bit(struct symbols *s, u32 pid, u64 address)
 	return m && is_32_bit(m);
 }
 
-/* Is it still the process that was seen, not another program or a reused pid? */
+/* Is it still the process that was seen, rather than another program or a process that reuses the PID? */
 static bool is_there(const struct process *p)
 {
 	struct process_stamp now;
@@ -235,7 +235,7 @@ int symbols__stamp(const struct symbols *s, u32 pid, struct process_stamp *stamp
 {
 	const struct process *p = symbols__find_process(s, pid);
 
-	/* Processes known only from records have none. */
+	/* Processes known only from records have no stamp. */
 	if (!p || !p->stamp.start_time)
 		return -ESRCH;
 	*stamp = p->stamp;
@@ -270,7 +270,7 @@ int symbols__each_code(struct symbols *s, u32 pid, code_visit visit, void *arg)
 	return err;
 }
 
-/* Reopens a file that was read and closed meanwhile, if it is still mapped. */
+/* Reopens a file that was read and then closed, if it is still mapped. */
 int symbols__open_code(struct symbols *s, u32 pid, const struct symbols_code *code)
 {
 	const struct process *p = symbols__find_process(s, pid);
@@ -343,7 +343,7 @@ static int read_kernel(struct symbols *s)
 {
 	if (s->kernel_read)
 		return 0;
-	/* Before reading: what comes meanwhile is news at the next look. */
+	/* Check before reading: code loaded meanwhile is found by the next check. */
 	loaded_code__has_news(&s->loaded);
 	s->looked_ns = monotonic_ns();
 	s->kernel_read = true;
@@ -355,7 +355,7 @@ void symbols__leave_kernel(struct symbols *s)
 	s->kernel_read = s->kernel_left = true;
 }
 
-/* On failure the last one stays. */
+/* On failure, the previous tables stay. */
 static int reread_modules(struct symbols *s)
 {
 	struct kernel_symbols now = {};
@@ -370,7 +370,7 @@ static int reread_modules(struct symbols *s)
 	return 0;
 }
 
-/* Time between two looks that nobody asked for; and after a reading, as a multiple of the time that it took. */
+/* Time between two periodic checks; and the time to wait after a read, as a multiple of the read's duration. */
 #define LOOK_NS (100 * NSEC_PER_MSEC)
 #define REREAD_FACTOR 10
 
@@ -389,7 +389,7 @@ static int look_again(struct symbols *s)
 
 u64 symbols__kernel_changes(struct symbols *s)
 {
-	/* Without memory the names stay as they are. */
+	/* If out of memory, the names stay as they are. */
 	if (s->kernel_read)
 		look_again(s);
 	return s->kernel_changes;
@@ -401,7 +401,7 @@ static bool covers(const struct kernel_symbols *k, u64 address, u32 *i)
 	return *i != SYMBOL_NONE;
 }
 
-/* The kernel itself is where it was. A module or BPF program that has gone since keeps its names for a while. */
+/* The kernel itself does not move. A module or BPF program that has been unloaded keeps its names for a while. */
 static struct kernel_symbols *find_kernel(struct symbols *s, u64 address, u32 *i)
 {
 	bool is_there = covers(&s->kernel, address, i);
@@ -418,7 +418,7 @@ static struct kernel_symbols *find_kernel(struct symbols *s, u64 address, u32 *i
 	return covers(&s->before, address, i) ? &s->before : NULL;
 }
 
-/* Tables of modules are replaced, but the names must stay. */
+/* Module tables are replaced, but returned names must stay valid. */
 static int keep_names(struct symbols *s, struct symbol *found)
 {
 	found->module = symbols__intern(s, found->module);
@@ -467,7 +467,7 @@ int symbols__kernel_source(struct symbols *s, u64 address, const struct source_p
 }
 
 /*
- * --- all of it ---------------------------------------------------------------------------------
+ * --- setup and teardown ------------------------------------------------------------------------
  */
 
 int symbols__new(struct symbols **s)
