@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Runs the call frame instructions of .eh_frame, which locate the caller's registers at each
- * instruction of a function (DWARF 5, 6.4.2), and converts them to the rules of bpf/lib/unwind.h.
- * Only sp, fp and the return address are tracked, and the base register if asked for.
+ * Runs the call frame instructions of .eh_frame, which locate the caller's registers at each instruction of a function
+ * (DWARF 5, 6.4.2), and converts them to the rules of bpf/lib/unwind.h. Only sp, fp and the return address are tracked,
+ * and the base register on request.
  *
- * libdw gives the same results (tests/unit/test_unwind_cfi.c compares them) in five times the time,
- * and runs a function from its start for each row: a hostile file makes that quadratic in its size.
+ * libdw gives the same results (tests/unit/test_unwind_cfi.c compares them), but takes five times as long, and runs a
+ * function from its start for each row, which makes a hostile file's cost quadratic in its size.
  */
 #ifndef TALLY_UNWIND_CFA_H
 #define TALLY_UNWIND_CFA_H
@@ -32,36 +32,34 @@ struct cfa_place {
 struct cfa_state {
 	u64 reg;                        /* CFA = reg + offset */
 	s64 offset;
-	bool by_expression;             /* or instead of reg + offset: */
+	bool by_expression;             /* if set, the following replace reg + offset: */
 	enum unwind_cfa shape;          /* UNWIND_UNSUPPORTED if not a known shape */
 	s64 shape_offset, shape_second;
 	struct cfa_place fp, sp, ra, base;
 };
 
-/* Shared by many functions (a CIE). */
+/* State shared by the functions of a CIE. */
 struct cfa_common {
 	const struct unwind_machine *machine;
 	u64 code_unit;
 	s64 data_unit;
 	bool is_signal_frame;
-	bool has_other_ra;      /* the return address is in another register than the machine's */
-	/* rules say where the base register is; else those that need it are unsupported */
+	bool has_other_ra;      /* the return address is not in the machine's usual register */
+	/* rules track the base register; else rules that need it are unsupported */
 	bool tracks_base;
-	bool *needs_base;               /* set if there is such a rule */
+	bool *needs_base;               /* set if a rule needs the base register */
 	struct cfa_state initial;
 };
 
 /*
- * Called for each rule with the offset from the function's start where it takes effect. Offsets
- * rise from 0; a rule equal to the previous one is not reported. -ENOMEM and other errors are
- * passed on.
+ * Called for each rule with the offset from the function's start at which it takes effect. Offsets increase from 0; a
+ * rule equal to the previous one is not reported. A non-zero result is passed on.
  */
 typedef int (*cfa_visit)(void *arg, u32 offset, const struct unwind_rule *rule);
 
 /*
- * Runs the instructions of a function of size bytes. Instructions that are not understood make the
- * rest UNWIND_UNSUPPORTED. *steps is the number of instructions that may still be run: -E2BIG when
- * used up.
+ * Runs the instructions of a function of size bytes. An unknown instruction makes all further rules UNWIND_UNSUPPORTED.
+ * *steps is the number of instructions that may still be run; -E2BIG if it runs out.
  */
 int cfa__run(const struct cfa_common *common, struct cursor program, u32 size, u64 *steps,
 	     cfa_visit visit, void *arg);

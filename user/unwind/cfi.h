@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Converts the .eh_frame of an ELF file to the tables of bpf/lib/unwind.h, in a process without
- * rights (base/confined.h).
+ * Converts the .eh_frame of an ELF file to the tables of bpf/lib/unwind.h, in an unprivileged process
+ * (base/confined.h).
  */
 #ifndef TALLY_UNWIND_CFI_H
 #define TALLY_UNWIND_CFI_H
@@ -28,12 +28,12 @@ int cfi_table__read(struct cfi_table *t, int fd, struct allowance *allowance);
 void cfi_table__free(struct cfi_table *t);
 
 /*
- * Its parts: the work of the process without rights, which takes ownership of fd; its answer, which
- * the caller frees; and parsing that answer, whatever it contains.
+ * The parts of cfi_table__read(): make the table in the unprivileged process, which takes ownership of fd; get its
+ * answer, which the caller frees; and parse the untrusted answer.
  */
 int cfi_table__make(struct cfi_table *t, int fd, const struct unwind_machine *machine);
 int cfi_table__ask(int fd, struct allowance *allowance, void **answer, size_t *size);
-/* Without waiting: see base/confined.h. */
+/* Same without waiting: see base/confined.h. */
 int cfi_table__begin(struct confined_job *job, int fd, struct allowance *allowance);
 int cfi_table__take(struct cfi_table *t, const void *answer, size_t size);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Converts .eh_frame (Linux Standard Base, 10.6) to rules by address. Unordered, overlapping and
- * damaged functions, and those outside the code, are handled.
+ * Converts .eh_frame (Linux Standard Base, 10.6) to rules by address. Handles functions that are unordered, overlap,
+ * are damaged, or lie outside the code.
  */
 #ifndef TALLY_UNWIND_EH_FRAME_H
 #define TALLY_UNWIND_EH_FRAME_H
@@ -21,7 +21,7 @@ struct eh_frame_counts {
 	u64 unsupported;        /* unsupported rows */
 };
 
-/* A file's rules by number. The first ones always exist. */
+/* A file's rules, by number. The rules below RULES_FIXED always exist. */
 enum { RULE_UNKNOWN, RULE_UNSUPPORTED, RULES_FIXED };
 
 struct rule_set {
@@ -29,7 +29,7 @@ struct rule_set {
 	u32 n;
 	u32 bucket[2 * UNWIND_RULES];           /* number + 1 */
 	bool tracks_base;       /* set after init: see struct cfa_common */
-	bool needs_base;        /* result: there are rules that need it */
+	bool needs_base;        /* result: some rules need the base register */
 };
 
 void rule_set__init(struct rule_set *s);
@@ -49,9 +49,9 @@ struct eh_frame_rows {
 #define EH_FRAME_MAX_PAGES (1U << 22)
 
 /*
- * Reads the section at address, of a machine's file with these segments. It ends with its bytes or a zero
- * length. Returns 0, even if nothing was readable (nrows is 0 then); -E2BIG: takes too long or has
- * too much code; -ENOMEM.
+ * Reads the section at address of a file with these segments. The section ends at its size or at an entry with length
+ * zero. Returns 0, even if nothing was readable (nrows is then 0); -E2BIG: takes too long or has too much code;
+ * -ENOMEM.
  */
 int eh_frame__read(struct eh_frame_rows *rows, struct rule_set *rules, struct eh_frame_counts *counts,
 		   const struct unwind_machine *machine, struct cursor section, u64 address,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The maps of bpf/lib/unwind.h, open; they remain the caller's. */
+/* Descriptors of the maps of bpf/lib/unwind.h. They remain the caller's. */
 #ifndef TALLY_UNWIND_MAPS_H
 #define TALLY_UNWIND_MAPS_H
 

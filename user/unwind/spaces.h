@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The code that processes have mapped, in the maps of bpf/lib/unwind.h. Replaced data stays valid
- * for a second, for programs that may still be reading it.
+ * The code that processes have mapped, in the maps of bpf/lib/unwind.h. Replaced data stays valid for a second, since
+ * BPF programs may still be reading it.
  */
 #ifndef TALLY_UNWIND_SPACES_H
 #define TALLY_UNWIND_SPACES_H
@@ -34,7 +34,7 @@ struct unwind_spaces {
 	void *processes;                        /* tree */
 	TAILQ_HEAD(known, unwind_space_of) known;
 	u64 swept_ns;
-	u64 nknown, refused;                    /* refused: lacked room */
+	u64 nknown, refused;                    /* refused: no room */
 };
 
 /*
@@ -48,29 +48,29 @@ void unwind_spaces__free(struct unwind_spaces *s);
 bool unwind_spaces__has(const struct unwind_spaces *s, u32 pid, const struct process_stamp *stamp);
 
 /*
- * Sets the n mappings of a process, sorted by address. Without room it gets none, which is counted.
- * Returns 0 or -ENOMEM.
+ * Sets the n mappings of a process, sorted by address. Without room for them the process gets none, and is counted as
+ * refused. Returns 0 or -ENOMEM.
  */
 int unwind_spaces__put(struct unwind_spaces *s, u32 pid, const struct process_stamp *stamp,
 		       const struct unwind_mapping *mapping, u32 n);
 
 /*
- * A JIT compiler can change its process's mappings a thousand times a second. Reading a process's
- * mappings may take a tenth of a CPU: records the time the last read took, and decides whether
- * another is allowed. *known: it has a range.
+ * A JIT compiler can change its process's mappings a thousand times a second. Reading them may take at most a tenth of
+ * a CPU per process: note_seen() records how long the last read took, and may_see() decides whether another is allowed.
+ * *known: the process has a range.
  */
 void unwind_spaces__note_seen(struct unwind_spaces *s, u32 pid, u64 now_ns, u64 took_ns);
 bool unwind_spaces__may_see(const struct unwind_spaces *s, u32 pid, u64 now_ns, bool *known);
 
-/* Gives a child its parent's mappings; does nothing if those are unknown. Returns 0 or -ENOMEM. */
+/* Gives a child its parent's mappings. Does nothing if those are unknown. Returns 0 or -ENOMEM. */
 int unwind_spaces__fork(struct unwind_spaces *s, u32 pid, u32 parent);
 
-/* The mapping of a process at an address; NULL: none is known. Valid until the next change. */
+/* Returns the mapping of a process at an address, NULL if none is known. Valid until the next change. */
 const struct unwind_mapping *unwind_spaces__find(const struct unwind_spaces *s, u32 pid, u64 address);
 
 /*
- * For each mapping that waits for a file, by the file's token: settle() fills in the mapping and
- * clears the token.
+ * Calls settle() for each mapping that waits for the file with this token. settle() fills in the mapping and clears its
+ * token.
  */
 void unwind_spaces__settle(struct unwind_spaces *s, u32 token,
 			   void (*settle)(void *arg, struct unwind_mapping *m), void *arg);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Iterates over all processes, those first that have used most of the time since they began, in
- * small steps: lists all at once, ranks them one by one, then returns them.
+ * Iterates over all processes, those with the highest CPU share over their lifetime first, in small steps: lists them
+ * all at once, ranks them one by one, then returns them.
  */
 #ifndef TALLY_UNWIND_SWEEP_H
 #define TALLY_UNWIND_SWEEP_H
@@ -21,11 +21,11 @@ struct sweep {
 	size_t ranked, given;
 };
 
-/* Lists the processes: none without /proc. Returns 0 or -ENOMEM. */
+/* Lists the processes. The list is empty without /proc. Returns 0 or -ENOMEM. */
 int sweep__begin(struct sweep *s);
 void sweep__end(struct sweep *s);
 
-/* Does one step. False: all have been returned. *pid 0: none to return yet. */
+/* Does one step. Returns false when all processes have been returned. *pid is 0 if the step returns none. */
 bool sweep__step(struct sweep *s, u32 *pid);
 
 #endif /* TALLY_UNWIND_SWEEP_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Unwind tables of files, in the maps of bpf/lib/unwind.h: each file once, rules shared by all
- * files, memory allocated as files are added.
+ * Unwind tables of files, in the maps of bpf/lib/unwind.h. Each file is added once, rules are shared by all files, and
+ * memory is allocated as files are added.
  */
 #ifndef TALLY_UNWIND_TABLES_H
 #define TALLY_UNWIND_TABLES_H
@@ -16,7 +16,7 @@ struct unwind_counts {
 	u64 files;              /* with a table */
 	u64 silent;             /* ELF files without unwind information */
 	u64 unread;             /* damaged or too large */
-	u64 refused;            /* files without room; reported even without -v */
+	u64 refused;            /* files for which there was no room; reported even without -v */
 	u64 words;              /* of all tables */
 	u64 rows, unsupported;
 	u64 time_ns;            /* total reading time */
@@ -27,12 +27,12 @@ struct unwind_segments {
 	size_t n;
 };
 
-/* Room that files take: rules that no earlier file has, words, and the files themselves. */
+/* Room taken by files: rules that no earlier file has, words, and the files themselves. */
 struct unwind_room {
 	u64 rules, words, files;
 };
 
-/* A user's files; uid 0 is exempt. */
+/* Room taken by a user's files; uid 0 is exempt. */
 struct unwind_owner {
 	u32 uid;
 	struct unwind_room taken;
@@ -40,8 +40,8 @@ struct unwind_owner {
 
 enum unwind_refusal {
 	UNWIND_FILE_TOO_LARGE,  /* more than 3/4 of all room */
-	UNWIND_OWNER_HAS_SHARE, /* with the other files of its owner, more than 1/4 */
-	UNWIND_USERS_HAVE_SHARE,        /* with those of all users but root, more than 1/2 */
+	UNWIND_OWNER_HAS_SHARE, /* together with the owner's other files, more than 1/4 */
+	UNWIND_USERS_HAVE_SHARE,        /* together with the files of all users but root, more than 1/2 */
 	UNWIND_FULL,
 };
 
@@ -51,7 +51,7 @@ struct unwind_refused {
 	enum unwind_refusal why;
 };
 
-/* Number of refused files that are named. */
+/* Number of refused files that are reported by name. */
 #define UNWIND_NAMED_REFUSED 4
 
 struct unwind_tables {
@@ -62,7 +62,7 @@ struct unwind_tables {
 	u32 nslabs, most_slabs;
 	u32 *slab;                      /* the last slab, mapped */
 	struct unwind_counts counts;
-	/* Owners have shares: set after init, for a run that is not about named processes. */
+	/* Limit owners to their shares. Set after init, unless the run measures given processes. */
 	bool shares;
 	struct unwind_room users;       /* of all users but root */
 	struct unwind_owner *owner;
@@ -81,31 +81,31 @@ int unwind_tables__init(struct unwind_tables *t, const struct unwind_maps *maps,
 void unwind_tables__free(struct unwind_tables *t);
 
 /*
- * Reads a file (the descriptor remains the caller's) and puts it into the maps, in two steps, as a
- * job of base/confined.h. *number is UNWIND_NO_FILE if the file has no table or is refused.
- * Both return 0, begun or already known, or -ENOMEM; take also -EAGAIN.
+ * Reads a file and puts it into the maps, in two steps, as a job of base/confined.h. The descriptor remains the
+ * caller's. *number is UNWIND_NO_FILE if the file has no table or is refused. Both return 0 or -ENOMEM; begin() also
+ * returns 0 if the file is already known, and take() returns -EAGAIN if it is not yet done.
  */
 int unwind_tables__begin(struct unwind_tables *t, struct confined_job *job, int fd);
 int unwind_tables__take(struct unwind_tables *t, struct confined_job *job, int fd, u32 *number);
 
-/* Lists the first refused files with the reason, for a note. Returns the number of all. */
+/* Writes the names of the first refused files and the reasons, for a note. Returns the number of all refused files. */
 u64 unwind_tables__say_refused(const struct unwind_tables *t, FILE *f);
 
 /*
- * From now on, programs find the file behind the mappings of processes that are not known yet; fd is
- * the file. Best effort: some file systems have other numbers in stat(2) than in the kernel.
+ * From now on, BPF programs find the file fd behind mappings of processes that are not yet known. Best effort: on some
+ * file systems the numbers of stat(2) differ from the kernel's.
  */
 void unwind_tables__announce(const struct unwind_tables *t, u32 number, int fd);
 
 /*
- * The rule at a virtual address of a file; *rule is NULL if it has none there. Returns 0, or a negative errno if the
- * maps could not be read.
+ * Finds the rule at a virtual address of a file. *rule is NULL if the file has none there. Returns 0, or a negative
+ * errno if the maps could not be read.
  */
 int unwind_tables__find(const struct unwind_tables *t, u32 number, u64 address, const struct unwind_rule **rule);
 
 /*
- * The bias of a mapping: its addresses minus the file's own, if code at this offset of the file is
- * mapped at start. -ENOENT: not code of the file.
+ * The bias of a mapping: its addresses minus the file's virtual addresses, if code at this offset of the file is mapped
+ * at start. -ENOENT: the file has no code there.
  */
 int unwind_tables__bias(const struct unwind_tables *t, u32 number, u64 start, u64 offset, u64 *bias);
 

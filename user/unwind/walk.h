@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Walks user stacks of threads that do not run, as programs do it (bpf/lib/unwind.bpf.h): by the tables of an
- * unwinder, and by frame pointers where there is none. Memory and registers may be anything: a walk ends.
+ * Walks user stacks of threads that are not running, as the BPF programs do (bpf/lib/unwind.bpf.h): by the tables of an
+ * unwinder, and by frame pointers where there is no table. Memory and registers may hold anything; a walk always ends.
  */
 #ifndef TALLY_UNWIND_WALK_H
 #define TALLY_UNWIND_WALK_H
@@ -12,39 +12,39 @@
 
 #include "bpf/lib/stack.h"
 
-/* Bytes of a stack that are read at once, fewer at first, and how often at most for a stack. */
+/* Bytes of a stack read at once (fewer at first), and the maximum number of reads for a stack. */
 #define WALK_PIECE (16 << 10)
 #define WALK_PIECES 64
 
 #define WALK_RULES 4096
 
-/* The rule last looked up, at one of the addresses that share a place. */
+/* The rule last looked up at one of the addresses that share a cache slot. */
 struct walk_rule {
-	const struct unwind_rule *rule;         /* NULL: there is none */
-	u64 address;                            /* of the file; 0: nothing was looked up */
+	const struct unwind_rule *rule;         /* NULL: no rule */
+	u64 address;                            /* in the file; 0: empty slot */
 	u32 file;
 };
 
 struct unwind_walker {
 	struct user_walk walk;
 	const struct unwinder *unwinder;        /* NULL: by frame pointers only */
-	/* As pread(2), of the thread's memory; a negative errno. */
+	/* Like pread(2), of the thread's memory. Returns a negative errno on failure. */
 	ssize_t (*read)(void *arg, u64 address, void *to, size_t size);
 	void *arg;
-	u64 piece;                              /* address of what was last read */
+	u64 piece;                              /* address of the last read */
 	size_t have;
-	u32 pieces;                             /* of this stack so far */
-	bool is_unread;                         /* the last walk found memory that could not be read */
+	u32 pieces;                             /* reads for this stack so far */
+	bool is_unread;                         /* the last walk ran into memory that could not be read */
 	struct walk_rule known[WALK_RULES];
 	char bytes[WALK_PIECE];
 };
 
-/* Returns 0 or -ENOMEM. unwinder: may be NULL, and has seen the processes whose stacks are walked. */
+/* Returns 0 or -ENOMEM. unwinder may be NULL; else it has seen the processes whose stacks are walked. */
 int unwind_walker__new(struct unwind_walker **walker, const struct unwinder *unwinder,
 		       ssize_t (*read)(void *arg, u64 address, void *to, size_t size), void *arg);
 void unwind_walker__free(struct unwind_walker *walker);
 
-/* Fills in the user part of a stack behind its kernel part: at most so many frames, for which there is room. */
+/* Fills in the user part of a stack, after its kernel part. Writes at most most frames; to has room for them. */
 void unwind_walker__walk(struct unwind_walker *walker, u32 pid, const struct walk_regs *regs, u32 most,
 			 struct stack *to);
 

@@ -7,9 +7,9 @@
 
 #include "base/types.h"
 
-/* Limit of descriptors held open for the queue, if there are enough (base/descriptors.h). */
+/* Limit of descriptors held open for the queue, if enough are available (base/descriptors.h). */
 #define WANTED_MOST 256
-/* Limit of those of others than root. */
+/* Limit of queued files that root does not own. */
 #define WANTED_USERS 192
 
 struct wanted_file {
@@ -23,8 +23,8 @@ struct wanted_file {
 
 struct wanted_files {
 	TAILQ_HEAD(wanted_queue, wanted_file) files;
-	u32 n, nusers;          /* all; those of others than root */
-	const u32 *lacks;       /* see UNWIND_LACKS; NULL: not known */
+	u32 n, nusers;          /* all; those not owned by root */
+	const u32 *lacks;       /* see UNWIND_LACKS; NULL: unknown */
 	u32 last_token;         /* number of files queued so far */
 };
 
@@ -32,18 +32,19 @@ void wanted__init(struct wanted_files *w);
 void wanted__free(struct wanted_files *w);
 
 /*
- * Takes ownership of fd, also on failure. soon: put it at the front. Returns the token; 0: queue
- * full, few descriptors left, or no memory.
+ * Takes ownership of fd, also on failure. soon: put it at the front. Returns the token; 0: the queue is full, few
+ * descriptors are left, or no memory.
  */
 u32 wanted__add(struct wanted_files *w, int fd, u32 *mark, bool soon);
 
-/* Moves it to the front, if it is still queued. */
+/* Moves the file to the front, if it is still queued. */
 void wanted__hasten(struct wanted_files *w, u32 token);
 
 /*
- * Takes the file that walks have lacked most often for its size, so that the fewest walks lack one until
- * all are read; the first of the queue if none is lacked. Only files of at most that many bytes, and
- * without users only those of root. The caller owns it: it closes fd and frees it. NULL: none.
+ * Takes the file whose table walks have missed most often relative to its size, which minimizes the walks that miss a
+ * table until all are read. If no table was missed, takes the first file of the queue. Considers only files of at most
+ * most bytes and, unless users is set, only files of root. The caller owns the file: it closes fd and frees it. NULL:
+ * none.
  */
 struct wanted_file *wanted__take(struct wanted_files *w, u64 most, bool users);
 
