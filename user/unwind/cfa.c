@@ -69,7 +69,9 @@ static void put_base(struct unwind_rule *r, const struct cfa_place *p)
 		r->base_at = p->offset;
 }
 
-/* A return address at the CFA itself would be in the caller's frame: 0 is that of one in a register. */
+/*
+ * A return address at the CFA itself would be in the caller's frame, so an offset of 0 means that it is in a register.
+ */
 static bool put_ra(struct unwind_rule *r, const struct unwind_machine *machine,
 		   const struct cfa_place *p)
 {
@@ -101,7 +103,7 @@ static bool put_cfa(struct unwind_rule *r, const struct unwind_machine *machine,
 	       (is_base(machine, s->reg) && tracks_base);
 }
 
-/* Where the machine's signal frames have no rules, programs recognize them by their code. */
+/* On machines whose signal frames have no rules, BPF programs recognize these frames by their code. */
 static struct unwind_rule signal_rule(const struct unwind_machine *machine,
 				      const struct cfa_state *s)
 {
@@ -114,7 +116,7 @@ static struct unwind_rule signal_rule(const struct unwind_machine *machine,
 			       s->shape_offset == machine->signal_sp ? signal : unsupported;
 }
 
-/* Unused fields are 0: equal rules have equal bytes. */
+/* Unused fields are 0, so that equal rules have equal bytes. */
 static struct unwind_rule rule_of(const struct machine *m)
 {
 	const struct unwind_rule end = { .cfa = UNWIND_END }, unsupported = { .cfa = UNWIND_UNSUPPORTED };
@@ -246,7 +248,7 @@ static void put_place(struct machine *m, u64 reg, enum cfa_how how, s64 offset)
 		*p = (struct cfa_place){ how, how == CFA_AT_CFA ? offset : 0 };
 }
 
-/* Sums and products of a hostile file may overflow: they wrap. */
+/* Sums and products in a hostile file may overflow; they wrap. */
 static s64 scaled(u64 n, s64 unit)
 {
 	return (s64)(n * (u64)unit);
@@ -310,7 +312,7 @@ static void define(struct machine *m, u64 reg, s64 offset)
 	m->state.by_expression = false;
 }
 
-/* Runs an instruction that defines the CFA. False: it is another one. */
+/* Runs an instruction if it defines the CFA. False: it does not. */
 static bool run_definition(struct machine *m, u8 op)
 {
 	struct cursor *c = &m->program;
@@ -343,7 +345,7 @@ static bool run_definition(struct machine *m, u8 op)
 	}
 }
 
-/* Runs an instruction that locates a register. False: it is another one. */
+/* Runs an instruction if it locates a register. False: it does not. */
 static bool run_place(struct machine *m, u8 op)
 {
 	struct cursor *c = &m->program;
@@ -416,7 +418,7 @@ static int run_other(struct machine *m, u8 op)
 		return 0;
 	case CFA_NEGATE_RA_STATE_WITH_PC:
 	case DW_CFA_GNU_window_save:
-		/* Is the return address signed? Its signature is removed without being asked for. */
+		/* Toggles whether the return address is signed. Walks always strip the signature. */
 		m->failed |= !m->common->machine->has_signed_ra;
 		return 0;
 	default:

@@ -14,10 +14,10 @@
 #define MAX_SEGMENTS 1024
 
 /*
- * --- the child: reads what nobody vouches for --------------------------------------------------
+ * --- the child: reads untrusted files ----------------------------------------------------------
  */
 
-/* Bytes of the file and the address they are at. */
+/* Bytes of the file and their address. */
 struct section {
 	struct cursor bytes;
 	u64 address;
@@ -28,7 +28,7 @@ static int check_kind(const struct elf_file *f, const struct unwind_machine *mac
 {
 	const GElf_Ehdr *h = &f->header;
 
-	/* The x32 ABI has another class. */
+	/* The x32 ABI has a different class. */
 	if (h->e_machine != machine->elf || h->e_ident[EI_CLASS] != ELFCLASS64 ||
 	    (h->e_type != ET_EXEC && h->e_type != ET_DYN))
 		return -ENOEXEC;
@@ -158,7 +158,7 @@ static int read_rows(struct cfi_table *t, const struct unwind_machine *machine, 
 			      t->segment, t->nsegments);
 }
 
-/* Few files need the base register, and it would make the rows of all others more. */
+/* Tracks the base register only if needed: few files need it, and it would add rows to all others. */
 static int read_section(struct cfi_table *t, const struct unwind_machine *machine,
 			const struct section *section)
 {
@@ -249,7 +249,7 @@ static void give(struct answer *to, void *arg)
 }
 
 /*
- * --- the parent: takes what may be lies --------------------------------------------------------
+ * --- the parent: checks the child's answer -----------------------------------------------------
  */
 
 static bool is_errno(s64 err)

@@ -11,7 +11,10 @@
 
 #define WORD_BYTES 8
 
-/* Instruction limit per byte of the section: each has at least a byte, and those of CIEs are rerun. */
+/*
+ * Instruction limit per byte of the section. Each instruction takes at least a byte, but those of CIEs are run again
+ * for each function.
+ */
 #define STEPS_PER_BYTE 4
 
 /*
@@ -99,7 +102,7 @@ struct reading {
 	bool common_ok;
 };
 
-/* Prepares the walk's CIE for running programs. */
+/* Prepares to run the programs of the walk's CIE. */
 static bool find_common(struct reading *r)
 {
 	const struct cie *cie = &r->walk.cie;
@@ -157,7 +160,7 @@ static int add_function(struct reading *r, u64 start, u32 size, struct cursor pr
 	return 0;
 }
 
-/* Takes the start and size of an FDE; c is then after its augmentation data. */
+/* Takes the start and size of an FDE. c is left after its augmentation data. */
 static bool take_extent(const struct eh_walk *w, struct cursor *c, u64 *start, u64 *size)
 {
 	if (!eh_take_pointer(c, w->cie.encoding, &w->section, start))
@@ -176,7 +179,7 @@ static int read_function(struct reading *r, struct cursor c)
 		r->counts->damaged++;
 		return 0;
 	}
-	/* Linkers may leave the entry of a removed function, at address 0 or with size 0. */
+	/* Linkers may keep the entry of a removed function, at address 0 or with size 0. */
 	if (!size || size > UINT32_MAX || !is_code(r, start, size)) {
 		r->counts->outside++;
 		return 0;
@@ -205,7 +208,7 @@ static int read_functions(struct reading *r)
  * --- rows --------------------------------------------------------------------------------------
  */
 
-/* The file's rows under construction: the last one is held back, as it may still be replaced. */
+/* The file's rows under construction. The last row is held back, since it may still be replaced. */
 struct building {
 	struct eh_frame_rows *to;
 	struct eh_frame_counts *counts;
@@ -237,7 +240,7 @@ static void put(struct building *b, u64 at, u32 rule)
 	b->rule = rule;
 }
 
-/* Adds the part of a function from address from on, where the previous one ends. */
+/* Adds the part of a function from address from on, where the previous function ends. */
 static void put_function(struct building *b, const struct reading *r, const struct function *f,
 			 u64 from)
 {
@@ -270,7 +273,7 @@ static void put_functions(struct building *b, const struct reading *r)
 		b->to->word[b->page++] = b->to->nrows;
 }
 
-/* By start; equal ones in section order. */
+/* Sorts by start; functions with the same start stay in section order. */
 static int by_start(const void *a, const void *b)
 {
 	const struct function *x = a, *y = b;
@@ -302,7 +305,7 @@ static int build(struct eh_frame_rows *rows, const struct reading *r)
 		return 0;
 	qsort(r->function, r->nfunctions, sizeof(*r->function), by_start);
 	rows->start = b.at = r->function->start / UNWIND_PAGE * UNWIND_PAGE;
-	/* Includes the byte after the last one, which is unknown. */
+	/* Includes the byte after the last function, whose rule is unknown. */
 	pages = (last_byte(r) - rows->start) / UNWIND_PAGE + 1;
 	if (pages > EH_FRAME_MAX_PAGES || most > UINT32_MAX - pages)
 		return -E2BIG;

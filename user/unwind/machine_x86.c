@@ -10,7 +10,7 @@ const struct unwind_machine unwind_x86 = {
 	.fp = 6,                /* rbp */
 	.ra = 16,
 	.base = 3,              /* rbx: _dl_runtime_resolve() */
-	.link = 5,              /* rdi: vfork() of glibc, whose child would overwrite the stack */
+	.link = 5,              /* rdi: vfork() of glibc, since its child would overwrite the stack */
 	.pushed_ra = -8,
 	.signal_sp = 160,       /* struct ucontext: uc_mcontext.rsp */
 };

@@ -12,7 +12,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 
-/* Programs use a range for less than a millisecond. */
+/* BPF programs use a range for less than a millisecond. */
 #define QUIET_NS NSEC_PER_SEC
 #define SWEEP_NS NSEC_PER_SEC
 
@@ -181,7 +181,7 @@ static void forget(struct unwind_spaces *s, struct unwind_space_of *p)
 	free(p);
 }
 
-/* Makes the range the process's; its old range is released after programs see the new one. */
+/* Makes the range current for the process. Its old range is released only after BPF programs see the new one. */
 static void publish(struct unwind_spaces *s, struct unwind_space_of *p,
 		    const struct process_stamp *stamp, struct unwind_range *range)
 {
@@ -204,7 +204,7 @@ static void publish(struct unwind_spaces *s, struct unwind_space_of *p,
 	let_range_go(s, old);
 }
 
-/* Is the code unchanged, although data has grown; or is it a child with its parent's code? */
+/* Is the code unchanged although data has grown, or is it a child with its parent's code? */
 static bool is_same(const struct unwind_spaces *s, const struct unwind_space_of *p,
 		    const struct process_stamp *stamp, const struct unwind_mapping *mapping, u32 n)
 {
@@ -293,7 +293,7 @@ bool unwind_spaces__may_see(const struct unwind_spaces *s, u32 pid, u64 now, boo
 	return !p || now >= p->rests_until_ns;
 }
 
-/* Children share their parent's range: mappings already settled have no token any more. */
+/* Children share their parent's range, so mappings that are already settled no longer have a token. */
 void unwind_spaces__settle(struct unwind_spaces *s, u32 token,
 			   void (*settle)(void *arg, struct unwind_mapping *m), void *arg)
 {
@@ -322,7 +322,7 @@ void unwind_spaces__sweep(struct unwind_spaces *s)
 }
 
 /*
- * --- all of it ---------------------------------------------------------------------------------
+ * --- setup and teardown ------------------------------------------------------------------------
  */
 
 static size_t array_bytes(u32 room)

@@ -105,10 +105,7 @@ static int put_word(struct unwind_tables *t, u32 word)
 	return 0;
 }
 
-/*
- * If a file does not get into the maps, its words are leaked: they are few, since memory or room
- * has run out.
- */
+/* If a file does not get into the maps, its words are leaked. They are few, since memory or room has run out. */
 static int put_words(struct unwind_tables *t, const struct eh_frame_rows *rows, const u32 *number)
 {
 	const u32 *row = rows->word + rows->pages + 1;
@@ -151,7 +148,7 @@ static struct unwind_room with(const struct unwind_room *a, const struct unwind_
 	return (struct unwind_room){ a->rules + b->rules, a->words + b->words, a->files + b->files };
 }
 
-/* Is it more than this many quarters of all room? */
+/* Is it more than quarters/4 of all room? */
 static bool exceeds(const struct unwind_tables *t, struct unwind_room taken, u32 quarters)
 {
 	struct unwind_room all = all_room(t);
@@ -173,7 +170,7 @@ static struct unwind_owner *get_owner(struct unwind_tables *t, u32 uid)
 	return &t->owner[t->nowners++];
 }
 
-/* Notes that it is refused, and why; true: it is not. owner: NULL if it has no share of its own. */
+/* Returns whether there is room for a file; if not, *why is the reason. owner: NULL if it has no share of its own. */
 static bool has_room(struct unwind_tables *t, const struct cfi_table *file, const struct unwind_room *needs,
 		     const struct unwind_owner *owner, enum unwind_refusal *why)
 {
@@ -257,7 +254,7 @@ u64 unwind_tables__say_refused(const struct unwind_tables *t, FILE *f)
  * --- files -------------------------------------------------------------------------------------
  */
 
-/* The map's numbers for the file's rules; NULL: no memory, or the map refused. */
+/* Returns the map's numbers for the file's rules. NULL: no memory, or the map update failed. */
 static u32 *put_rules(struct unwind_tables *t, const struct cfi_table *file)
 {
 	u32 *number = calloc(file->nrules, sizeof(*number)), i, known;
@@ -321,7 +318,7 @@ static int count_failure(struct unwind_tables *t, int err)
 	return err == -ENOMEM ? err : 0;
 }
 
-/* Puts the table where there is room for it, and charges its owner. */
+/* Stores the table if there is room for it, and charges its owner. */
 static int put_table(struct unwind_tables *t, struct cfi_table *file, int fd, u32 *number)
 {
 	const struct unwind_room needs = { new_rules(t, file), file->rows.pages + 1 + file->rows.nrows, 1 };

@@ -19,8 +19,8 @@
 #include "report/diag.h"
 
 /*
- * States of a file's mark: not read, no table, MARK_NUMBERS plus its number, or its token with a
- * bit set.
+ * A file's mark has one of these values: not read, no table, MARK_NUMBERS plus its number, or its token with the bit
+ * MARK_WANTED set.
  */
 enum { MARK_NONE, MARK_SILENT, MARK_NUMBERS };
 #define MARK_WANTED (1U << 31)
@@ -28,7 +28,7 @@ enum { MARK_NONE, MARK_SILENT, MARK_NUMBERS };
 /* Time slice of work, and the pause after it. */
 #define PIECE_NS (2 * NSEC_PER_MSEC)
 #define PAUSE_NS NSEC_PER_MSEC
-/* Retry delays, for processes seen too recently and for files not read in time. */
+/* Retry delays: for processes seen too recently, and for files that are still being read. */
 #define PUT_OFF_NS (2 * NSEC_PER_MSEC)
 #define LATE_NS (100 * NSEC_PER_MSEC)
 
@@ -135,7 +135,7 @@ static int add_mapping(struct unwinder *u, const struct unwind_mapping *m)
 	return 0;
 }
 
-/* Code without information is still included: addresses outside all mappings are not callers. */
+/* Code of files without tables is added too: addresses outside all mappings are not accepted as callers. */
 static int take_code(void *arg, const struct symbols_code *code)
 {
 	struct unwind_mapping m = { .start = code->start, .end = code->end, .file = UNWIND_NO_FILE };
@@ -146,8 +146,8 @@ static int take_code(void *arg, const struct symbols_code *code)
 }
 
 /*
- * For processes covered by records, only the stamp is read: the records are complete. If the stamp
- * is of a program without records yet, walks would not find its code in the recorded mappings.
+ * For processes covered by records, only the stamp is read, since the records are complete. The stamp must not be that
+ * of a program whose records have not arrived: walks would not find its code in the recorded mappings.
  */
 static int see(struct unwinder *u, u32 pid, bool soon)
 {
@@ -297,7 +297,7 @@ static void let_file_go(struct unwinder_reader *r)
 	r->file = NULL;
 }
 
-/* The C library, which all processes need, does not wait for all of the large files. */
+/* Limits the readers of large files, so that the C library, which all processes need, does not wait for all of them. */
 #define LARGE_BYTES (8 << 20)
 #define LARGE_READERS 4
 
@@ -310,7 +310,7 @@ static u64 most_bytes(const struct unwinder *u)
 	return large < LARGE_READERS ? UINT64_MAX : LARGE_BYTES;
 }
 
-/* Where owners have shares, files of others than root do not occupy all readers. */
+/* If owners have shares, files that root does not own must not occupy all readers. */
 #define USERS_READERS 4
 
 static bool may_read_users(const struct unwinder *u)
@@ -342,7 +342,7 @@ static void hurry(struct unwinder *u, bool now)
 	u->hurries = true;
 }
 
-/* Closing the answer's descriptor at the end also removes it from the epoll. */
+/* The answer's descriptor is closed at the end, which also removes it from the epoll set. */
 static int begin_file(struct unwinder *u, struct unwinder_reader *r)
 {
 	struct epoll_event event = { .events = EPOLLIN };
@@ -475,7 +475,7 @@ int unwinder__sweep_all(struct unwinder *u)
 }
 
 /*
- * --- what is told ------------------------------------------------------------------------------
+ * --- side-band records -------------------------------------------------------------------------
  */
 
 static void tell(const struct unwinder *u)

@@ -60,7 +60,7 @@ static u64 code_address(u64 value)
 	return RETURNS_BY_LINK ? value & ((1ULL << 48) - 1) : value;
 }
 
-/* Functions with a uretprobe return to the probe: their callers are not known. */
+/* Functions with a uretprobe return to the probe, so their callers are unknown. */
 static u64 user_return(struct user_walk *w, u64 where, u64 found)
 {
 	(void)w;
@@ -72,7 +72,7 @@ static u64 user_return(struct user_walk *w, u64 where, u64 found)
  * --- steps -------------------------------------------------------------------------------------
  */
 
-/* Most threads wait at the same places, and a look into the maps takes dozens of system calls. */
+/* Caches lookups: most threads wait at the same places, and a lookup in the maps takes dozens of system calls. */
 static const struct unwind_rule *unwind_find_rule(struct user_walk *w, u64 pc)
 {
 	struct unwind_walker *of = walker_of(w);
@@ -89,7 +89,7 @@ static const struct unwind_rule *unwind_find_rule(struct user_walk *w, u64 pc)
 	return r->rule;
 }
 
-/* The tables are read before walks, not for them. */
+/* Nothing to count: tables are read before walks, not on demand. */
 static void unwind_lacked(u32 token)
 {
 	(void)token;
@@ -113,7 +113,7 @@ static bool find_mapping(struct unwind_walker *of, u32 pid, u64 pc)
 	return m;
 }
 
-/* A caller must be code, where it is known what is. */
+/* A caller must be in code, if the process's code is known. */
 static bool step(struct unwind_walker *of, u32 pid)
 {
 	struct user_walk *w = &of->walk;
