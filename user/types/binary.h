@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Functions and USDT probes of the ELF file of a program or library. The file is not trusted: every
- * offset and count in it is checked.
+ * Functions and USDT probes of the ELF file of a program or library. The file is untrusted: every offset and count in
+ * it is checked.
  */
 #ifndef TALLY_TYPES_BINARY_H
 #define TALLY_TYPES_BINARY_H
@@ -22,36 +22,35 @@ struct binary_functions {
 };
 
 /*
- * Finds the file that a name means: a path is taken as is; a name without a slash ("libc.so.6",
- * "libc", "bash") is looked up like the dynamic linker and the shell do (ld.so.cache, then root's
- * PATH: /usr/local/sbin .. /bin). Allocated; NULL with errno on failure.
+ * Finds the file that a name refers to. A path is taken as is; a name without a slash ("libc.so.6", "libc", "bash") is
+ * looked up as the dynamic linker and the shell do (ld.so.cache, then root's PATH: /usr/local/sbin .. /bin). The result
+ * is allocated; NULL with errno on failure.
  */
 char *binary__locate(const char *name);
 
 /*
- * Same, but finds a library that this program (a path or a name; NULL: our own) can load: 32-bit
- * programs load others.
+ * Same, but finds a library that program (a path or a name; NULL: our own) can load. 32-bit programs load different
+ * libraries.
  */
 char *binary__locate_for(const char *name, const char *program);
 
 /*
- * Functions (STT_FUNC, STT_GNU_IFUNC) with code in the file of this name; if there are none, those whose names
- * match it as a glob (NULL: all),
- * merged from .symtab, .dynsym and .gnu_debugdata, each (name, address) once. A Go program without a
- * symbol table has the names of types/go_symbols.h. Returns 0 or a negative errno (-ENOEXEC: not an
- * ELF file, or damaged).
+ * Finds the functions (STT_FUNC, STT_GNU_IFUNC) with code in the file that have this name; if there are none, those
+ * whose names match it as a glob (NULL: all). .symtab, .dynsym and .gnu_debugdata are merged, with each (name, address)
+ * once. A Go program without a symbol table has the names of types/go_symbols.h. Returns 0 or a negative errno
+ * (-ENOEXEC: not an ELF file, or damaged).
  */
 int binary_functions__find(struct binary_functions *found, const char *path, const char *name);
 void binary_functions__free(struct binary_functions *f);
 
 /*
- * Same, for the symbols that is_wanted(symbol, name) accepts if none has this name. It is called in a
- * process without rights, which it must not leave.
+ * Same, but if no function has this name, finds those that is_wanted(symbol, name) accepts. is_wanted() runs in an
+ * unprivileged process and must not leave it.
  */
 int binary_functions__search(struct binary_functions *found, const char *path,
 			     bool (*is_wanted)(const char *symbol, const void *name), const char *name);
 
-/* Is it a file with 32-bit code? False if it cannot be read or is not an ELF file. */
+/* Does the file contain 32-bit code? False if it cannot be read or is not an ELF file. */
 bool binary__is_32_bit(const char *path);
 
 /* File offset of a virtual address; -ENOENT if no executable segment contains it. */

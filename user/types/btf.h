@@ -104,10 +104,10 @@ struct kernel_types {           /* initialise to all zeros for kernel_types__on_
  * -EPERM.
  */
 int kernel_types__open(struct kernel_types *t);
-/* Of what is not open, does nothing. */
+/* Does nothing if not open. */
 void kernel_types__close(struct kernel_types *t);
 
-/* Opens them when asked for the first time. NULL: they could not be opened. The caller closes them. */
+/* Opens the types on the first call. NULL: they could not be opened. The caller closes them. */
 struct kernel_types *kernel_types__on_first_use(struct kernel_types *t);
 
 /* A type and where it was found; valid as long as the kernel_types. */
@@ -138,9 +138,8 @@ int kernel_types__function(struct kernel_types *t, const char *name, const char 
 			   struct kernel_type *found);
 
 /*
- * The prototype of a tracepoint's handlers, in vmlinux or any module: a function, or if BTF lacks
- * that, a typedef without argument names. Its first argument is hidden from programs. -ENOENT: BTF
- * has no tracepoint of this name.
+ * The prototype of a tracepoint's handlers, in vmlinux or any module: a function or, if BTF lacks it, a typedef without
+ * argument names. Its first argument is hidden from programs. -ENOENT: BTF has no tracepoint of this name.
  */
 #define TRACEPOINT_DATA 1
 int kernel_types__tracepoint(struct kernel_types *t, const char *name, struct kernel_type *found);

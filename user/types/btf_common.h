@@ -5,16 +5,16 @@
 
 #include "types/btf.h"
 
-/* Nesting limit for pointers to functions that take pointers to functions ...: no kernel reaches 10. */
+/* Nesting limit for pointers to functions that take pointers to functions, and so on: no kernel reaches 10. */
 #define BTF_NESTING_MAX 32
 
-/* The name at an offset; "" if there is none. It belongs to the BTF. */
+/* Returns the name at an offset, "" if there is none. It belongs to the BTF. */
 static inline const char *btf_name(const struct btf *btf, u32 offset)
 {
 	return btf__name_by_offset(btf, offset) ?: "";
 }
 
-/* The prototype that a function, typedef or pointer refers to; NULL: none. */
+/* Returns the prototype that a function, typedef or pointer refers to, or NULL. */
 const struct btf_type *btf_find_prototype(const struct btf *btf, u32 id, u32 *proto_id);
 
 #endif /* TALLY_TYPES_BTF_COMMON_H */

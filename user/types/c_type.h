@@ -30,7 +30,7 @@ struct c_type c_type__integer(u32 size, bool is_signed);
 struct c_type c_type__of(const struct btf *btf, u32 id);
 struct c_type c_type__pointer_to(struct c_type t);
 
-/* Integers, characters, booleans, enumerations and pointers are numbers; gives their size and sign. */
+/* Is it a number: an integer, character, boolean, enumeration or pointer? Gives its size and sign. */
 bool c_type__is_number(const struct c_type *t, u32 *size, bool *is_signed);
 bool c_type__is_pointer(const struct c_type *t);
 bool c_type__is_struct(const struct c_type *t);         /* or union */
@@ -49,10 +49,10 @@ u64 c_type__size(const struct c_type *t);
 
 /* A member by name, including those of anonymous members. False: not a structure, or no such member. */
 bool c_type__member(const struct c_type *t, const char *name, struct c_member *m);
-/* Calls visit for the name of each such member. */
+/* Calls visit for the name of each member, including those of anonymous members. */
 void c_type__members(const struct c_type *t, void (*visit)(void *arg, const char *name), void *arg);
 
-/* The value of an enumerator of this enumeration, by name. */
+/* Finds the value of an enumerator of this enumeration, by name. */
 bool c_type__enumerator(const struct c_type *t, const char *name, u64 *value);
 /* Same, in any enumeration of the BTF. */
 bool btf_enumerator(const struct btf *btf, const char *name, u64 *value);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Entries of .eh_frame (Linux Standard Base, 10.6). A CIE defines the encoding of the function
- * entries (FDEs) that refer to it. For 64-bit and 32-bit files, untrusted: nothing outside the
- * section is read, and a damaged entry does not affect others.
+ * Entries of .eh_frame (Linux Standard Base, 10.6). A CIE defines the encoding of the function entries (FDEs) that
+ * refer to it. Handles 64-bit and 32-bit files. They are untrusted: nothing outside the section is read, and a damaged
+ * entry does not affect others.
  */
 #ifndef TALLY_TYPES_CIE_H
 #define TALLY_TYPES_CIE_H
 
 #include "base/cursor.h"
 
-/* Bytes that contain pointers, and the context to decode those. */
+/* Bytes that contain pointers, and the context to decode them. */
 struct eh_bytes {
 	const u8 *at, *end;
 	u64 address;            /* of the first byte, in the file's own numbering */
@@ -40,9 +40,9 @@ struct eh_walk {
 void eh_walk__init(struct eh_walk *w, struct eh_bytes section);
 
 /*
- * Advances to the next FDE. 1: fde is the part after its CIE pointer, and w->cie is its CIE, read
- * from w->cie_at. -EBADMSG: the FDE or its CIE cannot be read; w->cie is undefined except
- * has_personality, and the walk can continue. 0: the end.
+ * Advances to the next FDE. Returns 1: fde is the part after its CIE pointer, and w->cie is its CIE, read from
+ * w->cie_at. -EBADMSG: the FDE or its CIE cannot be read; w->cie is undefined except for has_personality, and the walk
+ * can continue. 0: the end.
  */
 int eh_walk__next(struct eh_walk *w, struct cursor *fde);
 

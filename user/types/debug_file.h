@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The files with a program's symbols and debug information: located by name here, and parsed by
- * processes without rights (base/confined.h).
+ * The files with a program's symbols and debug information: located by name here, and parsed by unprivileged processes
+ * (base/confined.h).
  */
 #ifndef TALLY_TYPES_DEBUG_FILE_H
 #define TALLY_TYPES_DEBUG_FILE_H

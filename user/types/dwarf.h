@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Functions, lines and variables of a program or the kernel, from debug information (DWARF, through
- * elfutils' libdw). The files are not trusted: sizes, depths and loops are capped, libdw checks the
- * rest, and a process without rights (base/confined.h) reads each open program. Nothing is fetched
- * from the network (debuginfod).
+ * Functions, lines and variables of a program or the kernel, from debug information (DWARF, through elfutils' libdw).
+ * The files are not trusted: sizes, depths and loops are capped, libdw checks the rest, and an unprivileged process
+ * (base/confined.h) reads each open program. Nothing is fetched from the network (debuginfod).
  *
- * A function may have several copies: one out of line and one in each function that inlines it; and
- * several source files may have a static function of that name. All of them are found.
+ * A function may have several copies: one out of line and one in each function that inlines it; and several source
+ * files may have a static function of that name. All of them are found.
  *
- * All functions return 0 or a negative errno: -EOPNOTSUPP in a build without libdw, -EBADMSG if the
- * debug information is damaged or exceeds the size limit, -EPROTONOSUPPORT if it is compressed by a method that
- * this build's libelf lacks (zstd, before elfutils 0.189), -ENOENT if it has no such entry, -ENOMEM,
- * -ETIME after DWARF_ANSWER_NS, -EINTR if a signal is pending.
+ * All functions return 0 or a negative errno: -EOPNOTSUPP in a build without libdw, -EBADMSG if the debug information
+ * is damaged or exceeds the size limit, -EPROTONOSUPPORT if it is compressed by a method that this build's libelf lacks
+ * (zstd, before elfutils 0.189), -ENOENT if it has no such entry, -ENOMEM, -ETIME after DWARF_ANSWER_NS, -EINTR if a
+ * signal is pending.
  */
 #ifndef TALLY_TYPES_DWARF_H
 #define TALLY_TYPES_DWARF_H
@@ -52,17 +51,20 @@ void dwarf__close(struct dwarf *d);
 const char *dwarf__path(const struct dwarf *d);
 
 /*
- * Does it refer to further files (.dwo, .dwp: -gsplit-dwarf)? They are not read: functions of those compilation units
- * are unknown, with everything in them.
+ * Does it refer to further files (.dwo, .dwp: -gsplit-dwarf)? They are not read, so everything in those compilation
+ * units is unknown.
  */
 bool dwarf__is_split(const struct dwarf *d);
 
-/* Why debug information is not read, or not all of it: a message behind the name of the file; and a hint. */
+/* Why debug information is not read, or not all of it: a message to follow the file's name, and a hint. */
 struct dwarf_unread {
 	const char *why, *hint;
 };
 
-/* d: open, or NULL; err: of opening it. NULL: all is read, or there is none. Constant. */
+/*
+ * d: open, or NULL; err: the error of opening it. Returns NULL if all is read or there is no debug information. The
+ * result is constant.
+ */
 const struct dwarf_unread *dwarf__unread(const struct dwarf *d, int err);
 
 /* --- functions -------------------------------------------------------------------------------- */
@@ -72,7 +74,7 @@ struct dwarf_place {
 	u64 address;            /* of its first instruction */
 	u64 body;               /* after the prologue, where its arguments are in place */
 	bool is_inlined;
-	bool has_untold;        /* may have further copies (of an unrolled loop) that are unknown */
+	bool has_untold;        /* may have further copies (of an unrolled loop) that debug information does not list */
 	char *function;         /* the out-of-line function that contains it: itself unless inlined */
 	u64 offset;             /* of address, in that function */
 	u64 entry;              /* DIE offset, to find it again */
@@ -93,21 +95,21 @@ struct dwarf_functions {
 };
 
 /*
- * Functions with code of this name or linkage name; if there are none, those for which it is a glob
+ * Finds the functions with code that have this name or linkage name; if there are none, those that match it as a glob
  * (fnmatch(3); NULL: all).
  */
 int dwarf_functions__find(struct dwarf_functions *found, struct dwarf *d, const char *name);
 void dwarf_functions__free(struct dwarf_functions *f);
 
-/* The copy of the function that contains an address: the last that begins at or before it; or NULL. */
+/* Returns the copy of the function that contains an address: the last one that begins at or before it; or NULL. */
 const struct dwarf_place *dwarf_function__place(const struct dwarf_function *f, u64 address);
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
 /*
- * A line that can be probed. Its addresses are the instructions at which control enters it from
- * another line, in each copy of the function: probe all of them to see every execution. A line that
- * is left and re-entered (a loop head) counts each time.
+ * A line that can be probed. Its addresses are the instructions at which control enters it from another line, in each
+ * copy of the function: probe all of them to see every execution. A line that is left and re-entered, such as a loop
+ * head, counts each time.
  */
 struct dwarf_line {
 	u32 line;               /* in the file */
@@ -178,14 +180,14 @@ struct dwarf_variable {
 	enum dwarf_kind kind;
 	u32 size;               /* bytes; 0: unknown */
 	bool is_parameter;
-	bool is_result;         /* of Go: a result, which is declared among the parameters (is_parameter is set) */
+	bool is_result;         /* Go: a result, which is declared among the parameters (is_parameter is set) */
 	bool is_string;         /* a pointer to, or an array of, char */
 	u64 type_entry;         /* for dwarf_types__add(); 0: none */
 	/* At the queried address: */
 	enum dwarf_where where;
 	u32 reg;                /* DWARF register number (x86-64: 0 rax 1 rdx 2 rcx 3 rbx ...) */
 	s64 offset;
-	/* For a parameter, at the entry of an out-of-line function; of Go only for the first result: */
+	/* For a parameter at the entry of an out-of-line function; in Go only for the first result: */
 	enum dwarf_passed passed;
 	u32 slot, nslots;       /* 0 to 5: argument register; from 6 on: stack words */
 	/* In the whole copy of the function: */
@@ -202,14 +204,13 @@ struct dwarf_variables {
 };
 
 /*
- * The variables visible at an address: the parameters of the innermost function there, inlined or
- * not, and the variables of the enclosing blocks (inner ones hide outer ones of the same name),
- * statics included. With globals, also the globals of its compilation unit. -ENOENT: no function
- * there.
+ * The variables visible at an address: the parameters of the innermost function there, inlined or not, and the
+ * variables of the enclosing blocks (inner ones hide outer ones of the same name), statics included. With globals, also
+ * the globals of the compilation unit. -ENOENT: no function there.
  */
 int dwarf_variables__at(struct dwarf_variables *found, struct dwarf *d, u64 address, bool globals);
 
-/* Same for the given copy of a function, ignoring functions inlined at the address. */
+/* Same for the given copy of a function; ignores functions inlined at the address. */
 int dwarf_variables__of(struct dwarf_variables *found, struct dwarf *d,
 			const struct dwarf_place *place, u64 address, bool globals);
 void dwarf_variables__free(struct dwarf_variables *v);
@@ -230,13 +231,13 @@ struct dwarf_types;
 int dwarf_types__new(struct dwarf_types **t, struct dwarf *d);
 
 /*
- * The type with this name: "struct point", "enum color", "class ns::table", or "point", which may
- * also be a typedef; leading scopes may be omitted. Prefers the unit that contains the address,
- * then any. -EEXIST: several files define different types of that name.
+ * Finds the type with this name: "struct point", "enum color", "class ns::table", or "point", which may also be a
+ * typedef. Leading scopes may be omitted. Prefers a type in the unit that contains the address. -EEXIST: several files
+ * define different types of that name.
  */
 int dwarf__find_type(struct dwarf *d, const char *name, u64 address, u64 *entry);
 
-/* Adds a type to the BTF, for good, and sets *id. -E2BIG: no room for more. */
+/* Adds a type to the BTF permanently, and sets *id. -E2BIG: the BTF is full. */
 int dwarf_types__add(struct dwarf_types *t, u64 entry, u32 *id);
 const struct btf *dwarf_types__btf(const struct dwarf_types *t);
 void dwarf_types__free(struct dwarf_types *t);

@@ -19,42 +19,43 @@
 #define DWARF_MAX_STEPS (16 << 20)
 
 /*
- * A dwarf that a process without rights reads has only its path and the connection to that process;
- * everything else is in a struct dwarf that is read directly.
+ * If an unprivileged process reads the files, a dwarf has only its path and the connection to that process; everything
+ * else is in the struct dwarf of that process.
  */
 struct dwarf {
 	char *path;
 	bool is_confined;
 	int ask_fd;             /* -1: the process has exited */
 	pid_t pid;
-	int err;                /* its error */
-	bool is_split;          /* its answer: dwarf__is_split() */
+	int err;                /* error of that process */
+	bool is_split;          /* answer of that process: dwarf__is_split() */
 	struct elf_file file;   /* the program */
 	struct elf_file debug;  /* the separate file; fd -1 and elf NULL if there is none */
-	struct elf_file alt_file;       /* of alt, likewise */
+	struct elf_file alt_file;       /* file of alt; fd -1 and elf NULL if there is none */
 	Dwfl *dwfl;             /* of a kernel module, which needs relocation first */
 	Dwarf *dwarf;
-	Dwarf *alt;             /* the parts that dwz(1) has moved out; or NULL */
+	Dwarf *alt;             /* the parts that dwz(1) moved out; NULL: none */
 	Dwarf_CFI *cfi[2];      /* .debug_frame, .eh_frame; each may be NULL */
 	u64 cfi_bias[2];        /* to add to an address before a lookup */
 	bool cfi_owned;         /* free cfi[1] on close */
 	Elf_Data section[8];    /* sections with entries, for dwarf__text() */
 	size_t nsections;
 	u64 budget;             /* entries that this query may still visit */
-	u64 entries;            /* upper limit of their number */
+	u64 entries;            /* upper limit of the number of entries */
 };
 
 /*
- * Opens open, readable files only: the program, its debug file and the file to which dwz(1) has
- * moved shared parts (-1: none). Takes ownership of the descriptors, also on failure, and maps
- * them. whole: read unwind tables too.
+ * Opens open, readable files only: the program, its debug file and the file to which dwz(1) has moved shared parts (-1:
+ * none). Takes ownership of the descriptors, also on failure, and maps them. whole: also read unwind tables.
  */
 int dwarf_direct__open(struct dwarf **d, int fd, int debug_fd, int alt_fd, bool whole);
-/* Opens by path, with the separate file; only for trusted system files. */
+/* Opens a file by path, and its separate debug file. Only for trusted system files. */
 int dwarf_direct__open_path(struct dwarf **d, const char *path);
 void dwarf_direct__close(struct dwarf *d);
 
-/* The functions of types/dwarf.h in the process that reads the files. place NULL: whatever is there. */
+/*
+ * The functions of types/dwarf.h, as run by the process that reads the files. place NULL: whatever function is there.
+ */
 int dwarf_direct__functions(struct dwarf_functions *found, struct dwarf *d, const char *name);
 int dwarf_direct__lines_of(struct dwarf_lines *lines, struct dwarf *d,
 			   const struct dwarf_function *f);
@@ -82,7 +83,7 @@ static inline bool dwarf__spend(struct dwarf *d)
 	return d->budget && --d->budget;
 }
 
-/* A string returned by libdw; NULL if it is NULL or not terminated within its section. */
+/* Checks a string returned by libdw: NULL if it is NULL or not terminated within its section. */
 const char *dwarf__text(const struct dwarf *d, const char *text);
 
 static inline const char *dwarf_die__name(const struct dwarf *d, Dwarf_Die *die)
@@ -90,7 +91,7 @@ static inline const char *dwarf_die__name(const struct dwarf *d, Dwarf_Die *die)
 	return dwarf__text(d, dwarf_diename(die));
 }
 
-/* Is it a lexical block; a function, out of line or inlined; or a scope that can contain functions? */
+/* Is it a lexical block? A function, out of line or inlined? A scope that can contain functions? */
 bool dwarf_die__is_block(Dwarf_Die *die);
 bool dwarf_die__is_function(Dwarf_Die *die);
 bool dwarf_die__may_hold_functions(Dwarf_Die *die);
@@ -131,7 +132,7 @@ int dwarf_copies__find(struct dwarf_copies *out, struct dwarf *d, Dwarf_Die *die
 /* Index of the first of n sorted line table rows at or after an address. */
 size_t dwarf_rows__first(Dwarf_Lines *rows, size_t n, u64 address);
 
-/* The compilation unit of an address; false: none. */
+/* Finds the compilation unit of an address. False: none. */
 bool dwarf__unit_at(struct dwarf *d, u64 address, Dwarf_Die *unit);
 
 /* The functions, inlined functions and blocks around an address, outermost first. */
@@ -150,15 +151,15 @@ int dwarf_path__to(struct dwarf_path *path, struct dwarf *d, Dwarf_Die *unit, Dw
 int dwarf_path__descend(struct dwarf_path *path, struct dwarf *d, Dwarf_Die *from, u64 pc,
 			bool functions);
 
-/* Where the source of a function begins. */
+/* Where a function begins in the source. */
 struct dwarf_begin {
 	const char *file;       /* NULL: unknown */
 	u32 line;               /* 0: unknown */
 };
 
 /*
- * From the function's entry or, in Go, from the rows of this copy: its compiler often omits it (dwarf_lines.c).
- * Returns 0, -EBADMSG or -ENOMEM.
+ * Taken from the function's entry. In Go, whose compiler often omits it, taken from the line table rows of this copy
+ * (dwarf_lines.c). Returns 0, -EBADMSG or -ENOMEM.
  */
 int dwarf_begin__of(struct dwarf_begin *b, struct dwarf *d, Dwarf_Die *die);
 
@@ -176,7 +177,10 @@ int dwarf_variable__set_type(struct dwarf_variable *v, struct dwarf *d, Dwarf_Di
 /* Sets passed and slot for the parameters and the result of an out-of-line function. */
 void dwarf_abi__pass(struct dwarf_variables *found, struct dwarf *d, Dwarf_Die *function);
 
-/* In Go: is a parameter in truth a result? Sets type and passed of the first result. Returns 0 or -ENOMEM. */
+/*
+ * For Go. dwarf_go__is_result(): is this parameter actually a result? dwarf_go__result() sets type and passed of the
+ * first result, and returns 0 or -ENOMEM.
+ */
 bool dwarf_go__is_result(Dwarf_Die *parameter);
 int dwarf_go__result(struct dwarf_variable *out, struct dwarf *d, Dwarf_Die *function);
 

@@ -26,9 +26,8 @@ void dwarf_source__free(struct dwarf_source *s);
 #define DWARF_SOURCE_PLACES 64
 
 /*
- * The functions inlined at an address, innermost first, and last the function that contains them;
- * each but the first is at the line of its call. *n = 0: unknown address. place has room for
- * DWARF_SOURCE_PLACES.
+ * The functions inlined at an address, innermost first, and then the function that contains them. Each but the first is
+ * at the line of its call. *n = 0: unknown address. place has room for DWARF_SOURCE_PLACES.
  */
 int dwarf_source__at(struct dwarf_source *s, u64 address, struct dwarf_source_place *place,
 		     size_t *n);

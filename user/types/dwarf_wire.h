@@ -14,9 +14,9 @@
 #include "base/wire.h"
 #include "types/dwarf.h"
 
-/* Each with the arguments that follow it. */
+/* The comments list the arguments that follow each question. */
 enum dwarf_question {
-	ASK_OPENED,             /* none: did opening succeed? Answer: dwarf__is_split() */
+	ASK_OPENED,             /* no arguments: did opening succeed? Answer: dwarf__is_split() */
 	ASK_FUNCTIONS,          /* glob */
 	ASK_LINES_OF,           /* function */
 	ASK_LINES_OF_FILE,      /* file */

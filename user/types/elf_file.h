@@ -27,7 +27,7 @@ int elf_segments__offset(const struct elf_segment *segment, size_t n, u64 addres
 struct elf_file {
 	Elf *elf;
 	int fd;                         /* -1: in memory */
-	void *memory;                   /* backs the file then */
+	void *memory;                   /* the contents, if fd is -1 */
 	GElf_Ehdr header;
 	struct elf_segment *segment;    /* PT_LOAD */
 	size_t nsegments;
@@ -63,7 +63,7 @@ int elf_file__section(const struct elf_file *f, const char *name, GElf_Shdr *hea
 int elf_file__offset(const struct elf_file *f, u64 address, u64 size, bool executable,
 		     u64 *offset);
 
-/* The contents of .gnu_debuglink: a file name (never a path) and the CRC of that file. */
+/* The contents of .gnu_debuglink: a file name (never a path) and that file's CRC. */
 struct debug_link {
 	char name[NAME_MAX + 1];
 	u32 crc;

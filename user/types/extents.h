@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The address ranges in .eh_frame (Linux Standard Base, 10.6): functions and the parts that
- * compilers split off, and which of them handle exceptions. For 64-bit and 32-bit files, read by a
- * process without rights (base/confined.h).
+ * The address ranges in .eh_frame (Linux Standard Base, 10.6): functions and the parts that compilers split off, and
+ * which of them handle exceptions. For 64-bit and 32-bit files, read by an unprivileged process (base/confined.h).
  */
 #ifndef TALLY_TYPES_EXTENTS_H
 #define TALLY_TYPES_EXTENTS_H
@@ -11,7 +10,7 @@
 
 struct code_extent {
 	u64 start, size;        /* virtual, in the file's own numbering */
-	u32 has_handler;        /* has a language-specific data area: handles exceptions that pass through it */
+	u32 has_handler;        /* has a language-specific data area, so it handles exceptions that pass through it */
 	u32 pad;
 };
 
@@ -31,7 +30,7 @@ void code_extents__free(struct code_extents *e);
 /* The extent that contains an address; NULL: none. */
 const struct code_extent *code_extents__find(const struct code_extents *e, u64 address);
 
-/* Same, for a file that is open in a process without rights. Returns 0, -ENOENT, -EBADMSG or -ENOMEM. */
+/* Same, for a file that is open in an unprivileged process. Returns 0, -ENOENT, -EBADMSG or -ENOMEM. */
 int code_extents__of_file(struct code_extents *e, const struct elf_file *f);
 
 /* Parses a section of these bytes at an address; pure. Returns 0 or -ENOMEM. */

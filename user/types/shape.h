@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Formats the bytes of a structure or an array as text, member by member: {.id=1, .name="x",
- * .at=0x7ffe10, .state=RUNNING, .sizes=[1, 2]}. Made once from a type, which need not outlive it.
+ * Formats the bytes of a structure or an array as text, member by member: {.id=1, .name="x", .at=0x7ffe10,
+ * .state=RUNNING, .sizes=[1, 2]}. A shape is made once from a type, which need not outlive it.
  *
- * Types come from untrusted debug information: the amount shown is limited, and "..." stands for
- * the rest. Pure.
+ * Types come from untrusted debug information: the amount shown is limited, and "..." stands for the rest. Pure.
  */
 #ifndef TALLY_TYPES_SHAPE_H
 #define TALLY_TYPES_SHAPE_H
@@ -27,15 +26,15 @@ int shape__new(struct shape **s, const struct c_type *type);
  */
 struct shape *shape__of_names(u32 size, bool is_signed);
 /*
- * The same for a number whose bits have names, each or several together: "GFP_KERNEL|__GFP_ZERO|0x80000000". As the
- * kernel prints them (trace_print_flags_seq()): names in the order in which they were added, each of bits that are
- * left.
+ * Same for a number of flags, where a name stands for one or several bits: "GFP_KERNEL|__GFP_ZERO|0x80000000". Formats
+ * as the kernel does (trace_print_flags_seq()): tries names in the order in which they were added, each on the bits
+ * that remain.
  */
 struct shape *shape__of_flags(u32 size);
 int shape__add_name(struct shape *s, const char *name, u64 value);
 void shape__free(struct shape *s);
 
-/* Number of bytes it formats, at most SHAPE_BYTES_MOST. */
+/* Number of bytes that a shape formats, at most SHAPE_BYTES_MOST. */
 u32 shape__size(const struct shape *s);
 
 /* Do both format the same bytes alike? */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Tracepoints in tracefs (Documentation/trace/events.rst): their names, ids and fields. If tracefs
- * is not mounted, it is mounted for this process only (fsopen(2), since 5.2): nothing is left
- * behind.
+ * Tracepoints in tracefs (Documentation/trace/events.rst): their names, ids and fields. If tracefs is not mounted, it
+ * is mounted for this process only (fsopen(2), since 5.2), and nothing is left behind.
  */
 #ifndef TALLY_TYPES_TRACEFS_H
 #define TALLY_TYPES_TRACEFS_H
@@ -16,7 +15,7 @@
 int tracefs__open(void);
 
 /*
- * Opens a directory of a file system of that type, which is mounted for this moment only, and at no path. Returns a
+ * Opens a directory of a file system of that type, which is mounted only for this purpose and at no path. Returns a
  * descriptor, which the caller closes, or a negative errno.
  */
 int open_private(const char *type, const char *directory);
@@ -56,7 +55,7 @@ struct tracepoint_field {
 	bool is_signed;
 	bool is_dynamic;        /* __data_loc: offset:16, length:16 relative to the record's start */
 	bool is_relative;       /* __rel_loc: relative to the end of the field (5.17) */
-	bool is_common;         /* common_pid and the like: in every record */
+	bool is_common;         /* common_pid etc.: in every record */
 };
 
 struct tracepoint_format {
