@@ -16,10 +16,10 @@
 
 #ifdef HAVE_LIBDW
 
-/* Limit of all sections together, uncompressed. The largest known, Chromium's, have about 4 GB. */
+/* Limit for the total uncompressed size of all sections. The largest known, Chromium's, have about 4 GB. */
 #define MAX_DEBUG_INFO (8ULL << 30)
 
-/* Does libelf uncompress it? Sections that it does not uncompress libdw takes for missing. */
+/* Can libelf uncompress it? libdw treats sections that libelf cannot uncompress as missing. */
 static bool knows_method(u32 type)
 {
 	return type == ELFCOMPRESS_ZLIB || _ELFUTILS_PREREQ(0, 189);
@@ -91,9 +91,9 @@ static int check_sections(Elf *elf, u64 *entries)
 }
 
 /*
- * libdw checks where a string begins, but not always that it ends within its section. So the last
- * byte of string sections is set to NUL, which it already is unless they are damaged. Sections with
- * entries are remembered for dwarf__text().
+ * libdw checks where a string begins, but not always that it ends within its section. So the last byte of string
+ * sections is set to NUL; unless a section is damaged, it already is. Sections with entries are recorded for
+ * dwarf__text().
  */
 static int end_strings(struct dwarf *d, Elf_Scn *section, const char *name)
 {
@@ -102,7 +102,7 @@ static int end_strings(struct dwarf *d, Elf_Scn *section, const char *name)
 
 	if (!strings && !strstr(name, "debug_info") && !strstr(name, "debug_types"))
 		return 0;
-	data = elf_rawdata(section, NULL);      /* the data libdw uses, uncompressed by now */
+	data = elf_rawdata(section, NULL);      /* the data that libdw uses, uncompressed by now */
 	if (!data || !data->d_buf || !data->d_size)
 		return 0;
 	if (strings) {
@@ -182,7 +182,7 @@ void dwarf_direct__close(struct dwarf *d)
 	free(d);
 }
 
-/* elf has debug information. whole: read unwind tables too. */
+/* Starts reading elf, which has debug information. whole: also read unwind tables. */
 static int begin(struct dwarf *d, Elf *elf, bool whole)
 {
 	int err;
@@ -217,7 +217,7 @@ static int open_dwarf(struct dwarf *d, const char *path)
 	return begin(d, elf, true);
 }
 
-/* Units that are in other files have their addresses here: .debug_addr, which few others have. */
+/* Does the file have .debug_addr? It holds the addresses of units in other files, and few other files have it. */
 static bool has_addresses(Elf *elf)
 {
 	Elf_Scn *section = NULL;
@@ -272,7 +272,7 @@ int dwarf_direct__open_path(struct dwarf **out, const char *path)
 	return err;
 }
 
-/* Its entries are reached through those of d, so they add to the limit. */
+/* The entries of the dwz file are reached through those of d, so they add to the limit. */
 static int open_alt(struct dwarf *d, int fd)
 {
 	u64 entries;
@@ -299,7 +299,7 @@ int dwarf_direct__open(struct dwarf **out, int fd, int debug_fd, int alt_fd, boo
 	int err;
 
 	if (!d)
-		return -ENOMEM;         /* leaks open files: the process exits */
+		return -ENOMEM;         /* leaks open files, but the process exits */
 	with = debug_fd >= 0 ? &d->debug : &d->file;
 	err = elf_file__map_fd(&d->file, fd);
 	if (!err && debug_fd >= 0)
@@ -403,7 +403,7 @@ static int open_module_file(struct dwarf **out, const char *path, const struct b
 {
 	static const Dwfl_Callbacks callbacks = {
 		.find_elf = no_elf,
-		.find_debuginfo = no_debuginfo,         /* libdwfl's own would use the network */
+		.find_debuginfo = no_debuginfo,         /* the default of libdwfl would use the network */
 		.section_address = dwfl_offline_section_address,
 	};
 	struct dwarf *d = new_dwarf(path);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Where arguments are at a function's entry: by the calling convention of the System V ABI for
- * x86-64 (chapter 3.2.3), and of the Itanium C++ ABI for classes with their own copy constructor or
- * destructor (3.1.2.3). The compiler may deviate for functions without outside callers, but then
- * gives locations. On arm64 numbers and pointers are placed (AAPCS64, 6.8.2); structures and
- * two-register values are not, nor are the arguments after them.
+ * Locates arguments at a function's entry by the calling convention: the System V ABI for x86-64 (chapter 3.2.3), and
+ * the Itanium C++ ABI for classes with their own copy constructor or destructor (3.1.2.3). The compiler may deviate for
+ * functions without outside callers, but then it emits locations. On arm64, numbers and pointers are located (AAPCS64,
+ * 6.8.2); structures and two-register values are not, nor are the arguments after them.
  */
 #ifdef HAVE_LIBDW
 
@@ -26,12 +25,12 @@ enum abi_class {
 	ABI_MEMORY,
 };
 
-/* A value to pass: up to two words in registers, or on the stack. */
+/* A value to pass: up to two words, in registers or on the stack. */
 struct value {
 	enum abi_class word[2];
 	u64 size, align;
 	bool by_address;        /* C++: its address is passed */
-	bool unknown;           /* no later argument can be placed */
+	bool unknown;           /* no later argument can be located */
 };
 
 /* --- types -------------------------------------------------------------------------------------- */
@@ -82,7 +81,7 @@ static bool has_flag(Dwarf_Die *die, int name)
 	return dwarf_attr_integrate(die, name, &attr) && !dwarf_formflag(&attr, &flag) && flag;
 }
 
-/* --- C++: what is passed by its address -------------------------------------------------------- */
+/* --- C++: types passed by address -------------------------------------------------------------- */
 
 static bool is_nontrivial(struct dwarf *d, Dwarf_Die *record, u32 depth);
 
@@ -159,7 +158,7 @@ static bool is_nontrivial(struct dwarf *d, Dwarf_Die *record, u32 depth)
 	u64 convention = number_at(record, DW_AT_calling_convention, 0);
 	Dwarf_Die child;
 
-	/* clang states it. */
+	/* clang states the convention. */
 	if (convention == DW_CC_pass_by_reference || convention == DW_CC_pass_by_value)
 		return convention == DW_CC_pass_by_reference;
 	if (depth > 16 || dwarf_child(record, &child))
@@ -262,7 +261,7 @@ static void classify_array(struct dwarf *d, struct value *v, Dwarf_Die *array, u
 		return;
 	}
 	if (has_flag(array, DW_AT_GNU_vector)) {
-		/* Passing of 32 bytes and more depends on compiler options. */
+		/* How 32 bytes and more are passed depends on compiler options. */
 		v->unknown |= size > 16;
 		return put_word(v, at, size, ABI_SSE);
 	}
@@ -302,7 +301,7 @@ static void classify(struct dwarf *d, struct value *v, Dwarf_Die *type, u64 at, 
 	}
 }
 
-/* Alignment matters only above 8: for types that contain 16-byte numbers. */
+/* Alignment matters only if it exceeds 8: for types that contain 16-byte numbers. */
 static u64 align_of(Dwarf_Die *type, const struct value *v)
 {
 	u64 said = number_at(type, DW_AT_alignment, 0);
@@ -366,7 +365,7 @@ static struct value value_of(struct dwarf *d, Dwarf_Die *type)
 	return value_by_copy(d, type);
 }
 
-/* Is it placed on every machine? One number in one register. */
+/* Can it be located on every machine? True for one number in one register. */
 static bool is_plain(Dwarf_Die *type, const struct value *v)
 {
 	return v->by_address || (!is_record(dwarf_tag(type)) && v->word[0] != ABI_MEMORY && v->size <= 8);
@@ -382,8 +381,8 @@ struct convention {
 };
 
 /*
- * gcc does not tell which classes are passed by address, but the location of such an argument
- * starts by reading the address.
+ * gcc does not say which classes are passed by address, but the location of such an argument starts by reading the
+ * address.
  */
 static struct value argument_of(struct dwarf *d, Dwarf_Die *type, Dwarf_Die *parameter)
 {
@@ -458,7 +457,7 @@ static void pass(struct convention *c, Dwarf_Die *parameter, struct dwarf_variab
 		put_in_registers(c, &v, integers, vectors, out);
 }
 
-/* Places the result in *out. True: the first argument register holds the result's address. */
+/* Locates the result in *out. True: the first argument register holds the result's address. */
 static bool return_value(struct convention *c, Dwarf_Die *function, struct dwarf_variable *out)
 {
 	struct value v;

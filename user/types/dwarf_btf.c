@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Converts a program's types to BTF, so that the code for kernel structures reads them too. */
+/* Converts a program's types to BTF, so that the code that reads kernel structures reads them too. */
 #include "types/dwarf.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 #define MOST_TYPES 16384        /* types beyond this limit are unknown */
 #define MOST_DIMENSIONS 8
-#define REFERRED_TO MOST_DIMENSIONS     /* instead of a dimension: a reference's tag */
+#define REFERRED_TO MOST_DIMENSIONS     /* instead of a dimension: the tag of a reference */
 #define MOST_MEMBERS 4096
 #define BUCKETS 4096
 
@@ -67,7 +67,7 @@ void direct_types__free(struct direct_types *t)
 	free(t);
 }
 
-/* The number of a type, the next one if it is new; 0 (void) if there is no room. */
+/* The number of a type, a new one if necessary; 0 (void) if there is no room. */
 static u32 number_of(struct direct_types *t, const Dwarf_Die *die, u32 dimension)
 {
 	u32 *bucket = &t->bucket[((uintptr_t)die->addr / 2 + dimension) % BUCKETS], i;
@@ -125,7 +125,7 @@ static bool number_at(Dwarf_Die *die, int name, u64 *number)
 	return true;
 }
 
-/* A member's offset in bytes; in DWARF 2 it is an operation that adds it. */
+/* A member's offset in bytes. In DWARF 2 it is an expression that adds the offset. */
 static bool location_of(Dwarf_Die *member, u64 *bytes)
 {
 	Dwarf_Attribute attr;
@@ -149,7 +149,7 @@ static bool has_flag(Dwarf_Die *die, int name)
 	return dwarf_attr(die, name, &attr) && !dwarf_formflag(&attr, &flag) && flag;
 }
 
-/* --- writing one ------------------------------------------------------------------------------ */
+/* --- writing a type --------------------------------------------------------------------------- */
 
 /* A placeholder for a type that BTF cannot express, to keep the numbers in step. */
 static int write_unknown(struct direct_types *t, Dwarf_Die *die)
@@ -186,7 +186,7 @@ static int write_base(struct direct_types *t, Dwarf_Die *die)
 	return btf__add_int(t->btf, name && *name ? name : "?", size < 0 ? 0 : size, encoding);
 }
 
-/* Negative values have a signed form; read as signed, libdw returns -56 for a one-byte 200. */
+/* Negative values have a signed form. Read as signed, a one-byte 200 would be -56 in libdw. */
 static bool enumerator_at(Dwarf_Die *die, s64 *value)
 {
 	Dwarf_Attribute attr;
@@ -226,7 +226,7 @@ static int write_enumeration(struct direct_types *t, Dwarf_Die *die)
 	return err;
 }
 
-/* Dimension i of an array, and their number. False: no such dimension. */
+/* Gets dimension i of an array, and the number of dimensions. False: no such dimension. */
 static bool dimension_of(Dwarf_Die *array, u32 i, u64 *elements, u32 *dimensions)
 {
 	Dwarf_Die child;
@@ -320,7 +320,7 @@ static int write_reference(struct direct_types *t, struct item item)
 	return btf__add_ptr(t->btf, number_of(t, &item.die, REFERRED_TO));
 }
 
-/* By value, since adding types moves the items. */
+/* Takes the item by value, since adding types moves the items. */
 static int write_type(struct direct_types *t, struct item item)
 {
 	Dwarf_Die *die = &item.die;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Types of programs, from the process that reads them (types/dwarf_server.c): untrusted BTF. */
+/* Types of programs, from the process that reads them (types/dwarf_server.c). They are untrusted BTF. */
 #include "types/dwarf_wire.h"
 
 #ifdef HAVE_LIBDW
@@ -51,7 +51,7 @@ static bool array_ends(const struct btf *btf, const struct btf_type *type)
 	return false;
 }
 
-/* Is it a kind that our server makes, with valid references? */
+/* Is it a kind that our server generates, with valid references? */
 static bool is_sound(const struct btf *btf, const struct btf_type *type)
 {
 	u32 most = btf__type_cnt(btf), i;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Copies of inlined functions: for unrolled and peeled loops and duplicated code, the debug
- * information has one entry with the code of all copies, and the start of only one.
+ * Copies of inlined functions. For unrolled and peeled loops and duplicated code, the debug information has a single
+ * entry, with the code of all copies and the start of only one.
  *
- * gcc marks the entries: for each copy, the line table has a statement with the line and column of
- * the function's name (DEBUG_INLINE_ENTRY; no other code has that location). clang does not. Its
- * copies begin with the function's first statement, as does each iteration of a loop that begins
- * with it, so they cannot be distinguished.
+ * gcc marks the entries: for each copy, the line table has a statement with the line and column of the function's name
+ * (DEBUG_INLINE_ENTRY; no other code has that location). clang does not. Its copies begin with the function's first
+ * statement, as does each iteration of a loop that begins with it, so they cannot be distinguished.
  */
 #ifdef HAVE_LIBDW
 
@@ -33,7 +32,7 @@ struct scan {
 	struct dwarf_copies found;
 };
 
-/* Reads a row that begins a statement; false: it does not. */
+/* Reads a row if it begins a statement. False: it does not. */
 static bool read_statement(Dwarf_Line *row, struct spot *spot, Dwarf_Addr *address)
 {
 	bool statement, end;
@@ -93,7 +92,7 @@ static int find_marks(struct scan *s, const struct dwarf_range *range)
 	return err;
 }
 
-/* Counts how often control reaches the spot from another line, as far as rows tell. */
+/* Counts how often control reaches the spot from another line, as far as the rows show. */
 static int count_visits(struct scan *s, const struct dwarf_range *range, size_t *visits)
 {
 	size_t i = dwarf_rows__first(s->rows, s->nrows, range->start);
@@ -133,7 +132,7 @@ static bool has_mark(const struct scan *s, u64 at, const struct spot *mark)
 	return false;
 }
 
-/* The last statement at the first address that has one, starting at an address. */
+/* Finds the last statement at the first address at or after from that has one. */
 static bool find_first(const struct scan *s, u64 from, struct spot *found)
 {
 	size_t i = dwarf_rows__first(s->rows, s->nrows, from);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Functions: all copies of their code, out of line and inlined. */
+/* Finds functions: all copies of their code, out of line and inlined. */
 #ifdef HAVE_LIBDW
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "base/array.h"
 #include "types/dwarf_libdw.h"
 
-/* A copy with its function, until all are found. */
+/* A copy with its function, kept until all copies are found. */
 struct instance {
 	char *name, *linkage, *file;
 	int line;
@@ -200,7 +200,7 @@ static int compare_texts(const char *a, const char *b)
 	return strcmp(a ?: "", b ?: "");
 }
 
-/* By name, then location of definition: equal for all copies of one function. */
+/* Sorts by name, then by location of definition, which is the same for all copies of one function. */
 static int compare_functions(const struct instance *a, const struct instance *b)
 {
 	int order = compare_texts(a->name, b->name) ?: compare_texts(a->file, b->file);
@@ -238,7 +238,7 @@ static bool same_place(const struct dwarf_function *f, const struct instance *i)
 	return f->nplaces && f->place[f->nplaces - 1].address == i->place.address;
 }
 
-/* Makes functions from sorted instances, and takes over their strings. */
+/* Groups sorted instances into functions, and takes over their strings. */
 static int group(struct dwarf_functions *out, struct instance *found, size_t n)
 {
 	struct dwarf_function *f = NULL;
@@ -272,7 +272,7 @@ static bool is_named(const struct instance *i, const char *name)
 	return !strcmp(i->name, name) || (i->linkage && !strcmp(i->linkage, name));
 }
 
-/* If there are functions of that very name, leaves only these. */
+/* If any function has exactly the wanted name, drops the others. */
 static void prefer_exact(struct search *s)
 {
 	size_t i, exact = 0, n = 0;
@@ -287,7 +287,7 @@ static void prefer_exact(struct search *s)
 	s->n = exact ?: s->n;
 }
 
-/* Takes where a function begins from its copies of one kind, if its entry does not say so. */
+/* Finds where a function begins from its copies of one kind, if its entry does not say. */
 static int find_begin(struct dwarf_function *f, struct dwarf *d, bool is_inlined)
 {
 	struct dwarf_begin b;
@@ -309,7 +309,7 @@ static int find_begin(struct dwarf_function *f, struct dwarf *d, bool is_inlined
 	return err;
 }
 
-/* Its own code knows better than inlined copies, which may lack the first lines. */
+/* Prefers the out-of-line code, since inlined copies may lack the first lines. */
 static int find_begins(struct dwarf_functions *found, struct dwarf *d)
 {
 	size_t i;
@@ -333,7 +333,7 @@ int dwarf_direct__functions(struct dwarf_functions *found, struct dwarf *d, cons
 	size_t i;
 	int err;
 
-	/* Also covers rows of line tables, read for inlined copies. */
+	/* The budget also covers line table rows that are read for inlined copies. */
 	d->budget = DWARF_MAX_STEPS + 16 * d->entries;
 	err = search_units(&s);
 	if (!err && s.glob && !s.literal)

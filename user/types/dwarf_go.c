@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Results of Go functions, which are declared behind the parameters (cmd/internal/dwarf). By ABIInternal
- * (cmd/compile/abi-internal.md) a result is in registers whole or not at all, the first one from the first on.
+ * Results of Go functions, which are declared after the parameters (cmd/internal/dwarf). In ABIInternal
+ * (cmd/compile/abi-internal.md) a result is either entirely in registers or not at all, and the first result starts in
+ * the first register.
  */
 #ifdef HAVE_LIBDW
 
@@ -38,7 +39,7 @@ static bool type_of(Dwarf_Die *die, Dwarf_Die *type)
 	return dwarf_formref_die(dwarf_attr_integrate(die, DW_AT_type, &attr), type) && dwarf_die__peel(type);
 }
 
-/* A number or pointer, in one register. */
+/* A number or pointer is in one register. */
 static enum dwarf_passed passed_of(Dwarf_Die *type)
 {
 	Dwarf_Attribute attr;
@@ -57,7 +58,10 @@ static enum dwarf_passed passed_of(Dwarf_Die *type)
 	}
 }
 
-/* Strings, slices, interfaces and others whose members are numbers and pointers: the first is in the first register. */
+/*
+ * For strings, slices, interfaces and other structures of numbers and pointers: the first member is in the first
+ * register.
+ */
 static void pass_structure(struct dwarf *d, Dwarf_Die *structure, struct dwarf_variable *out)
 {
 	enum dwarf_passed first = DWARF_PASSED_UNKNOWN, passed;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Lines: the addresses at which control enters each. */
+/* Finds the addresses at which control enters each line. */
 #ifdef HAVE_LIBDW
 
 #include <errno.h>
@@ -38,7 +38,7 @@ static int compare(const void *x, const void *y)
 	return 0;
 }
 
-/* Merges to one entry per line, with all its addresses. first: the function's line, 0 without one. */
+/* Merges the entries of each line into one with all its addresses. first: the function's line, 0 if there is none. */
 int dwarf_lines__finish(struct dwarf_lines *lines, u32 first)
 {
 	struct dwarf_line *to = NULL, *from;
@@ -66,7 +66,7 @@ int dwarf_lines__finish(struct dwarf_lines *lines, u32 first)
 	return err;
 }
 
-/* Compares paths, one of which may lack leading directories. */
+/* Compares paths. Either may lack leading directories. */
 static bool same_file(const char *a, const char *b)
 {
 	size_t n = strlen(a), m = strlen(b);
@@ -77,9 +77,9 @@ static bool same_file(const char *a, const char *b)
 	       (!more || longer[more - 1] == '/' || *shorter == '/');
 }
 
-/* --- one place -------------------------------------------------------------------------------- */
+/* --- one copy of a function ------------------------------------------------------------------- */
 
-/* Code of another function inlined here, and that function's first line if it is in our file. */
+/* Code of another function that is inlined here, and that function's first line if it is in our file. */
 struct guest {
 	struct dwarf_range range;
 	u32 line;
@@ -89,9 +89,9 @@ struct place {
 	struct dwarf *d;
 	const char *file;
 	u32 first;              /* of the function */
-	u32 limit;              /* lines from here on belong to its callers; 0: no limit */
-	int last;               /* line of the last row that was added; 0: another line came behind it */
-	bool is_go;             /* rows are of the innermost function: those in the code of guests are theirs */
+	u32 limit;              /* lines from here on belong to callers; 0: no limit */
+	int last;               /* line of the last row added; 0: a row of another line followed */
+	bool is_go;             /* rows belong to the innermost function, so rows in a guest's code are the guest's */
 	struct guest *guest;
 	size_t nguests;
 };
@@ -137,8 +137,8 @@ static int find_guests(struct place *p, Dwarf_Die *parent, u32 depth)
 }
 
 /*
- * Does a line of our file at this address belong to the function? In a guest's code it may be the
- * guest's (lines from its start, up to ours if that is later) or the call's.
+ * Does a line of our file at this address belong to the function? In a guest's code, it may be the guest's (lines from
+ * its start on, or up to ours if we start later) or the call's.
  */
 static bool is_own(const struct place *p, u32 line, u64 address)
 {
@@ -154,8 +154,8 @@ static bool is_own(const struct place *p, u32 line, u64 address)
 }
 
 /*
- * The start of inlined code often has rows of the call too. Their lines tell them apart, if the
- * enclosing functions are later in the file.
+ * The start of inlined code often has rows of the call too. The line numbers distinguish them if the enclosing
+ * functions are later in the file.
  */
 static int find_limit(struct place *p, Dwarf_Die *unit, Dwarf_Die *die)
 {
@@ -192,8 +192,8 @@ bool dwarf_direct__has_row(struct dwarf *d, u64 address)
 }
 
 /*
- * Adds the rows of a range. Adjacent rows of one line are one visit: the compiler makes several for
- * the parts of an expression.
+ * Adds the rows of a range. Adjacent rows of one line are one visit: the compiler emits several for the parts of an
+ * expression.
  */
 static int add_range(struct dwarf_lines *lines, struct place *p, Dwarf_Lines *rows, size_t n,
 		     const struct dwarf_range *range)
@@ -204,7 +204,7 @@ static int add_range(struct dwarf_lines *lines, struct place *p, Dwarf_Lines *ro
 	int line, err = 0;
 	Dwarf_Addr address;
 
-	if (!p->is_go)          /* there, code of the caller stands between the ranges of one copy */
+	if (!p->is_go)          /* in Go, caller code lies between the ranges of one copy */
 		p->last = 0;
 	for (; i < n && !err; i++) {
 		Dwarf_Line *row = dwarf_onesrcline(rows, i);
@@ -221,7 +221,7 @@ static int add_range(struct dwarf_lines *lines, struct place *p, Dwarf_Lines *ro
 		if (!statement || end)
 			continue;
 		file = dwarf_linesrc(row, NULL, NULL);
-		if (file != known) {            /* libdw gives the same pointer for the same file */
+		if (file != known) {            /* libdw returns the same pointer for the same file */
 			same = file && same_file(file, p->file);
 			known = file;
 		}
@@ -245,7 +245,10 @@ static bool has_line(Dwarf_Lines *rows, size_t i, int line)
 	return !dwarf_lineno(dwarf_onesrcline(rows, i), &own) && own == line;
 }
 
-/* The row behind the check of the stack, where its compiler says that the prologue ends; end: there is no check. */
+/*
+ * Returns the row after the stack check, which the Go compiler marks as the end of the prologue; end: there is no
+ * check.
+ */
 static size_t find_body(Dwarf_Lines *rows, size_t i, size_t end)
 {
 	bool is_body;
@@ -257,8 +260,8 @@ static size_t find_body(Dwarf_Lines *rows, size_t i, size_t end)
 }
 
 /*
- * A function that checks its stack begins again when it has been made larger, by code at its end that belongs to its
- * first line. A call passes once through the code in between.
+ * A Go function that checks its stack starts again after growing it, by code at its end that belongs to its first line.
+ * Leaves a range that each call passes through once.
  */
 static void leave_out_check(struct dwarf_range *range, Dwarf_Lines *rows, size_t n)
 {
@@ -277,7 +280,7 @@ static void leave_out_check(struct dwarf_range *range, Dwarf_Lines *rows, size_t
 		range->start = address;
 }
 
-/* The first line of the parameters; 0: unknown. */
+/* Returns the first line of the parameters; 0: unknown. */
 static u32 line_of_parameters(struct dwarf *d, Dwarf_Die *function)
 {
 	Dwarf_Die child;
@@ -294,7 +297,10 @@ static u32 line_of_parameters(struct dwarf *d, Dwarf_Die *function)
 	return first;
 }
 
-/* From the own rows of a range: the file of the first, and the first line there; first_only: that of the first row. */
+/*
+ * Takes the file of the first row that is the function's own, and the lowest line among such rows; first_only: the line
+ * of the first such row.
+ */
 static int begin_of_rows(struct dwarf_begin *b, const struct place *p, Dwarf_Lines *rows, size_t n,
 			 const struct dwarf_range *range, bool first_only)
 {
@@ -323,8 +329,9 @@ static int begin_of_rows(struct dwarf_begin *b, const struct place *p, Dwarf_Lin
 }
 
 /*
- * Entries of older Go (1.19) lack the line, and those of functions that may be inlined the file. The check of the stack
- * has the function's line; without it, parameters may have it, or else the first line with code is taken for it.
+ * In older Go (1.19), entries lack the line, and entries of functions that may be inlined lack the file. The rows of
+ * the stack check have the function's line. Without a check, the line comes from the parameters, if known, or else is
+ * the lowest line with code.
  */
 static int begin_of_go(struct dwarf_begin *b, struct dwarf *d, Dwarf_Die *die, Dwarf_Die *unit)
 {
@@ -372,7 +379,7 @@ int dwarf_begin__of(struct dwarf_begin *b, struct dwarf *d, Dwarf_Die *die)
 
 /* --- a function ------------------------------------------------------------------------------- */
 
-/* Names the file of the first copy: a function is in one file. */
+/* Names the file of the first copy: all of a function is in one file. */
 static int name_file(struct dwarf_lines *lines, const struct place *p, Dwarf_Die *unit)
 {
 	Dwarf_Attribute attr;
@@ -434,7 +441,7 @@ int dwarf_direct__lines_of(struct dwarf_lines *out, struct dwarf *d, const struc
 		else
 			err = dwarf_lines__add_place(&lines, d, &die, &begin);
 		if (err == -ENOENT)
-			err = 0;        /* a place without lines */
+			err = 0;        /* this copy has no lines */
 	}
 	end = dwarf_lines__finish(&lines, f->line);
 	err = err ?: end;

@@ -7,7 +7,7 @@
 
 #include "types/dwarf_libdw.h"
 
-/* Distinguishes types of one name: the same header makes the same type in each unit. */
+/* Distinguishes types with the same name. The same header produces the same type in each unit. */
 struct identity {
 	int tag, line;
 	s64 size;
@@ -22,7 +22,7 @@ struct search {
 	u32 nscopes;
 	Dwarf_Die found;
 	struct identity identity;
-	bool has_found, is_alias;       /* a typedef: in C the bare name means that */
+	bool has_found, is_alias;       /* a typedef: in C, a bare name refers to it */
 	bool differs;           /* another type has the same name */
 };
 
@@ -55,7 +55,7 @@ static const char *last_part(const char *from, const char *end)
 	return from;
 }
 
-/* Compares the last component with the entry's own name, and the others with its scopes. */
+/* Compares the last component with the entry's own name, and the others with the enclosing scopes. */
 static bool name_matches(const struct search *s, Dwarf_Die *die)
 {
 	const char *end = s->name + strlen(s->name), *part = last_part(s->name, end);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The process without rights that reads debug information and answers queries. */
+/* The unprivileged process that reads debug information and answers queries. */
 #include "types/dwarf_wire.h"
 
 #ifdef HAVE_LIBDW
@@ -17,7 +17,7 @@
 struct server {
 	struct dwarf *d;
 	struct direct_types *types;
-	int err;                /* of opening */
+	int err;                /* of opening the files */
 };
 
 static int tell_functions(struct server *s, struct unwire *u, struct wire *w)

@@ -45,7 +45,7 @@ static int add_spans(struct spans *s, struct dwarf *d, Dwarf_Die *die, u64 of)
 	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
 		if (!dwarf__spend(d))
 			return -EBADMSG;
-		/* Code removed by the linker is at 0, or beyond everything. */
+		/* Code removed by the linker is at address 0, or beyond all code. */
 		if (!start || start >= end)
 			continue;
 		if (ARRAY_ROOM(s->span, s->n))
@@ -55,7 +55,7 @@ static int add_spans(struct spans *s, struct dwarf *d, Dwarf_Die *die, u64 of)
 	return 0;
 }
 
-/* By address; at the same address, the inner one after the one around it. */
+/* Sorts by address; at the same address, the outer span comes first. */
 static int compare_spans(const void *a, const void *b)
 {
 	const struct span *x = a, *y = b;
@@ -71,7 +71,7 @@ static void sort_spans(struct spans *s)
 		qsort(s->span, s->n, sizeof(*s->span), compare_spans);
 }
 
-/* The innermost span that contains an address. Overlaps are rare, so a few steps back find it. */
+/* Finds the innermost span that contains an address. Overlaps are rare, so it is only a few steps back. */
 static const struct span *find_span(const struct spans *s, u64 address)
 {
 	size_t low = 0, high = s->n, middle, steps;
@@ -139,7 +139,7 @@ static int find_functions(struct spans *functions, struct dwarf *d, Dwarf_Die *p
 	return err;
 }
 
-/* The unit of an address, with its functions loaded; *unit NULL: none. */
+/* Finds the unit of an address, and loads its functions. *unit NULL: none. */
 static int find_unit(struct dwarf_source *s, u64 address, struct unit **unit, Dwarf_Die *die)
 {
 	const struct span *span = find_span(&s->units, address);
@@ -160,10 +160,7 @@ static int find_unit(struct dwarf_source *s, u64 address, struct unit **unit, Dw
 
 /* --- one address ------------------------------------------------------------------------------ */
 
-/*
- * The call site of an inlined function. File 0 means none in DWARF 4, and the unit's own file in
- * DWARF 5.
- */
+/* Finds the call site of an inlined function. File 0 means none in DWARF 4, and the unit's own file in DWARF 5. */
 static void find_call(struct dwarf_source_place *place, Dwarf_Die *unit, Dwarf_Die *inlined)
 {
 	Dwarf_Attribute attr;
@@ -196,7 +193,7 @@ static void find_row(struct dwarf_source_place *place, Dwarf_Die *unit, u64 addr
 		place->line = line;
 }
 
-/* The compiler's working directory, base of relative file names. */
+/* The compiler's working directory, to which file names are relative. */
 static const char *directory(const struct dwarf *d, Dwarf_Die *unit)
 {
 	Dwarf_Attribute attr;
@@ -216,7 +213,7 @@ static void name_function(struct dwarf_source_place *place, const struct dwarf *
 	place->linkage = dwarf__text(d, dwarf_formstring(&attr));
 }
 
-/* Finds the child block or inlined function that contains the address: 1; 0: none. */
+/* Finds the child block or inlined function that contains the address. Returns 1, or 0 if there is none. */
 static int find_child(Dwarf_Die *child, struct dwarf *d, Dwarf_Die *parent, u64 address)
 {
 	int more = dwarf_child(parent, child);
@@ -287,7 +284,7 @@ int dwarf_source__at(struct dwarf_source *s, u64 address, struct dwarf_source_pl
 	return err;
 }
 
-/* --- all of it -------------------------------------------------------------------------------- */
+/* --- setup and teardown ----------------------------------------------------------------------- */
 
 int dwarf_source__new(struct dwarf_source **out, struct dwarf *d)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The tree of entries: the code of an entry, and the entries around an address. */
+/* The tree of entries: which code an entry has, and which entries contain an address. */
 #ifdef HAVE_LIBDW
 
 #include <errno.h>
@@ -54,7 +54,7 @@ const char *dwarf_die__file(Dwarf_Die *die)
 
 	if (file)
 		return file;
-	/* Since DWARF 5, file 0 is the unit's own file; libdw before 0.190 takes it for none. */
+	/* Since DWARF 5, file 0 is the unit's own file; libdw before 0.190 treats it as none. */
 	if (dwarf_formudata(dwarf_attr_integrate(die, DW_AT_decl_file, &attr), &index) || index ||
 	    !dwarf_cu_die(attr.cu, &unit, &version, NULL, NULL, NULL, NULL, NULL) || version < 5 ||
 	    dwarf_getsrcfiles(&unit, &files, &n) || !n)
@@ -70,8 +70,8 @@ int dwarf_ranges__of(struct dwarf_ranges *out, struct dwarf *d, Dwarf_Die *die)
 
 	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0 && dwarf__spend(d)) {
 		/*
-		 * An inlined place may start with an instruction attributed to the enclosing
-		 * function: its range is empty, but control passes there.
+		 * An inlined copy may start with an instruction attributed to the enclosing function. Its range is then
+		 * empty, but control passes there.
 		 */
 		if (start == end)
 			end++;
@@ -91,7 +91,6 @@ int dwarf_ranges__of(struct dwarf_ranges *out, struct dwarf *d, Dwarf_Die *die)
 	return at ? -EBADMSG : -ENOENT;
 }
 
-/* The first of n sorted rows at or after an address. */
 size_t dwarf_rows__first(Dwarf_Lines *rows, size_t n, u64 address)
 {
 	size_t low = 0, high = n, middle;
@@ -108,8 +107,8 @@ size_t dwarf_rows__first(Dwarf_Lines *rows, size_t n, u64 address)
 }
 
 /*
- * Where inlined code of Go is entered: the first statement in its ranges. Instructions before it belong to one way that
- * leads there, such as one that loads a register again.
+ * Where control enters inlined Go code: the first statement in its ranges. Instructions before it belong to only one of
+ * the paths that lead there, such as one that reloads a register.
  */
 static u64 entry_of_go(struct dwarf *d, Dwarf_Die *unit, const struct dwarf_ranges *r)
 {
@@ -163,9 +162,8 @@ int dwarf_die__entry(struct dwarf *d, Dwarf_Die *die, u64 *address)
 }
 
 /*
- * Unoptimized code first stores its arguments in its frame, and the debug information claims "in
- * the frame" for the whole function, prologue included. This detects that. Optimized code has
- * location lists.
+ * Unoptimized code first stores its arguments in its frame, but the debug information claims that they are in the frame
+ * throughout the function, prologue included. This detects such code. Optimized code has location lists.
  */
 static bool stores_arguments(Dwarf_Die *function)
 {
@@ -207,7 +205,7 @@ u64 dwarf_die__body(Dwarf_Die *die, u64 entry)
 	return body;
 }
 
-/* --- what is around an address ---------------------------------------------------------------- */
+/* --- scopes around an address ----------------------------------------------------------------- */
 
 /* Not every compiler writes .debug_aranges. */
 bool dwarf__unit_at(struct dwarf *d, u64 address, Dwarf_Die *unit)
@@ -225,7 +223,7 @@ bool dwarf__unit_at(struct dwarf *d, u64 address, Dwarf_Die *unit)
 	return false;
 }
 
-/* Does the entry's code contain pc? Empty ranges of inlined places count, see dwarf_ranges__of(). */
+/* Does the entry's code contain pc? Empty ranges of inlined copies count, see dwarf_ranges__of(). */
 static bool holds(struct dwarf *d, Dwarf_Die *die, u64 pc, bool empty)
 {
 	struct dwarf_ranges r;
@@ -247,7 +245,7 @@ static bool is_code(Dwarf_Die *die, bool functions)
 	return dwarf_die__is_block(die) || (functions && dwarf_die__is_function(die));
 }
 
-/* Finds the child of parent that contains pc: 1; 0: none. */
+/* Finds the child of parent that contains pc. Returns 1, or 0 if there is none. */
 static int find_child(Dwarf_Die *found, struct dwarf *d, Dwarf_Die *parent, u64 pc, bool functions,
 		      bool empty)
 {
@@ -310,7 +308,7 @@ int dwarf_path__at(struct dwarf_path *path, struct dwarf *d, Dwarf_Die *unit, u6
 	return find_function(path, d, unit, pc, 0);
 }
 
-/* Entries are stored in preorder: the target's ancestor is the last child not after it. */
+/* Entries are stored in preorder, so the target's ancestor is the last child not after it. */
 int dwarf_path__to(struct dwarf_path *path, struct dwarf *d, Dwarf_Die *unit, Dwarf_Off target)
 {
 	Dwarf_Die parent = *unit, child, last;

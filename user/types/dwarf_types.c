@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Types of variables: as text, and the kind of their values. */
+/* Types of variables as text, and the kinds of their values. */
 #ifdef HAVE_LIBDW
 
 #include <errno.h>
@@ -27,7 +27,7 @@ static void put(struct text *t, const char *s)
 	t->at[t->n] = 0;
 }
 
-/* The type that an entry refers to; NULL: none, which is void. */
+/* Returns the type that an entry refers to, NULL if it has none, which means void. */
 static Dwarf_Die *type_of(Dwarf_Die *die, Dwarf_Die *type)
 {
 	Dwarf_Attribute attr;
@@ -67,7 +67,9 @@ static u64 element_count(Dwarf_Die *range)
 	return 0;
 }
 
-/* The elements of an array over all dimensions, 0: unknown. With a text, appends the dimensions. */
+/*
+ * The number of elements of an array over all dimensions; 0: unknown. If there is a text, appends the dimensions to it.
+ */
 static u64 array_elements(Dwarf_Die *array, struct text *t)
 {
 	u32 dimensions = 0;
@@ -214,7 +216,7 @@ static Dwarf_Word encoding_of(Dwarf_Die *type)
 	return encoding;
 }
 
-/* An enumeration's signedness comes from its underlying type; without one, from its constants. */
+/* An enumeration's signedness is that of its underlying type or, if it has none, depends on its constants. */
 static enum dwarf_kind kind_of(Dwarf_Die *type)
 {
 	Dwarf_Die own;

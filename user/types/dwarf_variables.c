@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Variables: those visible at an address, the locations of their values, and where else they are live. */
+/* Variables visible at an address: the locations of their values there, and where else they are live. */
 #ifdef HAVE_LIBDW
 
 #include <errno.h>
@@ -9,10 +9,10 @@
 #include "base/array.h"
 #include "types/dwarf_libdw.h"
 
-/* Limit, as processing is quadratic. */
+/* Limit: the work is quadratic in the number of variables. */
 #define MAX_VARIABLES 4096
 
-/* --- where an expression says a value is ------------------------------------------------------ */
+/* --- evaluating location expressions ---------------------------------------------------------- */
 
 struct location {
 	enum dwarf_where where;
@@ -95,8 +95,8 @@ static bool frame_address(struct dwarf *d, u64 pc, u32 *reg, s64 *offset)
 }
 
 /*
- * A location. Go writes expressions of DWARF 4 in a form of DWARF 3, which libdw does not take for one: with less than
- * 128 bytes both begin with the same byte, the length.
+ * Reads a location. Go writes DWARF 4 expressions in a DWARF 3 form, which libdw does not accept as a location. If they
+ * have less than 128 bytes, both forms begin with the same byte, the length.
  */
 static bool location_of(Dwarf_Die *die, int name, Dwarf_Attribute *attr)
 {
@@ -320,8 +320,7 @@ static int read_locations(const struct view *view, struct dwarf_variable *v, Dwa
 		if (!dwarf__spend(view->d))
 			return -EBADMSG;
 		/*
-		 * The frame's location at the start of a range decides if the value is available in
-		 * it.
+		 * Whether the value is available in a range depends on the frame's location at the start of the range.
 		 */
 		l = locate(view, attr, ops, n, everywhere ? view->entry : start);
 		if (l.where == DWARF_NOWHERE)
@@ -356,7 +355,7 @@ static int set_location(const struct view *view, struct dwarf_variable *v, Dwarf
 	return err ?: find_live_lines(view, v);
 }
 
-/* --- which variables -------------------------------------------------------------------------- */
+/* --- selecting variables ---------------------------------------------------------------------- */
 
 static bool is_hidden(const struct dwarf_variables *found, const char *name)
 {
@@ -407,7 +406,7 @@ static int add_children(struct dwarf_variables *found, const struct view *view, 
 	return err;
 }
 
-/* Parameters first, in declaration order; hidden variables have been dropped before. */
+/* Puts parameters first, in declaration order. Hidden variables have already been dropped. */
 static int compare_variables(const struct dwarf_variable *a, const struct dwarf_variable *b)
 {
 	return b->is_parameter - a->is_parameter;
@@ -426,7 +425,7 @@ static void parameters_first(struct dwarf_variables *found)
 	}
 }
 
-/* --- what is around the address --------------------------------------------------------------- */
+/* --- scopes around an address ----------------------------------------------------------------- */
 
 static bool is_c(Dwarf_Die *unit)
 {
@@ -437,8 +436,8 @@ static bool is_c(Dwarf_Die *unit)
 }
 
 /*
- * Finds the path to the given function (place's, or else the innermost) and to its blocks around
- * the address. *function: index of the function in the path.
+ * Finds the path to the given function (place's, else the innermost one) and to its blocks around the address.
+ * *function: index of the function in the path.
  */
 static int find_path(struct dwarf_path *path, size_t *function, struct dwarf *d,
 		     const struct dwarf_place *place, Dwarf_Die *unit, u64 address)
@@ -476,7 +475,7 @@ static int prepare(struct view *v, Dwarf_Die *unit)
 	if (err)
 		return err;
 	v->body = dwarf_die__body(v->function, v->entry);
-	/* An inlined copy of Go may not tell the first line, which the function's own code has. */
+	/* An inlined copy in Go may lack the first line; the function's own code has it. */
 	if (!v->is_go || dwarf_tag(v->function) == DW_TAG_subprogram)
 		err = dwarf_begin__of(&begin, v->d, v->function);
 	err = err ?: dwarf_lines__add_place(&v->lines, v->d, v->function, &begin);
@@ -523,7 +522,7 @@ static int find(struct dwarf_variables *out, struct dwarf *d, const struct dwarf
 
 	d->budget = DWARF_MAX_STEPS + 16 * d->entries;
 	if (place) {
-		/* The unit of the place: another unit may claim the address too. */
+		/* Use the unit of the place, since another unit may claim the address too. */
 		known = dwarf_offdie(d->dwarf, place->entry, &unit);
 		if (!known || !dwarf_diecu(known, &unit, NULL, NULL))
 			return -EBADMSG;

@@ -12,7 +12,7 @@ _Static_assert(sizeof(struct dwarf_function) == 48, "new members: pointers of th
 _Static_assert(sizeof(struct dwarf_line) == 24, "new members: pointers of them go here, too");
 _Static_assert(sizeof(struct dwarf_variable) == 104, "new members: pointers of them go here, too");
 
-/* Normalizes a bool: the other side may have sent neither 0 nor 1. */
+/* Normalizes a bool, since the other side may have sent any byte. */
 static void settle(bool *b)
 {
 	u8 byte;
@@ -182,7 +182,7 @@ void dwarf_wire__take_variables(struct unwire *u, struct dwarf_variables *v)
 	for (i = 0; v->variable && i < n && !u->err; i++)
 		take_named(u, &v->variable[v->n++]);
 	if (!u->err)
-		take_variable(u, &v->result);   /* without a name; for inlined functions without a type */
+		take_variable(u, &v->result);   /* has no name and, for inlined functions, no type */
 	if (u->err)
 		dwarf_variables__free(v);
 }
