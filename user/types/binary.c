@@ -16,7 +16,7 @@
 #include "types/debug_file.h"
 #include "types/go_symbols.h"
 
-/* Limits of one text of a USDT probe, and of all names kept together. */
+/* Limits: one text of a USDT probe, and all names kept. */
 #define MAX_NAME 16384
 #define MAX_NAMES (512ULL << 20)
 #define MIN_NAMES (1ULL << 20)
@@ -24,14 +24,14 @@
 /*
  * --- questions ---------------------------------------------------------------------------------
  *
- * A process without rights reads the files (base/confined.h): descriptor 0 is the program or
- * library, and 1 its debug file, if any. It answers with an error code and its findings.
+ * An unprivileged process reads the files (base/confined.h): descriptor 0 is the program or library, and 1 its debug
+ * file, if any. It answers with an error code and its findings.
  */
 struct question {
 	/* Fills in the answer; f is the program. */
 	int (*find)(const struct elf_file *f, const struct question *q, struct wire *w);
 	const char *glob, *other_glob;
-	const char *exact;      /* a function of this very name is the only one wanted */
+	const char *exact;      /* if a function has exactly this name, find no other */
 	bool (*is_wanted)(const char *symbol, const void *arg);
 	const void *arg;
 	u64 address;
@@ -55,7 +55,7 @@ static void answer_question(struct answer *to, void *arg)
 	answer__put(to, &err, sizeof(err));
 	if (!err)
 		answer__put(to, w.data, w.n);
-	/* The process exits here: nothing needs freeing. */
+	/* The child exits after this, so nothing needs freeing. */
 }
 
 static bool is_errno(s64 err)
@@ -75,7 +75,7 @@ static int open_debug(int fd, const char *path)
 	return about.has_symbols ? -ENOENT : debug_file__open(&about, path, NULL);
 }
 
-/* *answer, which the caller frees, backs *u. */
+/* *answer backs *u. The caller frees it. */
 static int ask(const char *path, struct question *q, bool symbols, void **answer, struct unwire *u)
 {
 	int fd[2] = { opener__open_path(path, NULL), -ENOENT }, err;
@@ -109,7 +109,7 @@ static int ask(const char *path, struct question *q, bool symbols, void **answer
  * --- symbols -----------------------------------------------------------------------------------
  */
 
-/* Visits every table of one file. Missing or damaged tables do not affect the others. */
+/* Visits both tables of one file. A missing or damaged table does not affect the other. */
 static int visit_tables(const struct elf_file *f, symbol_visit visit, void *arg)
 {
 	static const char *const tables[][2] = {
@@ -161,7 +161,7 @@ struct function_search {
 	struct binary_functions found;
 	u64 bytes;              /* of names */
 	u64 most;               /* limit */
-	bool is_exact;          /* those found have the exact name */
+	bool is_exact;          /* all found so far have the exact name */
 };
 
 static bool matches(const struct question *q, const char *name)
@@ -223,7 +223,7 @@ static int by_address(const void *a, const void *b)
 	return f->size == g->size ? 0 : f->size > g->size ? -1 : 1;     /* symbols of known size first */
 }
 
-/* Drops duplicates: in .symtab and .dynsym, or in two versions. */
+/* Drops duplicates: symbols in both .symtab and .dynsym, or in two versions. */
 static void drop_doubles(struct binary_functions *f)
 {
 	size_t i, n = 0;
@@ -458,7 +458,7 @@ static u64 word_at(const struct elf_file *f, const u8 *p)
 	return small;
 }
 
-/* Three words and three strings; false if malformed. The strings point into the note. */
+/* Parses three words and three strings. False: malformed. The strings point into the note. */
 static bool parse_probe(const struct usdt_search *search, struct usdt_probe *probe, const u8 *desc,
 			size_t size)
 {
@@ -620,7 +620,7 @@ static bool read_header(const char *path, Elf32_Ehdr *h)
 	return whole && !memcmp(h->e_ident, ELFMAG, SELFMAG);
 }
 
-/* Does the file exist, with code for the same machine as program? */
+/* Does the file exist, with code for the same machine as program's? */
 static bool is_like(const char *path, const char *program)
 {
 	Elf32_Ehdr own, f;
@@ -677,7 +677,7 @@ static char *read_cache(size_t *size)
 	return text;
 }
 
-/* Old glibc wrote the cache of libc5 before this one. */
+/* Old versions of glibc wrote the cache of libc5 before this one. */
 static const char *find_header(const char *cache, size_t size, struct cache_header *header)
 {
 	const char *at = memmem(cache, size, CACHE_MAGIC, strlen(CACHE_MAGIC));
@@ -771,7 +771,7 @@ char *binary__locate_for(const char *name, const char *program)
 		found = locate(name, path);
 	free(path);
 	found = found ?: binary__locate(name);
-	/* A file that nobody can be asked for is not missing. */
+	/* A file on a server that does not answer is not missing. */
 	err = found ? 0 : opener__start();
 	if (err)
 		errno = -err;

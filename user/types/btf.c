@@ -62,7 +62,7 @@ struct place {
 static int add_members(struct type_layout *l, const struct btf *btf, const struct btf_type *t,
 		       const struct place *at);
 
-/* The struct or union whose members are listed too; NULL: none. */
+/* Returns the struct or union whose members are listed too, or NULL. */
 static const struct btf_type *inner_type(const struct btf *btf, u32 id, bool deep)
 {
 	const struct btf_type *t = btf__type_by_id(btf, id);

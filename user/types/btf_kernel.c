@@ -20,7 +20,7 @@ static int add_module(struct kernel_types *t, const char *name)
 	return 0;
 }
 
-/* In sysfs since 5.11; older kernels do not expose the types of modules. */
+/* Module BTF is in sysfs since 5.11; older kernels do not expose the types of modules. */
 static int find_modules(struct kernel_types *t)
 {
 	DIR *dir = opendir("/sys/kernel/btf");
@@ -81,7 +81,7 @@ struct kernel_types *kernel_types__on_first_use(struct kernel_types *t)
 	return t->vmlinux ? t : NULL;
 }
 
-/* NULL: it has no BTF, has been unloaded, or its BTF cannot be read. */
+/* NULL: the module has no BTF, has been unloaded, or its BTF cannot be read. */
 static const struct btf *read_module(struct kernel_types *t, struct module_types *m)
 {
 	if (!m->btf)
@@ -89,7 +89,7 @@ static const struct btf *read_module(struct kernel_types *t, struct module_types
 	return m->btf;
 }
 
-/* A name without its keyword, and a bit mask of the kinds it may be. */
+/* A name without its keyword, and a mask of the kinds it may have. */
 struct sought {
 	const char *name;
 	u64 kinds;
@@ -120,7 +120,7 @@ static struct sought read_name(const char *name)
 	};
 }
 
-/* Searches the types of one BTF, without those of its base. */
+/* Searches the types of one BTF, excluding its base. */
 static int find_in(const struct btf *btf, const char *module, const struct sought *s,
 		   struct kernel_type_list *found)
 {
@@ -196,7 +196,7 @@ int kernel_types__function(struct kernel_types *t, const char *name, const char 
 	return err;
 }
 
-/* __traceiter_NAME() has argument names; since 5.10 (commit d25e37d89dd2), if BTF has the function. */
+/* __traceiter_NAME() has argument names. It exists since 5.10 (commit d25e37d89dd2), but BTF may lack it. */
 int kernel_types__tracepoint(struct kernel_types *t, const char *name, struct kernel_type *found)
 {
 	struct kernel_type_list list = {};

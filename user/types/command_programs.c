@@ -9,7 +9,7 @@
 #include "base/program_path.h"
 #include "base/types.h"
 
-/* Letters that end a word of a shell, or stand before the name of a program: $(cmd, "cmd, VAR=cmd. */
+/* Characters that end a word in a shell, or precede the name of a program: $(cmd, "cmd, VAR=cmd. */
 #define BETWEEN " \t\n;|&(){}<>'\"`$="
 
 struct search {

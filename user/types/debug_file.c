@@ -13,7 +13,7 @@
 #define DEBUG_DIR "/usr/lib/debug"
 
 /*
- * --- in processes without rights ---------------------------------------------------------------
+ * --- in unprivileged processes -----------------------------------------------------------------
  */
 
 struct about_answer {
@@ -43,7 +43,7 @@ static void tell_about(struct answer *to, void *arg)
 	answer__put(to, &a, sizeof(a));
 }
 
-/* Makes any answer of the child safe to use: bounded lengths, terminated strings. */
+/* Makes any answer of the child safe to use: checks lengths and terminates strings. */
 static bool is_sound(const struct elf_about *a)
 {
 	return a->build_id.n <= sizeof(a->build_id.byte) &&

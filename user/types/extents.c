@@ -99,7 +99,7 @@ int code_extents__of_file(struct code_extents *e, const struct elf_file *f)
 }
 
 /*
- * --- the child: reads what nobody vouches for --------------------------------------------------
+ * --- the child: reads untrusted files ----------------------------------------------------------
  */
 
 struct head {
@@ -133,7 +133,7 @@ static void give(struct answer *to, void *arg)
 }
 
 /*
- * --- the parent: takes what may be lies --------------------------------------------------------
+ * --- the parent: checks the child's answer -----------------------------------------------------
  */
 
 static int take(struct code_extents *e, const void *answer, size_t size)

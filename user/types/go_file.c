@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* The value that a relocation writes to an address when the program is loaded; 0: none does. */
+/* Returns the value that a relocation writes to an address when the program is loaded, 0 if there is no relocation. */
 static u64 relocated(const struct elf_file *f, u64 address)
 {
 	u32 relative = f->header.e_machine == EM_AARCH64 ? R_AARCH64_RELATIVE : R_X86_64_RELATIVE;
@@ -26,7 +26,7 @@ struct entry_search {
 	bool is_go;
 };
 
-/* Programs that Go has linked itself begin in the runtime: at _rt0_amd64_linux. */
+/* Programs linked by Go's own linker start in the runtime, at _rt0_amd64_linux. */
 static int look_for_entry(void *arg, const struct go_function *g)
 {
 	struct entry_search *search = arg;
@@ -37,8 +37,8 @@ static int look_for_entry(void *arg, const struct go_function *g)
 }
 
 /*
- * Where the functions are, if the table does not say: at the begin of .text, unless other code precedes them there.
- * The program's entry shows whether they are there.
+ * Guesses the functions' base address, if the table lacks it: the start of .text, unless other code comes first there.
+ * The guess is right if the program's entry point is found.
  */
 static u64 guess_text(const struct elf_file *f, struct go_table *t)
 {

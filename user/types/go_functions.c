@@ -7,15 +7,15 @@
 
 #include "base/cursor.h"
 
-#define HEADER 8                /* magic, two zeroes, the size of instructions, the size of addresses */
+#define HEADER 8                /* magic, two zeroes, instruction size, address size */
 
 enum { GO_1_2 = 12, GO_1_16 = 116, GO_1_18 = 118 };
 
 enum { MAGIC_1_2 = 0xfffffffb, MAGIC_1_16 = 0xfffffffa, MAGIC_1_18 = 0xfffffff0, MAGIC_1_20 = 0xfffffff1 };
 
 /*
- * In descriptions since 1.18 (struct _func of runtime/runtime2.go); those since 1.20 have a line before the flags. The
- * byte before the flags is the number (funcID).
+ * Offsets in descriptions since 1.18 (struct _func of runtime/runtime2.go). Since 1.20, a line precedes the flags. The
+ * byte before the flags is the id (funcID).
  */
 enum { FILES_AT = 20, FLAGS_AT_1_18 = 37, FLAGS_AT_1_20 = 41 };
 
@@ -42,7 +42,7 @@ static u32 flags_at(u32 magic)
 	return magic == MAGIC_1_18 ? FLAGS_AT_1_18 : magic == MAGIC_1_20 ? FLAGS_AT_1_20 : 0;
 }
 
-/* The number of that many bytes at an offset; false: it is not in the table. */
+/* Reads a number of so many bytes at an offset. False: it is not in the table. */
 static bool read_at(const struct go_table *t, u64 at, u32 bytes, u64 *n)
 {
 	struct cursor c;
@@ -54,7 +54,7 @@ static bool read_at(const struct go_table *t, u64 at, u32 bytes, u64 *n)
 	return !c.failed;
 }
 
-/* The header's field of that number, an address wide. */
+/* Reads field i of the header. Fields are as wide as an address. */
 static bool read_field(const struct go_table *t, u32 i, u64 *n)
 {
 	return read_at(t, HEADER + (u64)i * t->word, t->word, n);
@@ -75,7 +75,7 @@ static bool read_parts(struct go_table *t)
 	}
 }
 
-/* Bytes of each number in the list of functions. */
+/* Width in bytes of the numbers in the list of functions. */
 static u32 width(const struct go_table *t)
 {
 	return t->version == GO_1_18 ? 4 : t->word;
@@ -97,22 +97,22 @@ int go_table__open(struct go_table *t, const void *bytes, size_t size)
 		return -EBADMSG;
 	if (!read_field(t, 0, &t->n) || !read_parts(t) || t->names > size || t->entries > size)
 		return -EBADMSG;
-	/* Each has two numbers, and one more says where the last one ends. */
+	/* Each function has two numbers, and one more is the end of the last function. */
 	if (t->n > (size - t->entries) / (2 * width(t)))
 		return -EBADMSG;
 	return 0;
 }
 
-/* The ends of names are not looked for in all of the table, which would take long for each of many functions. */
+/* Limit for a name's length. Searching the rest of the table for its end would be slow with many functions. */
 #define MOST_NAME 4096
 
-/* The name of a function whose description begins at an offset; false: it is damaged. */
+/* Finds the name of the function whose description is at an offset. False: it is damaged. */
 static bool find_name(const struct go_table *t, u64 description, const char **name, size_t *len)
 {
 	const char *end;
 	u64 at, offset;
 
-	/* Descriptions begin with the address, and go on with the name's place. */
+	/* Descriptions begin with the address, followed by the name's offset. */
 	if (__builtin_add_overflow(t->version == GO_1_2 ? 0 : t->entries, description, &at) ||
 	    __builtin_add_overflow(at, width(t), &at) || !read_at(t, at, 4, &offset) || offset >= t->size - t->names)
 		return false;
@@ -123,7 +123,7 @@ static bool find_name(const struct go_table *t, u64 description, const char **na
 	return *len;
 }
 
-/* A function of Go, or of its assembler, has source files. */
+/* Functions written in Go, or for its assembler, have source files. */
 static enum go_kind kind_of(const struct go_table *t, u64 description, u8 *id)
 {
 	u64 at = t->entries + description, files, flags, number;

@@ -17,7 +17,7 @@
 #include "types/elf_file.h"
 
 /*
- * --- in the process without rights -------------------------------------------------------------
+ * --- in the unprivileged process ---------------------------------------------------------------
  */
 
 static void put_interpreter(struct wire *w, const struct elf_file *f)
@@ -36,7 +36,7 @@ static void put_interpreter(struct wire *w, const struct elf_file *f)
 	wire__text(w, name);
 }
 
-/* Each library, or directories to search: its tag and its text. */
+/* Writes the needed libraries and the directories to search, each as a tag and a text. */
 static void put_needs(struct wire *w, const struct elf_file *f)
 {
 	GElf_Shdr header;
@@ -58,7 +58,7 @@ static void put_needs(struct wire *w, const struct elf_file *f)
 	}
 }
 
-/* confined_work: the file is 0, which elf_file__map_fd() takes over and leaves open. */
+/* confined_work: the file is descriptor 0, which elf_file__map_fd() takes over and leaves open. */
 static void tell(struct answer *to, void *arg)
 {
 	struct elf_file f = {};
@@ -70,19 +70,19 @@ static void tell(struct answer *to, void *arg)
 		put_needs(&w, &f);
 	}
 	answer__put(to, w.data, w.err ? 0 : w.n);
-	/* The process exits here: nothing needs freeing. */
+	/* The child exits after this, so nothing needs freeing. */
 }
 
 /*
- * --- who asks ----------------------------------------------------------------------------------
+ * --- the caller --------------------------------------------------------------------------------
  */
 
 struct program_files {
 	program_file_visit visit;
 	void *arg;
 	u64 end_ns;
-	char *program;          /* whose libraries are sought; owned by path */
-	char *musl;             /* its interpreter, if that is musl's loader; or NULL */
+	char *program;          /* its libraries are sought; owned by path */
+	char *musl;             /* its interpreter if that is musl's loader, else NULL */
 	char *path[PROGRAM_FILES_MOST];
 	struct {
 		dev_t device;
@@ -104,7 +104,7 @@ static void add_path(struct program_files *p, char *path)
 		free(path);
 }
 
-/* The directory of a path, without its slash; "" of one without. */
+/* Length of a path's directory, without the final slash; 0 if it has none. */
 static int directory_length(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -112,7 +112,7 @@ static int directory_length(const char *path)
 	return slash ? slash - path : 0;
 }
 
-/* A file of that name in a list of directories that can be read. NULL: none. */
+/* Finds a readable file of that name in a list of directories. NULL: none. */
 static char *search(const char *directories, const char *origin, const char *name)
 {
 	static const char *const origins[] = { "$ORIGIN", "${ORIGIN}" };
@@ -143,7 +143,7 @@ static bool is_musl(const char *interpreter)
 	return !strncmp(interpreter + directory_length(interpreter), "/ld-musl-", strlen("/ld-musl-"));
 }
 
-/* Names that musl's loader takes for itself (ldso/dynlink.c). */
+/* Is it a library that musl's loader provides itself (ldso/dynlink.c)? */
 static bool is_in_musl(const char *name)
 {
 	static const char *const parts[] = { "c.", "pthread.", "rt.", "m.", "dl.", "util.", "xnet." };
@@ -157,7 +157,7 @@ static bool is_in_musl(const char *name)
 	return false;
 }
 
-/* The directories of /etc/ld-musl-ARCH.path, which has one a line or colons between them. */
+/* Searches the directories of /etc/ld-musl-ARCH.path, separated by newlines or colons. */
 static char *search_musl(const char *interpreter, const char *name)
 {
 	const char *arch = interpreter + directory_length(interpreter) + strlen("/ld-musl-");
@@ -174,7 +174,7 @@ static char *search_musl(const char *interpreter, const char *name)
 	return search(directories, NULL, name);
 }
 
-/* From here on as ld.so(8): DT_RPATH and DT_RUNPATH, which may be NULL, are of the file itself. */
+/* From here on, follows ld.so(8). rpath and runpath are the file's own DT_RPATH and DT_RUNPATH, or NULL. */
 static char *locate(const struct program_files *p, const char *name, const char *origin,
 		    const char *rpath, const char *runpath)
 {
@@ -239,7 +239,7 @@ static void add_needs(struct program_files *p, const char *path, struct unwire *
 	free(origin);
 }
 
-/* "#!/bin/sh -e": the interpreter is the program. False: no script. */
+/* Adds the interpreter, as in "#!/bin/sh -e", which is the program to run. False: not a script. */
 static bool add_script_interpreter(struct program_files *p, int fd)
 {
 	char line[256];

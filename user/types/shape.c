@@ -43,7 +43,7 @@ struct shape {
 };
 
 /*
- * --- making one --------------------------------------------------------------------------------
+ * --- making a shape ----------------------------------------------------------------------------
  */
 
 struct maker {
@@ -75,7 +75,7 @@ void shape__free(struct shape *s)
 
 static void make(struct maker *m, struct shape *s, const struct c_type *type, u32 depth);
 
-/* NULL: limit reached. Moves the others. */
+/* Adds a member. NULL: limit reached. This moves the existing members. */
 static struct shape *add_member(struct maker *m, struct shape *s)
 {
 	struct shape *new;
@@ -473,7 +473,7 @@ static void write_one(struct writer *w, const struct shape *s, u32 base)
 	default:
 		break;
 	}
-	/* A number that is cut off cannot be shown. */
+	/* A truncated number cannot be shown. */
 	if (!is_whole || (s->is_cut && s->kind != SHAPE_TEXT))
 		return puts_to(w, "...");
 	switch (s->kind) {

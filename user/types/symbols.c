@@ -145,7 +145,7 @@ static u64 parse_or(struct constant *c)
 
 /* --- tables ---------------------------------------------------------------------------------- */
 
-/* The position after the string literal at p; NULL if it does not end. */
+/* Returns the position after the string literal at p, NULL if it is not terminated. */
 static const char *skip_string(const char *p)
 {
 	for (p++; *p && *p != '"'; p++)
@@ -172,7 +172,7 @@ static const char *end_of_argument(const char *p)
 	return NULL;
 }
 
-/* Is the text only parentheses and casts? */
+/* Does the text consist only of parentheses and casts? */
 static bool is_wrapping(const char *from, const char *to)
 {
 	for (; from < to; from++)
@@ -183,8 +183,8 @@ static bool is_wrapping(const char *from, const char *to)
 }
 
 /*
- * Extracts NAME from an expression REC->NAME or (for flags) a bit mask of it; allocated. *field
- * stays NULL for other expressions, whose table does not describe the field's numbers.
+ * Extracts NAME from an expression REC->NAME or, for flags, a bit mask of it; allocated. For other expressions, whose
+ * table does not describe the field's numbers, *field stays NULL.
  */
 static int find_field(char **field, const char *from, const char *to, bool is_flags)
 {

@@ -36,7 +36,7 @@ static int open_mounted(const char *path)
 	return -ENOENT;
 }
 
-/* A detached mount without a path; the kernel drops it with the last descriptor. */
+/* The mount is detached and has no path; the kernel drops it with the last descriptor. */
 int open_private(const char *type, const char *directory)
 {
 	int fs, mount = -1, fd = -1, err;
@@ -90,7 +90,7 @@ int tracefs__open(void)
 	return forbidden || fd == -EACCES || fd == -EPERM ? -EPERM : -ENOENT;
 }
 
-/* Names are used in paths, and come from the user. */
+/* Is it a valid name? Names come from the user and are used in paths. */
 static bool is_name(const char *name)
 {
 	return *name && *name != '.' && !strchr(name, '/') && strlen(name) <= NAME_MAX;
@@ -110,7 +110,7 @@ static int open_file(int tracefs, const char *system, const char *name, const ch
 	return errno == EACCES ? -EPERM : -errno;
 }
 
-/* --- which there are ------------------------------------------------------------------------- */
+/* --- listing tracepoints --------------------------------------------------------------------- */
 
 static int compare_names(const void *a, const void *b)
 {
@@ -139,7 +139,7 @@ static int add_name(struct tracepoints *t, const char *system, const char *name)
 	return 0;
 }
 
-/* Adds the directories in at/path whose names match; with system NULL they are systems. */
+/* Adds the directories in at/path whose names match. If system is NULL, they are systems. */
 static int add_directories(struct tracepoints *t, int at, const char *path, const char *system,
 			   const char *glob)
 {
@@ -284,9 +284,8 @@ static bool take_word(struct span *s, const char *word)
 }
 
 /*
- * Removes the bounds [..]..[..] from the end. *product is the product of the numbers in them, 0 if
- * one is not a number (names that the kernel does not replace: TASK_COMM_LEN before 5.17,
- * sizeof(struct sockaddr_in6)).
+ * Removes the bounds [..]..[..] from the end. *product is the product of their numbers, 0 if one is not a number (names
+ * that the kernel does not replace: TASK_COMM_LEN before 5.17, sizeof(struct sockaddr_in6)).
  */
 static bool take_bounds(struct span *s, u64 *product)
 {
@@ -312,7 +311,7 @@ static bool take_bounds(struct span *s, u64 *product)
 	return any;
 }
 
-/* Size of the element types of arrays with symbolic bounds, 0 for others. */
+/* Size of element types that occur in arrays with symbolic bounds, 0 for others. */
 static u32 size_of_type(const char *type)
 {
 	static const struct {
@@ -438,7 +437,7 @@ static u32 count_elements(const struct tracepoint_field *f, u64 bound)
 	if (bound && bound <= f->size && f->size % bound == 0)
 		return bound;
 	each = size_of_type(f->type);
-	/* An unknown element type with symbolic bounds: treated as one element. */
+	/* An array with symbolic bounds and an unknown element type is treated as one element. */
 	return each && f->size % each == 0 ? f->size / each : 1;
 }
 
