@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * System calls that the kernel does not run. After ready and go:
+ * System calls that are answered without being run by the kernel. After ready and go:
  *
  *   answered filter N    N times each, answered by a seccomp filter: getppid() with EPERM, getpgid(0) with 7, which
- *                        another thread gives (SECCOMP_RET_USER_NOTIF), connect() with EACCES, openat() of
- *                        /dev/null for writing with EROFS, and FUTEX_WAIT and FUTEX_WAKE by the real-time clock with
- *                        EDOM; and 1 time openat() of it for reading, which succeeds
- *   answered tracer N    ready says the pid of a child; its parent lets N calls getppid() of it return 42, which the
- *                        kernel does not run (PTRACE_SYSEMU)
+ *                        another thread supplies (SECCOMP_RET_USER_NOTIF), connect() with EACCES, openat() of
+ *                        /dev/null for writing with EROFS, and FUTEX_WAIT and FUTEX_WAKE with the real-time clock with
+ *                        EDOM; then one openat() of /dev/null for reading, which succeeds
+ *   answered tracer N    ready reports the pid of a child; its parent makes N of the child's getppid() calls return 42,
+ *                        which the kernel does not run (PTRACE_SYSEMU)
  */
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -143,7 +143,7 @@ static void by_tracer(long n)
 	waitpid(pid, &status, 0);
 	trigger__say("ready %d", pid);
 	trigger__wait();
-	/* One more: the last one has returned when the next call begins. */
+	/* One more stop: the last call has returned only when the next one begins. */
 	for (n++; n--; give(pid, 42)) {
 		if (ptrace(PTRACE_SYSEMU, pid, NULL, NULL))
 			error(1, errno, "PTRACE_SYSEMU");

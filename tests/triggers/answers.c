@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * answers: system calls whose arguments are structs that the kernel reads or fills in, each time the
- * same ones: what is ready, how long is left, who has ended, how the system is. The first one is
- * getppid; it prints nothing.
+ * answers: system calls whose arguments are structs that the kernel reads or fills in, the same ones in each run: for
+ * readiness, remaining time, ended children, and the state of the system. The first call is getppid. Prints nothing.
  */
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -63,8 +62,8 @@ static void what_is_ready(const int pipe_fds[2], const sigset_t *set)
 }
 
 /*
- * Sleeps of 100 s that a signal ends: the next one, should a machine that stood still have been given the first before it
- * slept.
+ * Sleeps of 100 s that a signal interrupts. If the machine was stopped for so long that the signal came before the
+ * sleep, the next signal interrupts it.
  */
 static void how_long_is_left(void)
 {
@@ -163,7 +162,7 @@ static void the_system(void)
 	syscall(SYS_uname, &name);
 }
 
-/* One that ends by itself, one that is killed, and none. */
+/* A child that exits by itself, a child that is killed, and no child. */
 static void children(void)
 {
 	struct clone_args args = { .exit_signal = SIGCHLD };

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * arguments N TEXT...: calls, each of its functions, N times for i = 0 .. N - 1
+ * arguments N TEXT...: calls each of these functions N times, for i = 0 .. N - 1
  *
  *   many(i, -i, "text", i & 255, -i, 2^40 + i, 7 * i, -8 * i), which returns 3 - i
- *   of_pair(pair), whose members are pair_of(i)'s, which returns -i
+ *   of_pair(pair), whose members are those of pair_of(i), which returns -i
  *   with_locals(i), in which a local variable is i * i, and the static variable passed is i
  *
- * and read_text(TEXT) once for each TEXT. Of these, @null and @unmapped are addresses where no
- * memory is, @edge is 5 characters without a zero at the end of what is mapped, and @SIZE is a text
- * of so many characters.
+ * and read_text(TEXT) once for each TEXT. @null and @unmapped stand for addresses without memory, @edge for 5
+ * characters without a terminating zero at the end of a mapping, and @SIZE for a text of that many characters.
  *
  *   ready
  *   done
@@ -77,7 +76,7 @@ static struct pair pair_of(long i)
 	return p;
 }
 
-/* So many characters; those of known texts are all x. */
+/* A text of that many characters, all x. */
 static const char *text_of_size(long size)
 {
 	char *text = calloc(1, size + 1);

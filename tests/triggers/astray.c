@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * astray [FILE]: threads that sleep with registers by which nobody finds their stack
+ * astray [FILE]: threads that sleep with registers from which their stack cannot be walked
  *
  *   low          the stack pointer is 16
- *   nowhere      it is in no mapping
- *   denied       in a page that may not be read
- *   high         near the end of what there is
+ *   nowhere      the stack pointer is in no mapping
+ *   denied       it is in a page that may not be read
+ *   high         it is near the end of the address space
  *   around       the frame pointer points to a frame that is its own caller's
- *   endless      64 MiB of frames side by side, each by a frame pointer, with a return address in code
+ *   endless      64 MiB of adjacent frames, linked by frame pointers, with return addresses in code
  *   chain        64 MiB of return addresses in code that keeps nothing else on its stack
- *   hung         in a mapping of FILE, whose file system may not answer whoever reads it
+ *   hung         the stack pointer is in a mapping of FILE, whose file system may never answer a read
  *
  *   ready TID ...          in this order, without hung if there is no FILE
  */
@@ -27,7 +27,7 @@ static volatile pid_t tids[PLACES];
 static volatile int ready[PLACES];
 static unsigned long sp[PLACES], fp[PLACES];
 
-/* ppoll() without a file and a timeout. */
+/* ppoll() without files and without a timeout. */
 static __attribute__((noipa)) void sleep_at(unsigned long stack, unsigned long frame)
 {
 #if defined(__x86_64__)
@@ -69,7 +69,7 @@ static char *map(size_t size, int protection)
 	return room;
 }
 
-/* Each points to the next one, and returns to the same code. */
+/* Each frame points to the next one, and returns to the same code. */
 static unsigned long make_frames(void)
 {
 	unsigned long *word = (unsigned long *)map(ROOM, PROT_READ | PROT_WRITE), i;
@@ -99,7 +99,7 @@ static unsigned long make_chain(void)
 	return (unsigned long)word;
 }
 
-/* Its pages are not read here. */
+/* The pages are not read here. */
 static unsigned long map_file(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);

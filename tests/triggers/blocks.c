@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * blocks KIND ROUNDS US: blocks in known functions, ROUNDS times. Built with frame pointers; the functions
- * that call the C library have none above them in a walk, so each has a caller of its own that shows.
+ * blocks KIND ROUNDS US: blocks in known functions, ROUNDS times. Built with frame pointers; the direct callers of the
+ * C library are missing from a walk, so each has a caller of its own that is not.
+ *
  *   0  main() -> work() -> short_naps() and long_naps(): sleeps of US us and of four times as much.
  *      done SHORT_ELAPSED SHORT_CPU LONG_ELAPSED LONG_CPU: ns by the clock and on a CPU
- *   1  a thread called "woken" in woken() -> waits_there(), which main() -> work() -> wakes_there() wakes
- *      after US us each: done ELAPSED, ns from before each wait to after each wakeup
+ *   1  a thread called "woken" waits in woken() -> waits_there(); main() -> work() -> wakes_there() wakes it
+ *      after US us each time: done ELAPSED, ns from before each wait to after each wakeup
  *   2  main() -> work() -> blocks_for_ever()
  */
 #include "trigger.h"
@@ -21,7 +22,7 @@ static __attribute__((noinline)) void nap(long n)
 	struct timespec ts = { n / 1000000, n % 1000000 * 1000 };
 
 	nanosleep(&ts, NULL);
-	sink++;         /* no jump instead of the call */
+	sink++;         /* keeps the call from becoming a jump */
 }
 
 static __attribute__((noinline)) void hand(int fd)

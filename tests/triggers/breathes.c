@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * breathes PAGES: writes to so many pages of new memory, each a page fault, and gives them back, which is none.
+ * breathes PAGES: writes to that many pages of new memory, each a page fault, and frees them, which causes no fault.
  *
  *   ready
  *   done       they are written
- *   < one line gives them back
+ *   < one line frees them
  *   done
  */
 #include <sys/mman.h>

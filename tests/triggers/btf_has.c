@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * btf_has: reads lines and prints those that name something the running kernel's BTF has not.
+ * btf_has: reads lines and prints those that name something that the running kernel's BTF lacks.
  *
  *   struct NAME [MEMBER]     typedef NAME [MEMBER]     enum NAME [VALUE]     enum - VALUE
  *
- * A member may be inside anonymous structs and unions of the type. "enum -" looks in all enums.
+ * A member may be inside anonymous structs and unions of the type. "enum -" searches all enums.
  */
 #include <bpf/btf.h>
 
@@ -50,7 +50,7 @@ static bool is_enum(const struct btf_type *t)
 	return btf_kind(t) == BTF_KIND_ENUM || btf_kind(t) == BTF_KIND_ENUM64;
 }
 
-/* The value in an enum of that name, or in any if the name is "-". */
+/* Is the value in an enum of that name, or in any enum if the name is "-"? */
 static bool enum_has(const char *name, const char *value)
 {
 	const struct btf_type *t;

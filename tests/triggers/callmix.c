@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Programs whose system calls are known, whatever traces them:
+ * Programs that always make the same known system calls:
  *
- *   callmix mix [32]     calls of many kinds, those of threads and children too (below); with 32
+ *   callmix mix [32]     calls of many kinds, including those of threads and children (below); with 32
  *                        also 32-bit ones; it begins at once
  *   callmix refused      ready, go; 9 times getppid(), which seccomp refuses with EPERM; done
  *   callmix nap MS       ready, go; one nanosleep(); done
@@ -42,7 +42,7 @@ static int thread(void *arg)
 	return 0;
 }
 
-/* The C library's threads make some calls or not, by who is faster. */
+/* The C library's threads make some calls only if they win a race. */
 static void run_thread(void)
 {
 	static char stack[64 << 10] __attribute__((aligned(16)));

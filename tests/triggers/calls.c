@@ -3,7 +3,7 @@
  * calls N THREADS DEPTH: each thread calls, N times,
  *
  *   known_function(i, -i) for i = 0 .. N - 1, which returns 2 * i
- *   inlined_function(), which exists nowhere but inside of its two callers, in turn
+ *   inlined_function(), which exists only inlined into its two callers, in turn
  *   one_name() and other_name(), in turn: two names of one function
  *
  * and once recursive_function(DEPTH), which calls itself DEPTH times.

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * chains N THREADS DEPTH: on each of THREADS threads, the one with number i on CPU i, N times for v = 1 .. N
+ * chains N THREADS DEPTH: on each of THREADS threads, thread i on CPU i, N times for v = 1 .. N
  *
  *   work() -> left() -> target(v), bare(v), ask(), which calls getppid()
  *   work() -> right() -> middle() -> target(1000), and again target(1000)
  *
- * and once, each calling itself until it has been entered DEPTH times: pushing(), late(), marked(),
- * marked_late(). THREADS 0: all of this by main() itself. Frame pointers everywhere, but
+ * and once, each calling itself until it has been entered DEPTH times: pushing(), late(), marked(), marked_late(). If
+ * THREADS is 0, main() itself does all of this. All functions have frame pointers, but
  *
  *   target, pushing          begin with push %rbp
  *   bare                     has no frame at all
  *   late                     makes its frame after another instruction
- *   marked, marked_late      the same behind endbr64
+ *   marked, marked_late      do the same after endbr64
  *
- *   ready PUSHES BARE        whether target begins with push %rbp, and whether bare does
+ *   ready PUSHES BARE        whether target begins with push %rbp, and whether bare has no frame
  *   done
  */
 #include <sys/syscall.h>
@@ -35,7 +35,7 @@ void late(long left);
 void marked(long left);
 void marked_late(long left);
 
-/* A function that asks for the address of its frame has one, also if it calls nothing. */
+/* A function that asks for its frame address has a frame, even if it calls nothing. */
 #define MAKE_FRAME() __asm__ volatile("" : : "r"(__builtin_frame_address(0)))
 
 NOIPA void target(long value)

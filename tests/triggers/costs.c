@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * costs N PAGES SLEEP_US MOVES THREADS: each thread calls costly(i) for i = 0 .. N - 1, which touches
- * PAGES * (i % 2) new pages, sleeps that long, and moves to another CPU MOVES times.
+ * costs N PAGES SLEEP_US MOVES THREADS: each thread calls costly(i) for i = 0 .. N - 1, which touches PAGES * (i % 2)
+ * new pages, sleeps SLEEP_US us, and moves to another CPU MOVES times.
  *
  *   ready
  *   done IN_FAULTS AROUND_FAULTS IN_SWITCHES AROUND_SWITCHES SLEPT_NS   of all calls: counted by
- *        getrusage(2) inside and around them, so that what a tool counts is between the two
+ *        getrusage(2) inside and around them, so that a tool's counts must lie between the two
  */
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -35,7 +35,7 @@ static void touch(long count)
 
 	if (area == MAP_FAILED)
 		error(1, errno, "mmap");
-	/* One fault for each page, not for each of 512. */
+	/* One fault for each page rather than one for 512 pages. */
 	madvise((void *)area, count * PAGE, MADV_NOHUGEPAGE);
 	for (i = 0; i < count; i++)
 		area[i * PAGE] = 1;
@@ -83,7 +83,7 @@ int main(int argc, char **argv)
 	moves = trigger__number(argc, argv, 4);
 	threads = trigger__number(argc, argv, 5);
 	trigger__name();
-	getrusage(RUSAGE_THREAD, &from);        /* the first call of it may be a fault */
+	getrusage(RUSAGE_THREAD, &from);        /* its first call may cause a fault */
 	crew__hire(&crew, threads, work);
 	trigger__say("ready");
 	trigger__wait();

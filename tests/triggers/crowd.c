@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * crowd N THREADS CPU: threads on one CPU that preempt each other in the middle of what a tracer does there.
- * Each calls, N times,
+ * crowd N THREADS CPU: threads on one CPU that preempt each other inside a tracer's handlers. Each calls, N times,
  *
- *   crowded(1 + i % 1000) for i = 0 .. N - 1, which allocates memory and frees it, and asks for getppid()
+ *   crowded(1 + i % 1000) for i = 0 .. N - 1, which allocates memory, frees it, and calls getppid()
  *
- * and one thread more, of a higher priority, which calls crowded(500) each 20 us until they are done.
+ * Another thread, with higher priority, calls crowded(500) every 20 us until they are done.
  *
  *   ready PID
  *   done CALLS SUM       of all threads together
@@ -21,7 +20,7 @@ static long n;
 static int running;
 static long interruptions;
 static volatile long sink;
-/* The compiler knows what malloc() and free() do, and leaves out pairs of them. */
+/* Through pointers: the compiler knows malloc() and free(), and optimizes pairs of them away. */
 static void *(*volatile allocate)(size_t) = malloc;
 
 long crowded(long value);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * decoded: makes system calls whose arguments are known, and prints what each looks like as text, a
- * line for each. The first call is getppid, which is not printed. Most of them fail: what a call was
- * given can be read all the same. Numbers stand for constants that a C library may lack; ADDRESS for
- * any address, and N for what the kernel chooses.
+ * decoded: makes system calls with known arguments, and prints the expected text of each, one per line. The first call
+ * is getppid, which is not printed. Most calls fail, but their arguments can be decoded all the same. Numbers stand for
+ * constants that a C library may lack; ADDRESS stands for any address, and N for a number chosen by the kernel.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -20,7 +19,7 @@
 #define P(pointer) ((uint64_t)(uintptr_t)(pointer))
 #define MOST 256
 
-/* Printed at the end: what it writes is no call between those. */
+/* Printed at the end, so that writing it adds no call between these. */
 static const char *expected[MOST];
 static int calls;
 
@@ -32,13 +31,13 @@ static long call(const char *text, long number, uint64_t a, uint64_t b, uint64_t
 	return syscall(number, a, b, c, d, e, f);
 }
 
-/* Those that are not given are 0. */
+/* Arguments that are not given are 0. */
 #define CALL(text, ...) CALL_7(text, __VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
 #define CALL_7(text, n, a, b, c, d, e, f, ...) call(text, n, a, b, c, d, e, f)
 
 static char space[4096], text[3 * 4096];
 
-/* As much of a longer text as is shown. */
+/* The part of a longer text that is shown. */
 #define X32 "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
 
 static void files(void)
@@ -151,7 +150,7 @@ static void threads(void)
 	CALL("futex(ADDRESS, FUTEX_WAKE_OP, 1, 2, ADDRESS, FUTEX_OP(FUTEX_OP_ADD, 5, FUTEX_OP_CMP_NE, 9))",
 	     SYS_futex, P(&word), 5, 1, 2, P(&word), 0x11005009);
 	CALL("futex(ADDRESS, FUTEX_TRYLOCK_PI)", SYS_futex, P(&word) + 1, 8, 77, 77, 77, 77);
-	/* A stack without an end, and more threads than are named. */
+	/* A stack of size 0, and more threads than are named. */
 	CALL("clone3({flags=CLONE_VM, exit_signal=SIGILL, stack=0x5, stack_size=0, set_tid=0x8, set_tid_size=9}, 88)",
 	     SYS_clone3, P(clone), 88);
 	CALL("futex_waitv([{val=0x1, uaddr=ADDRESS, flags=FUTEX2_SIZE_U32|FUTEX2_PRIVATE}], 1, 0x7, NULL, "
@@ -327,7 +326,7 @@ static void objects(void)
 	CALL("personality(0xffffffff)", SYS_personality, 0xffffffff);
 }
 
-/* What calls that succeed return and fill in. */
+/* Calls that succeed, with the results that they return and fill in. */
 static void answers(void)
 {
 	int memory = syscall(SYS_memfd_create, "a", 2), pipe_fds[2], shared, message, queue, semaphores, n;
@@ -341,7 +340,7 @@ static void answers(void)
 
 	if (pipe(pipe_fds) || syscall(SYS_write, pipe_fds[1], "abc", 3) != 3)
 		return;
-	/* Those above are no part of the list. */
+	/* The calls above are not part of the list. */
 	syscall(SYS_getppid);
 	CALL("ioctl(N, FIONREAD, [3]) = 0", SYS_ioctl, pipe_fds[0], 0x541b, P(&n));
 	CALL("ioctl(N, FIOCLEX) = 0", SYS_ioctl, pipe_fds[0], 0x5451, 7);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * deep DEPTH MS KIND: main() -> begin() -> down(), which calls itself until it is there DEPTH times,
- * -> bottom(), which uses MS ms of CPU time: KIND 0 in itself, 1 in the kernel, 2 in a child that
- * ends at once when it has done so. Built with frame pointers.
+ * deep DEPTH MS KIND: main() -> begin() -> down(), which calls itself until it has been entered DEPTH times, ->
+ * bottom(), which uses MS ms of CPU time: KIND 0 in itself, 1 in the kernel, 2 in a child that exits immediately
+ * afterwards. Built with frame pointers.
  */
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -34,7 +34,7 @@ static __attribute__((noinline)) void down(long depth, long ms)
 		down(depth - 1, ms);
 	else
 		bottom(ms);
-	sink++;         /* no jump instead of the call */
+	sink++;         /* keeps the call from becoming a jump */
 }
 
 static __attribute__((noinline)) void begin(long depth, long ms)

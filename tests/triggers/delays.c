@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * delays N CPU US: a thread that is woken N times, and how long it waits for its CPU each time, as far as two
- * threads can tell.
+ * delays N CPU US: a thread that is woken N times, and bounds for how long it waits for its CPU each time, as measured
+ * by the two threads.
  *
- *   US > 0    the waker has the higher priority, and keeps the CPU for so many us after it woke the other
- *   US = 0    the one that is woken has it, and takes the CPU from the waker at once
+ *   US > 0    the waker has the higher priority, and keeps the CPU for US us after each wakeup
+ *   US = 0    the woken thread has the higher priority, and takes the CPU from the waker at once
  *
  *   ready
- *   done TID [LEAST MOST]...     who is woken; ns of each wait, in order
+ *   done TID [LEAST MOST]...     the woken thread; ns of each wait, in order
  */
 #include "trigger.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * denied ERRNO NR,... PROGRAM [ARG...]: runs a program for which these system calls (by their numbers)
- * fail with that error, as a container's seccomp filter has them do.
+ * denied ERRNO NR,... PROGRAM [ARG...]: runs a program for which these system calls (given by number) fail with that
+ * error, as under a container's seccomp filter.
  */
 #include <errno.h>
 #include <linux/filter.h>

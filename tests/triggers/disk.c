@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * disk PATH [OP N SIZE FROM STEP]...: does OP N times with SIZE bytes of a block device, at FROM
- * and on in steps of STEP bytes, one after the other: each is a request unless too large for one.
+ * disk PATH [OP N SIZE FROM STEP]...: does OP N times with SIZE bytes of a block device, starting at FROM and advancing
+ * by STEP bytes, one after the other. Each is one request, unless it is too large for one.
  *   0 read    1 write    2 flush (fsync)    3 discard    past the page cache
  *   4 write   through the page cache    5 write   past it, and to the medium (O_DSYNC: FUA)
  * done ELAPSED FAILED: ns for all, and how many failed.
@@ -12,7 +12,7 @@
 #include <linux/fs.h>
 #include <sys/ioctl.h>
 
-/* One descriptor for each way in. */
+/* One descriptor for each access path. */
 static int direct, cached, durable;
 
 static int open_disk(const char *path, int flags)

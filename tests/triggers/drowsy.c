@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * drowsy N ROUNDS: N threads on two CPUs that compute for 1 ms and sleep for 5 ms, ROUNDS times,
- * while the main thread moves each of them from one CPU to the other and back, whether it runs,
- * waits, or has just gone to sleep. Says how many ns each of them has slept at least: done NS
+ * drowsy N ROUNDS: N threads on two CPUs that compute for 1 ms and sleep for 5 ms, ROUNDS times. Meanwhile the main
+ * thread moves each of them from one CPU to the other and back, whether it runs, waits, or has just gone to sleep.
+ * Reports a lower bound for the ns that each thread has slept: done NS
  */
 #include <stdatomic.h>
 #include <sys/resource.h>
@@ -41,7 +41,7 @@ int main(int argc, char **argv)
 	working = n;
 	trigger__name();
 	crew__hire(&crew, n, doze);
-	setpriority(PRIO_PROCESS, 0, -20); /* of this thread; else it waits as they do */
+	setpriority(PRIO_PROCESS, 0, -20); /* for this thread, which must not wait for a CPU like the others */
 	trigger__say("ready");
 	trigger__wait();
 	crew__start(&crew);

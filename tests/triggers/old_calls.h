@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * System calls that newer machines, as arm64, do not have: made as they are where they are, and there by the call that
- * has taken their place, as the C library does. Their results are those of syscall(2).
+ * System calls that newer architectures, such as arm64, lack. Where they exist they are made directly, elsewhere by the
+ * call that has replaced them, as the C library does. Results are those of syscall(2).
  */
 #ifndef TALLY_OLD_CALLS_H
 #define TALLY_OLD_CALLS_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the trigger programs share. Each does one thing a known number of times, between two
- * points at which all its threads sleep, so that a test can read the kernel's books at rest:
+ * Shared by the trigger programs. Each does one thing a known number of times, between two points at which all its
+ * threads sleep, so that a test can read the kernel's statistics at rest:
  *
  *   > ready [NUMBER...]    its threads exist and go to sleep
- *   < one line             go; end of file means go too, then it runs without a test
- *   > done [NUMBER...]     they have done their work and go to sleep
+ *   < one line             go; end of file also means go: it then runs without a test
+ *   > done [NUMBER...]     its threads have done their work and go to sleep
  *   < end of file          exit
  *
  * TRIGGER_COMM in the environment becomes the name of all its threads.
@@ -44,7 +44,7 @@ static inline void trigger__name(void)
 		error(1, errno, "PR_SET_NAME");
 }
 
-/* In a child: ends with its parent, which may have ended already. */
+/* In a child: makes it end with its parent, which may have ended already. */
 static inline void trigger__end_with(pid_t parent)
 {
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
@@ -79,7 +79,7 @@ static inline void trigger__wait(void)
 		;
 }
 
-/* The end of every trigger: its threads stay asleep until the test has read their books. */
+/* The end of every trigger: its threads stay asleep until the test has read their statistics. */
 static inline void __attribute__((noreturn)) trigger__end(void)
 {
 	trigger__wait();
@@ -94,7 +94,7 @@ static inline uint64_t trigger__now(clockid_t clock)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-/* Computes until this thread has used so much CPU time. */
+/* Computes until this thread has used this much CPU time. */
 static inline void trigger__spin(uint64_t ns)
 {
 	uint64_t end = trigger__now(CLOCK_THREAD_CPUTIME_ID) + ns;
@@ -105,7 +105,7 @@ static inline void trigger__spin(uint64_t ns)
 			;
 }
 
-/* Puts a thread (0: this one) on one CPU; -1 leaves it as it is. */
+/* Pins a thread (0: this one) to one CPU; -1 leaves it as it is. */
 static inline void trigger__pin(pid_t tid, long cpu)
 {
 	cpu_set_t set;
@@ -119,8 +119,8 @@ static inline void trigger__pin(pid_t tid, long cpu)
 }
 
 /*
- * A system call without the C library, whose functions may have no frames, which hides their callers from a walk by
- * frame pointers. Its result, or a negative errno.
+ * Makes a system call without the C library, whose functions may have no frames, which hides their callers from a walk
+ * by frame pointers. Returns its result, or a negative errno.
  */
 static inline __attribute__((always_inline)) long trigger__call(long number, const void *first, const void *second)
 {
@@ -139,7 +139,7 @@ static inline __attribute__((always_inline)) long trigger__call(long number, con
 #endif
 }
 
-/* What an open /proc/.../schedstat says. */
+/* Reads an open /proc/.../schedstat. */
 static inline struct books trigger__books(int fd)
 {
 	unsigned long long delay, count;
@@ -155,8 +155,8 @@ static inline struct books trigger__books(int fd)
 }
 
 /*
- * Kernels may be built or booted without 32-bit system calls, and some virtual machines have none: there int $0x80
- * is a fault.
+ * Kernels may be built or booted without 32-bit system calls, and some virtual machines lack them: there, int $0x80
+ * faults.
  */
 static __thread struct {
 	sigjmp_buf back;
@@ -170,7 +170,7 @@ static inline void trigger__no_32(int number)
 	signal(number, SIG_DFL);
 }
 
-/* For programs that make 32-bit calls: once, at their start. */
+/* Programs that make 32-bit calls call this once, at their start. */
 static inline void trigger__prepare_32(void)
 {
 	struct sigaction action;
@@ -181,14 +181,14 @@ static inline void trigger__prepare_32(void)
 	sigaction(SIGSEGV, &action, NULL);
 }
 
-/* Memory below 4 GiB, where machines have it, for 32-bit calls. */
+/* For 32-bit calls: memory below 4 GiB, on machines that have such memory. */
 #ifndef MAP_32BIT
 #define MAP_32BIT 0
 #endif
 
 /*
- * A 32-bit system call: its result or a negative errno, -ENOSYS where there are none. What its
- * arguments point to has to be below 4 GiB (MAP_32BIT).
+ * Makes a 32-bit system call. Returns its result or a negative errno, -ENOSYS on machines without them. Arguments must
+ * point below 4 GiB (MAP_32BIT).
  */
 static inline long trigger__call_32(long number, long a, long b, long c, long d, long e)
 {
@@ -215,7 +215,7 @@ static inline long trigger__call_32(long number, long a, long b, long c, long d,
 #endif
 }
 
-/* Threads that wait, work and wait again. */
+/* Threads that wait, work, and wait again. */
 struct crew {
 	void (*work)(long i);
 	pthread_barrier_t start, finish, never;
@@ -237,7 +237,7 @@ static inline void *crew__member(void *arg)
 	return NULL;
 }
 
-/* Has n threads ready to run work(0) .. work(n - 1). */
+/* Creates n threads that are ready to run work(0) .. work(n - 1). */
 static inline void crew__hire(struct crew *crew, long n, void (*work)(long i))
 {
 	struct crew_member *m = calloc(n, sizeof(*m));

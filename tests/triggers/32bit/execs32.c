@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* execs32: a program of 32 bits that executes one of 64, /bin/true. */
+/* execs32: a 32-bit program that executes a 64-bit one, /bin/true. */
 
 static int call(int number, const void *a, const void *b, const void *c)
 {
@@ -15,7 +15,7 @@ void _start(void)
 {
 	const char *argv[] = { "/bin/true", 0 }, *environment[] = { 0 };
 
-	(void)*(volatile const char *)argv[0];  /* so that it is in memory, for whoever reads it */
+	(void)*(volatile const char *)argv[0];  /* faults it in, for readers of this memory */
 	call(11, argv[0], argv, environment);   /* execve() */
 	call(1, (void *)1, 0, 0);               /* exit() */
 }

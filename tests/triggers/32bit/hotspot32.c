@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * hotspot32: a 32-bit program without a C library. ready, and after a line some 400 ms of CPU time,
- * nearly all of them in hot(), whose one-byte inc and dec are prefixes of the next instruction to a
- * 64-bit CPU. done, and waits for the end of its input.
+ * hotspot32: a 32-bit program without a C library. Prints ready, and after a line uses some 400 ms of CPU time, nearly
+ * all of it in hot(), whose one-byte inc and dec are prefixes of the next instruction to a 64-bit CPU. Prints done, and
+ * waits for the end of its input.
  */
 #define ROUNDS 3000000
 #define CLOCK_THREAD_CPUTIME_ID 3

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * leaks32: a 32-bit program with an allocator of its own, and no C library. ready, and after a line:
+ * leaks32: a 32-bit program with an allocator of its own, and no C library. Prints ready, and after a line calls
  *
  *   malloc(48)               100 times, 60 of which are freed
  *   calloc(7, 11)            5 times
- *   realloc(p, 200)          of one of those
+ *   realloc(p, 200)          of one of the calloc(7, 11) blocks
  *   posix_memalign(64)       3 times
- *   work(i)                  100 times, returns 3 * i; deep(100) once, which has 101 calls
+ *   work(i)                  100 times, returns 3 * i; deep(100) once, which makes 101 calls
  *
- * done, and waits for the end of its input. 40 + 5 + 3 are left: 1920 + 308 + 200 + 192 bytes.
+ * Prints done, and waits for the end of its input. 40 + 5 + 3 blocks are left: 1920 + 308 + 200 + 192 bytes.
  */
 typedef unsigned int size;
 
