@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * execs chain N: executes itself N times, one after the other. ready, done
- * execs threads N: likewise, each time from a new thread, which becomes the process.
+ * execs threads N: the same, each time from a new thread, which becomes the process.
  * execs fail: makes execs that fail, in the order of the array below. ready, done -RESULT...
  */
 #include <fcntl.h>
@@ -85,7 +85,7 @@ static long execute_at(int fd, const char *path, char **argv)
 	return errno;
 }
 
-/* A pointer of its own may lead nowhere. */
+/* path and argv may be invalid pointers. */
 static long execute_native(const char *path, char **argv)
 {
 	syscall(SYS_execve, path, argv, NULL);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * exits HOW N: ends, after each thread has used 20 ms of a CPU.
- *   status N   returns N            signal N   by that signal
+ *   status N   returns N            signal N   is killed by that signal
  *   leader N   its first thread ends before N others, which end one after the other or at once
- *   group N    one of N threads more ends all of them
+ *   group N    one of N additional threads ends all of them
  * ready
  */
 #include <signal.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * family ROUNDS: a process, its child, its grandchild and an orphan (a daemon, whose parent has
- * exited) with two threads each, which sleep 100 us, ROUNDS times. For "-- family": takes no
- * orders. Says the pids of the four: done SELF CHILD GRANDCHILD ORPHAN
+ * family ROUNDS: a process, its child, its grandchild and an orphan (a daemon, whose parent has exited) with two
+ * threads each, which sleep 100 us, ROUNDS times. For use with "-- family": it waits for no input. Reports the pids of
+ * the four: done SELF CHILD GRANDCHILD ORPHAN
  */
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -76,5 +76,5 @@ int main(int argc, char **argv)
 	while (read(end[0], &c, 1) > 0)
 		;
 	trigger__say("done %d %d %d %d", pids[0], pids[1], pids[2], pids[3]);
-	_exit(0); /* what a sanitizer does at the end would fork once more */
+	_exit(0); /* a sanitizer's exit handler would fork again */
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * faults PAGES THREADS CHILDREN: each thread touches PAGES new pages, and so does each of the
- * processes that it forks then, one after the other.
+ * faults PAGES THREADS CHILDREN: each thread touches PAGES new pages, and so does each of the processes that it then
+ * forks, one after the other.
  *
  *   ready
  *   done MINOR MAJOR VOLUNTARY INVOLUNTARY     faults and context switches of itself and all its
@@ -25,7 +25,7 @@ static void touch(long i)
 	(void)i;
 	if (area == MAP_FAILED)
 		error(1, errno, "mmap");
-	/* One fault for each page, not for each of 512. */
+	/* One fault for each page rather than one for 512 pages. */
 	madvise((void *)area, pages * PAGE, MADV_NOHUGEPAGE);
 	for (k = 0; k < pages; k++)
 		area[k * PAGE] = 1;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Does to files what its arguments say, by system calls past the C library, and nothing else:
+ * Makes the file operations that its arguments list, by direct system calls, and no others:
  *
- *   open FLAGS PATH    FLAGS is open(2)'s number; the file becomes the current one, the one before
+ *   open FLAGS PATH    FLAGS is open(2)'s number; the file becomes the current one, and the previous file
  *                      the other one, which is closed when a third is opened
- *   eventfd            opens what is no file, likewise
+ *   eventfd            the same for a descriptor that is not a file
  *   read|write|pread|pwrite|readv|writev|preadv2|pwritev2 N SIZE
- *                      N times, vectors in two halves; those with an offset at 0, 1 * SIZE, ...
+ *                      N times, vectors in two halves; calls with an offset at 0, 1 * SIZE, ...
  *   sendfile|copy|splice N SIZE      from the current file to the other one, splice to a pipe
  *   fsync|fdatasync|readdir N        N times
- *   badfd|fault N      reads of a descriptor that is closed, writes from memory that is not there
+ *   badfd|fault N      reads of a closed descriptor, writes from unmapped memory
  *   iopen, iread, iwrite, ipread, ipwrite, isendfile, ifsync, ireaddir
- *                      the same by 32-bit calls, those with an offset at 4 GiB, 4 GiB + SIZE, ...
+ *                      the same by 32-bit calls; calls with an offset at 4 GiB, 4 GiB + SIZE, ...
  *   seek OFFSET
  *   unlink PATH  chroot PATH  chdir PATH  rename PATH PATH
  */
@@ -29,7 +29,7 @@
 #define BEYOND_32_BITS 1        /* the upper half of an offset of 4 GiB */
 
 static char buffer[1 << 20];
-static char *low;               /* the same, below 4 GiB */
+static char *low;               /* the buffer of 32-bit calls, below 4 GiB */
 static int current = -1, other = -1;
 static int ends[2];
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * frameless N THREADS DEPTH [NAME]: without frame pointers, N times on main() or on each of THREADS threads; with a NAME it
- * has that one at first, and "frameless" a second before the work
+ * frameless N THREADS DEPTH [NAME]: without frame pointers, N times on main() or on each of THREADS threads. With a
+ * NAME, the process has that name at first, and "frameless" from a second before the work on.
  *
  *   work() -> outer() -> inner() -> ask(), which calls getppid()
  *   work() -> sorting() -> qsort() of the C library -> compare() -> ask()
- *   work() -> raising() -> a signal's handler, on a stack of its own -> on_signal() -> ask()
- *   work() -> growing() -> ask()         its frame's size is known only when it runs
- *   work() -> large() -> ask()           of 30,000 bytes
+ *   work() -> raising() -> a signal handler, on a stack of its own -> on_signal() -> ask()
+ *   work() -> growing() -> ask()         whose frame size is known only at run time
+ *   work() -> large() -> ask()           whose frame has 30,000 bytes
  *   work() -> aligned() -> ask()         which realigns its stack
  *   work() -> deep() -> deep() ... DEPTH times -> ask()
  *
@@ -29,7 +29,7 @@
 static long n, depth;
 static volatile long sink;
 
-/* Frames without a size of their own would be too easy; what is in registers has to be saved. */
+/* Frames of size 0 would be too easy: values in registers have to be saved. */
 static NOIPA void ask(long value)
 {
 	char room[40];

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * futexes N US: a thread that waits for futexes, N times until it is woken, N times US us until
- * it times out, N times where the value is not the expected one, N times until a signal comes;
- * then once for a mutex, and once for a PI futex, that main holds. Says its tid; then how many
- * waits were woken, timed out, had a changed value, were interrupted, how many ns each of the
- * four took by its clock, how often it was tried to wake, and how many that woke.
+ * futexes N US: a thread that waits for futexes: N times until it is woken, N times until a timeout of US us, N times
+ * with a value that differs from the expected one, N times until a signal comes; then once for a mutex and once for a
+ * PI futex, both held by main. Reports its tid; then how many waits were woken, timed out, had a changed value, and
+ * were interrupted; how many ns each of the four took by its clock; how many wakeups were attempted, and how many of
+ * them woke it.
  *
- * futexes long US: one wait of US us, which the test may stop and continue. One of more than ten
- * seconds does not end before the process does, and is not told of.
+ * futexes long US: one wait of US us, which the test may stop and continue. A wait of more than ten seconds outlasts
+ * the process, and is not reported.
  *
- * futexes glibc N US: a thread whose waits for a condition variable time out N times, US us each, and
- * are ended by a signal to the variable N times; then main waits for its end. Each of them sleeps.
+ * futexes glibc N US: a thread whose waits for a condition variable time out N times, after US us each, and are ended
+ * by a signal to the variable N times; then main waits for the thread's end. Every wait sleeps.
  */
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -22,11 +22,11 @@
 
 enum result { WOKEN, TIMED_OUT, CHANGED, SIGNALLED, RESULTS };
 
-/* An emulated machine has little time left where two threads look at something some thousand times a second. */
+/* Polling at a higher rate would leave an emulated machine little time for anything else. */
 #define POLL_US 2000
 
-static _Atomic int phase;       /* what the thread is to do; -1: it has done that */
-static int orders[2];           /* a pipe: a byte for each phase, which the thread waits for */
+static _Atomic int phase;       /* what the thread is to do; -1: done */
+static int orders[2];           /* a pipe: the thread waits for one byte per phase */
 static _Atomic pid_t waiter;
 static uint32_t word, pi_word;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -98,7 +98,7 @@ static void let(int what)
 		usleep(POLL_US);
 }
 
-/* Whether that thread sleeps in futex(). */
+/* Does that thread sleep in futex()? */
 static bool sleeps(pid_t thread)
 {
 	char path[64], line[256];
@@ -137,7 +137,7 @@ static void let_be_woken(uint64_t *tries, uint64_t *woken)
 	}
 }
 
-/* Only while it sleeps: on a slow machine it would else be interrupted before it gets there, each time. */
+/* Sends signals only while the thread sleeps: on a slow machine, each signal would otherwise come before it sleeps. */
 static void let_be_interrupted(void)
 {
 	struct sigaction action = { .sa_handler = no_work };
@@ -168,7 +168,7 @@ static void let_want_locks(void)
 }
 
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static _Atomic long signalled;  /* waits that have ended so */
+static _Atomic long signalled;  /* waits ended by a signal to the variable */
 
 static void *wait_by_glibc(void *arg)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * handlers N [PROGRAM]: makes on_signal() the handler of SIGUSR1; calls take(HANDLER, &operations) with addresses of
- * code, N times each: first(), one byte behind the start of second(), the C library's getppid(), &number, NULL, and 1.
- * The operations are {first, hidden}. At last it executes PROGRAM with N as its argument.
+ * handlers N [PROGRAM]: makes on_signal() the handler of SIGUSR1. Calls take(HANDLER, &operations) with addresses of
+ * code, N times each: first(), one byte after the start of second(), the C library's getppid(), &number, NULL, and 1.
+ * The operations are {first, hidden}. Finally it executes PROGRAM with N as its argument.
  *
  *   ready
- *   done            unless it becomes a program
+ *   done            unless it executes a program
  */
 #include "trigger.h"
 
@@ -23,7 +23,7 @@ long first(long n);
 long second(long n);
 long take(const void *handler, const struct operations *operations);
 
-/* Compiled with SWAPPED, each is where the other one was. */
+/* With SWAPPED, each function is at the place of the other one. */
 #ifdef SWAPPED
 #define LOWER second
 #define UPPER first

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * hotspot MS CPU [NAME]: uses MS ms of CPU time on CPU (-1: anywhere), nearly all of it in the loop
- * of hot(), between the symbols hot_loop and hot_loop_end: a division, and what is cheap. The
- * instructions around it run once for each 1,000,000 of its rounds.
+ * hotspot MS CPU [NAME]: uses MS ms of CPU time on CPU (-1: anywhere), nearly all of it in the loop of hot(), between
+ * the symbols hot_loop and hot_loop_end: a division, and cheap instructions. The instructions around the loop run once
+ * per 1,000,000 iterations.
  *
- * With NAME it runs a copy of that code in memory that is no file's, as a JIT compiler would, and
- * calls it NAME in /tmp/perf-PID.map.
+ * With NAME it runs a copy of that code in anonymous memory, as a JIT compiler would, and names it NAME in
+ * /tmp/perf-PID.map.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -14,7 +14,7 @@
 
 #define ROUNDS 1000000
 
-/* Its code does not depend on where it is. The result is of no use. */
+/* The code is position-independent. The result is unused. */
 long hot(long rounds);
 extern const char hot_end[];
 

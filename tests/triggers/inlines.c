@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * inlines N: N times main() -> work() -> outer() -> leaf(), on two ways
+ * inlines N: N times main() -> work() -> outer() -> leaf(), on two paths
  *
- *   outer() -> middle() -> inner() -> leaf()     both in between are inlined
+ *   outer() -> middle() -> inner() -> leaf()     the two in between are inlined
  *   outer() -> inner() -> leaf()
  *
- * The lines of the calls are marked, for a test to find their numbers by.
+ * The lines of the calls are marked, so that a test can find their numbers.
  *
  *   ready
  *   done
@@ -22,7 +22,7 @@ static volatile long sink;
 void leaf(long value);
 void outer(long value);
 
-/* A function that asks for the address of its frame has one, also if it calls nothing. */
+/* A function that asks for its frame address has a frame, even if it calls nothing. */
 NOIPA void leaf(long value)
 {
 	__asm__ volatile("" : : "r"(__builtin_frame_address(0)));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * leaks N [fork]: allocates memory in every way there is, N times each, and frees some of it; what
- * is left is known by function. ready, done ALLOCATIONS BYTES FREES OUTSTANDING OUTSTANDING-BYTES
- * FREES-OF-EARLIER. With "fork" a child frees its copies of all of it before that.
+ * leaks N [fork]: allocates memory in every possible way, N times each, and frees some of it, so that the memory left
+ * by each function is known. ready, done ALLOCATIONS BYTES FREES OUTSTANDING OUTSTANDING-BYTES FREES-OF-EARLIER. With
+ * "fork" a child first frees its copies of all of it.
  */
 #include <malloc.h>
 #include <sys/wait.h>
@@ -20,7 +20,7 @@ static struct {
 static long n;
 static void **earlier, **kept;
 static long nkept;
-/* The compiler knows what these do, and leaves out what is not used. */
+/* Through pointers: the compiler knows these functions, and optimizes unused results away. */
 static void *(*volatile do_malloc)(size_t) = malloc;
 static void *(*volatile do_calloc)(size_t, size_t) = calloc;
 static void *(*volatile do_realloc)(void *, size_t) = realloc;
@@ -85,7 +85,7 @@ static FUNCTION void leak_aligned(void)
 	stays(do_valloc(4000), 4000);
 }
 
-/* A failed realloc() leaves what it was given as it was. */
+/* A failed realloc() leaves the old block unchanged. */
 static FUNCTION void leak_unmoved(void)
 {
 	void *p = do_malloc(33);

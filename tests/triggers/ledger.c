@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * ledger MS FILE: threads that each do one kind of thing for MS ms after go, most of them by waits of 10 ms:
+ * ledger MS FILE: threads that each do one kind of thing for MS ms after go, most of them waiting 10 ms at a time:
  *   user, system        compute in either mode
  *   futex, timer, poll, epoll, accept, sigwait, semop     wait with a timeout
  *   pipe, unix, tcp, udp, eventfd     read what another thread writes
  *   msgrcv              receives what another thread sends
- *   flock, ofd          want a lock of a file that another thread has
+ *   flock, ofd          want a file lock that another thread holds
  *   wait4, vfork        wait for a child that sleeps
  *   direct              reads FILE, past the page cache
  * ready
@@ -34,9 +34,9 @@
 
 struct kind {
 	const char *name;
-	void (*begin)(struct kind *k);  /* before ready; or NULL */
+	void (*begin)(struct kind *k);  /* before ready; NULL: nothing */
 	void (*once)(struct kind *k);   /* the call that waits */
-	void (*feed)(struct kind *k);   /* what another thread does after each nap; or NULL */
+	void (*feed)(struct kind *k);   /* what another thread does after each nap; NULL: nothing */
 	int fd[2];
 	pid_t tid;
 	uint64_t ns;
@@ -215,7 +215,7 @@ static void feed_msgrcv(struct kind *k)
 	must(!msgsnd(k->fd[0], &(struct message){ 1, "text" }, sizeof(((struct message *)0)->text), 0), "msgsnd");
 }
 
-/* The feeder has the lock except for a moment after each nap. */
+/* The feeder holds the lock except for a moment after each nap. */
 static void begin_lock(struct kind *k)
 {
 	char name[] = "/tmp/ledger-XXXXXX";
@@ -355,7 +355,7 @@ static uint64_t mode_ns(bool system)
 	return t->tv_sec * 1000000000ULL + t->tv_usec * 1000;
 }
 
-/* Waits by a call that is none of the kinds, until main() closes the other end. */
+/* Waits in a call of none of these kinds, until main() closes the other end. */
 static void meet(void)
 {
 	char c;
@@ -383,7 +383,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* As long as somebody waits for it. */
+/* Feeds for as long as a thread waits for it. */
 static void *feed(void *arg)
 {
 	struct kind *k = arg;

@@ -2,9 +2,9 @@
 /*
  * links N: N times, by main() -> work(), which have frame pointers
  *
- *   through(ask)                            through() makes a frame, as code does that a compiler makes at run time,
- *                                           and nothing of it is in .eh_frame
- *   interrupted() -> on_signal() -> ask()   a signal's handler; interrupted() has no frame, and calls nothing
+ *   through(ask)                            through() makes a frame, like code that is generated at run time, and
+ *                                           has no entry in .eh_frame
+ *   interrupted() -> on_signal() -> ask()   a signal handler; interrupted() has no frame, and calls nothing
  *
  * ask() calls getppid(2), and has no frame either.
  *

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * locked HOW N US LEAVE: N times one thread holds a lock of the kernel for US us or more, while
- * another waits for it. HOW: mutex (of a pipe) or rwsem (of a file). With LEAVE 1 the last wait
- * does not end before the process does. Says the tids of holder and waiter, and then for how
- * many ns the waiter's calls went on and for how many, at least, it waited.
+ * locked HOW N US LEAVE: N times one thread holds a kernel lock for US us or more, while another waits for it. HOW:
+ * mutex (of a pipe) or rwsem (of a file). With LEAVE 1 the last wait outlasts the process. Reports the tids of holder
+ * and waiter, and then for how many ns the waiter's calls lasted, and for how many ns, at least, it waited.
  *
- * The holder writes what is in a page that is not there: the kernel takes the lock, asks
- * userfaultfd for the page, and gets it when the waiter has slept long enough.
+ * The holder writes from a missing page: the kernel takes the lock, requests the page from userfaultfd, and gets it
+ * once the waiter has slept long enough.
  */
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
@@ -23,7 +22,9 @@ static uint64_t in_call;
 static char *missing;
 static int file[2], faults;
 
-/* A file has a position, which some kernels lock for write(2) first (6.12.118 does that for memfd_create(2), too). */
+/*
+ * Uses pwrite(2) for files: some kernels first lock the position for write(2) (6.12.118 also does for memfd_create(2)).
+ */
 static void put(const char *byte)
 {
 	if ((file[0] ? write(file[1], byte, 1) : pwrite(file[1], byte, 1, 0)) != 1)
@@ -106,7 +107,7 @@ static void nap(long us)
 	nanosleep(&ts, NULL);
 }
 
-/* Until the waiter waits. */
+/* Returns once the waiter waits. */
 static void meet(void)
 {
 	struct uffd_msg message;
