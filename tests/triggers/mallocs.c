@@ -3,7 +3,7 @@
 #include "trigger.h"
 
 static long n;
-/* The compiler knows what malloc() and free() do, and leaves out pairs of them. */
+/* Through pointers: the compiler knows malloc() and free(), and optimizes pairs of them away. */
 static void *(*volatile allocate)(size_t) = malloc;
 
 static void work(long i)

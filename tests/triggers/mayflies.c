@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * mayflies N CALLS PAUSE: N processes, one after the other, each of which calls getppid(2) CALLS times
- * and exits; PAUSE microseconds between them.
- * done FIRST LAST: their pids
+ * mayflies N CALLS PAUSE: N processes, one after the other, each of which calls getppid(2) CALLS times and exits, with
+ * PAUSE microseconds between them.
+ * done FIRST LAST: the first and last pid
  */
 #include <sys/syscall.h>
 #include <sys/wait.h>

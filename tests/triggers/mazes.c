@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * mazes N CALLS US: N times, each time by another chain of calls: CALLS times getppid(2), a sleep of US
- * microseconds if that is not 0, malloc() and free(), and a pipe that is made and closed. Frame pointers
- * everywhere; the chain of number i is level() called from left() or right() at each of LEVELS levels, as the
- * bits of i say.
+ * mazes N CALLS US: N times, each time by a different chain of calls: CALLS times getppid(2), a sleep of US
+ * microseconds if US is not 0, malloc() and free(), and a pipe that is created and closed. Built with frame pointers.
+ * The chain of number i is level() called from left() or right() at each of LEVELS levels, according to the bits of i.
  */
 #include <stdlib.h>
 #include <sys/syscall.h>

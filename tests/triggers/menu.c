@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * menu DIRECTORY: system calls of many kinds, each time the same ones: with strange strings,
- * pointers to nowhere, threads, children, signals, sockets; in DIRECTORY, which is empty and is
- * left so. ready, done. Ends with 7.
+ * menu DIRECTORY: system calls of many kinds, the same ones in each run: with strange strings, invalid pointers,
+ * threads, children, signals and sockets. DIRECTORY must be empty and is empty again at the end. ready, done. Exits
+ * with 7.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@
 
 #define PAGE 4096
 
-/* Two pages of which the second is not there. */
+/* Two pages, the second of which is not accessible. */
 static char *pages;
 
 static char path[5001];
@@ -57,7 +57,7 @@ static void strange_strings(void)
 	rename(path, path);
 	make_path(5000);
 	open_raw(path, O_RDONLY, 0);
-	/* Up to the last byte of the page, and beyond it. */
+	/* Strings that end at the last byte of the page, and that extend beyond it. */
 	memcpy(pages + PAGE - sizeof(fits), fits, sizeof(fits));
 	access(pages + PAGE - sizeof(fits), R_OK | W_OK);
 	memset(pages, 'x', PAGE);
@@ -75,7 +75,7 @@ static void strange_buffers(void)
 	syscall(SYS_write, null, pages, 3000);
 	syscall(SYS_write, null, pages, 1L << 62);
 	syscall(SYS_write, null, NULL, 0);
-	syscall(SYS_write, null, pages + PAGE, 10); /* it does not look at them */
+	syscall(SYS_write, null, pages + PAGE, 10); /* /dev/null does not access the data */
 	syscall(SYS_write, -1, "not written", 11);
 	syscall(SYS_read, null, pages, 10);
 	syscall(SYS_read, -1, (void *)16, 1L << 62);
@@ -115,7 +115,7 @@ static void files(void)
 	close(fd);
 }
 
-/* Arrays of buffers: of one of them nothing is there. */
+/* Arrays of buffers, one of which is at an invalid address. */
 static void vectors(void)
 {
 	char one[4], two[100], three[5];
@@ -129,7 +129,7 @@ static void vectors(void)
 	make_path(70);
 	syscall(SYS_writev, fds[1], out, 3);
 	syscall(SYS_readv, fds[0], in, 3);
-	syscall(SYS_writev, null, bad, 2); /* it does not look at them */
+	syscall(SYS_writev, null, bad, 2); /* /dev/null does not access the data */
 	syscall(SYS_readv, fds[0], in, 1);
 	syscall(SYS_readv, -1, in, 3);
 	syscall(SYS_writev, fds[1], (void *)16, 2);
@@ -166,7 +166,7 @@ static void messages(void)
 	close(fds[1]);
 }
 
-/* Arrays of messages: with names, without data, more than are there, the second one nowhere. */
+/* Arrays of messages: with names, without data, more messages than are queued, and with an invalid second message. */
 static void many_messages(void)
 {
 	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -188,7 +188,7 @@ static void many_messages(void)
 	syscall(SYS_sendmmsg, fds[0], m, 0, 0);
 	for (i = 0; i < 9; i++)
 		m[i].msg_hdr.msg_iov = in;
-	/* Later messages write over the data of those before: the last one fills nothing. */
+	/* Later messages overwrite the data of earlier ones; the last message fills in nothing. */
 	m[2].msg_hdr.msg_iovlen = 0;
 	syscall(SYS_recvmmsg, fds[1], m, 3, 0, NULL);
 	syscall(SYS_recvmmsg, fds[1], m + 1, 1, MSG_DONTWAIT, &second);
@@ -216,7 +216,7 @@ static struct cmsghdr *add(struct msghdr *m, int level, int type, const void *da
 	return c;
 }
 
-/* Descriptors and names of who sends them; what makes no sense. */
+/* Descriptors and credentials of the sender; invalid control messages. */
 static void control_messages(void)
 {
 	static char space[128];
@@ -273,7 +273,7 @@ static void control_of_packets(void)
 	close(udp);
 }
 
-/* Of a file that has another name each time, and none in the end. */
+/* Descriptors of a file that is renamed between calls, and finally deleted. */
 static void descriptors(void)
 {
 	int dir, fd;
@@ -329,7 +329,7 @@ static void waiting(void)
 	close(fds[1]);
 }
 
-/* Sets and arrays: of descriptors that are open, that are not, of none, and of no memory. */
+/* Sets and arrays of open and closed descriptors, empty sets, and a set at an invalid address. */
 static void waiting_for_many(void)
 {
 	struct timespec us = {0, 1000};
@@ -349,7 +349,7 @@ static void waiting_for_many(void)
 	FD_SET(fds[0], &in);
 	old__select(fds[1] + 1, &in, NULL, NULL, &none);
 	FD_SET(fds[1], &in);
-	old__select(fds[1], &in, NULL, NULL, &none);    /* not asked for the last one */
+	old__select(fds[1], &in, NULL, NULL, &none);    /* excludes the last one */
 	old__select(0, &in, NULL, NULL, &none);
 	old__select(-1, &in, NULL, NULL, &none);
 	FD_ZERO(&in);
@@ -418,8 +418,8 @@ static void nothing(int signal)
 }
 
 /*
- * A pause that a signal ends: late enough to find it under strace on a slow machine, too. Should that have stood still for
- * so long before the pause, the next one ends it.
+ * A pause that a signal ends, late enough for slow machines and strace. If the machine was stopped for so long that the
+ * signal came before the pause, the next signal ends it.
  */
 static void signals(void)
 {
@@ -446,8 +446,8 @@ static void *thread(void *arg)
 }
 
 /*
- * Is heard of by a pipe: whether pthread_join() has to wait is a matter of luck. The thread makes its last calls
- * before the program ends: the kernel clears its id then, which is looked at without a call.
+ * The thread reports through a pipe, since it depends on timing whether pthread_join() has to wait. Waits until the
+ * thread has made its last calls: the kernel then clears its id, which is polled without a system call.
  */
 static void other_thread(void)
 {
@@ -488,7 +488,7 @@ int main(int argc, char **argv)
 		error(2, errno, "which directory?");
 	trigger__name();
 	pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	mprotect(pages + PAGE, PAGE, PROT_NONE);   /* no hole, which another mapping could fill */
+	mprotect(pages + PAGE, PAGE, PROT_NONE);   /* not unmapped, so that no other mapping can take its place */
 	trigger__say("ready");
 	trigger__wait();
 	strange_strings();

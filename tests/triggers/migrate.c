@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * migrate N ROUNDS: N threads that compute all the time, more than there are CPUs, while the main
- * thread moves each of them from one CPU to the other and back, ROUNDS times, whether it runs or
- * waits. Two CPUs are used.
+ * migrate N ROUNDS: N threads that compute all the time, more than there are CPUs. Meanwhile the main thread moves each
+ * of them from one CPU to the other and back, ROUNDS times, whether it runs or waits. Two CPUs are used.
  */
 #include <stdatomic.h>
 #include <sys/resource.h>
@@ -38,11 +37,11 @@ int main(int argc, char **argv)
 	tids = calloc(n, sizeof(*tids));
 	trigger__name();
 	crew__hire(&crew, n, spin);
-	setpriority(PRIO_PROCESS, 0, -20); /* of this thread; else it waits as they do */
+	setpriority(PRIO_PROCESS, 0, -20); /* for this thread, which must not wait for a CPU like the others */
 	trigger__say("ready");
 	trigger__wait();
 	crew__start(&crew);
-	/* Each one has begun; else ROUNDS may have passed before a thread is there to be moved. */
+	/* Wait until each thread has begun; else all ROUNDS may have passed before a thread exists. */
 	for (i = 0; i < n; i++)
 		while (!tids[i])
 			nanosleep(&pause, NULL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * names ROUNDS NAME...: a thread of each name, which sleeps 100 us, ROUNDS times. Says which
- * thread has which name: ready TID...
+ * names ROUNDS NAME...: a thread of each name, which sleeps 100 us, ROUNDS times. Reports which thread has which name:
+ * ready TID...
  */
 #include <sys/syscall.h>
 
@@ -22,7 +22,7 @@ static void nap(long i)
 		nanosleep(&ts, NULL);
 }
 
-/* Runs before the test says go, so that the name stands for all that is measured. */
+/* Runs before the test says go, so that the thread has its name during the whole measurement. */
 static void name_and_nap(long i)
 {
 	tids[i] = syscall(SYS_gettid);

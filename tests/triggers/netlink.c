@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * netlink: asks the kernel for the interface lo and receives the answer; then sends messages of all types, and broken
- * ones, to nobody. It prints nothing.
+ * netlink: asks the kernel for the interface lo and receives the answer; then sends messages of all types, and
+ * malformed ones, to a port that does not exist. It prints nothing.
  */
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -15,7 +15,7 @@
 
 static char space[16384];
 
-/* Bound: otherwise the kernel does not list it, where strace looks for its protocol. */
+/* The socket is bound, since the kernel lists only bound sockets, and strace looks up the protocol in that list. */
 static int netlink(int protocol)
 {
 	struct sockaddr_nl any = { .nl_family = AF_NETLINK };
@@ -25,7 +25,7 @@ static int netlink(int protocol)
 	return fd;
 }
 
-/* Puts a header at an offset, and returns the offset behind it. */
+/* Puts a header at an offset, and returns the offset after it. */
 static size_t add(size_t at, unsigned int length, int type, int flags)
 {
 	struct nlmsghdr h = { length, type, flags, 7, 0xfffff000 };
@@ -67,7 +67,7 @@ static void ask_for_all(int fd)
 	memset(space, 0, 64);
 	memcpy(space, &m, sizeof(m));
 	send(fd, space, 20, 0);
-	recv(fd, space, 40, 0);         /* the begin of the first one */
+	recv(fd, space, 40, 0);         /* the start of the first message */
 }
 
 static void send_all_types(int fd)

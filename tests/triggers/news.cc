@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * news N: keeps N objects, made by operator new of the C++ library, which has no frame pointers
+ * news N: keeps N objects, allocated by operator new of the C++ library, which has no frame pointers
  *
  *   main() -> caller() -> maker() -> operator new
  *

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * opens THREADS OP...: each thread makes each OP in turn. An OP is CALL:TIMES:FLAGS:MODE:PATH with
- * CALL of open, creat, openat, openat2; an i in front makes it a 32-bit call. Numbers as in C. What
- * it opens is closed again. PATH may be @null, @unmapped, @unread (a page of a file that nobody has
+ * CALL of open, creat, openat, openat2; a leading i makes it a 32-bit call. Numbers as in C. Opened
+ * files are closed again. PATH may be @null, @unmapped, @unread (a page of a file that has not been
  * touched), or @long:N (N bytes 'x'). FLAGS may be ? (openat2: unreadable).
  * ready, done RESULT... (of each OP, the last time: 0 or -errno)
  */
@@ -52,7 +52,7 @@ static const char *path_of(const char *text)
 
 	if (!strcmp(text, "@null"))
 		return NULL;
-	/* Below vm.mmap_min_addr: whatever else is given back may be mapped again, by the next OP even. */
+	/* Below vm.mmap_min_addr: other unmapped addresses may be mapped again, even by the next OP. */
 	if (!strcmp(text, "@unmapped"))
 		return (const char *)4096;
 	if (!strcmp(text, "@unread"))

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * pages HEAP STACK ANON SHARED PRIVATE COLD COPIED [FILE]: writes to so many pages of memory that is
- * new: what sbrk(2) makes, its stack, anonymous memory, shared anonymous memory, a private mapping of
- * FILE; reads COLD pages of FILE, of which none is in the page cache; and has a child write to COPIED
- * pages that both have. Each is a page fault, and whatever else it does has been done once before.
+ * pages HEAP STACK ANON SHARED PRIVATE COLD COPIED [FILE]: writes to that many pages of new memory: from sbrk(2), of
+ * its stack, anonymous memory, shared anonymous memory, and a private mapping of FILE. Reads COLD pages of FILE, none
+ * of which is in the page cache, and has a child write to COPIED pages that both share. Each is a page fault.
+ * Everything else it does has been done once before, so it causes no faults.
  *
  *   ready
  *   done MINOR MAJOR CHILD_MINOR CHILD_MAJOR CHILD     since the start: getrusage(2); the child
@@ -35,7 +35,7 @@ static void __attribute__((noinline)) read_pages(const volatile char *area, long
 		(void)area[i * PAGE];
 }
 
-/* Downwards, as it grows. */
+/* Writes downwards, as a stack grows. */
 static void __attribute__((noinline)) write_stack(long n)
 {
 	volatile char *top = __builtin_frame_address(0);
@@ -52,7 +52,7 @@ static char *map(long n, int flags, int fd)
 
 	if (area == MAP_FAILED)
 		error(1, errno, "mmap");
-	/* One fault for each page, not for each of 512; and none is read ahead. */
+	/* One fault for each page rather than one for 512 pages, and no readahead. */
 	madvise(area, n * PAGE + PAGE, MADV_NOHUGEPAGE);
 	madvise(area, n * PAGE + PAGE, MADV_RANDOM);
 	return area;
@@ -76,8 +76,9 @@ static bool is_cached(int fd, long n)
 }
 
 /*
- * Pages that are locked or moved at that moment stay in the cache: with those that are there, one fault maps more
- * than its own page. Files that are nowhere else keep them (an overlay's, too: that of the guests is in memory).
+ * Pages that are locked or being moved stay in the cache, and if cached pages are present, one fault maps more than its
+ * own page. Files that exist only in memory keep their pages (so do files of an overlay whose upper layer is in memory,
+ * as in the guests).
  */
 static void drop_cache(int fd, long n)
 {
@@ -94,7 +95,10 @@ static void drop_cache(int fd, long n)
 	error(1, 0, "pages of the file stay in the page cache");
 }
 
-/* A file of n pages, on the disk and nowhere else. A new one: pages that another process has mapped cannot be dropped. */
+/*
+ * Makes a file of n pages that are on the disk and not in the cache. The file is new, since pages mapped by another
+ * process cannot be dropped.
+ */
 static int make_file(const char *path, long n)
 {
 	static char page[PAGE] = "x";

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* passing N: N threads, one after the other, each of which allocates 50 times, frees all of it, and ends. ready, done */
+/*
+ * passing N: N threads, one after the other, each of which allocates 50 times, frees everything, and ends. ready, done
+ */
 #include "trigger.h"
 
 static void *(*volatile allocate)(size_t) = malloc;

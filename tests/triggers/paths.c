@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * paths N: calls getppid() N times, each time by another chain of calls: main() -> (zero() or one(), 21 times), by
- * the bits of the call's number. N is 1,048,576 at most. (The innermost of these frames is not seen by frame pointers,
- * as syscall() makes none; it is the same in all of them.)
+ * paths N: calls getppid() N times, each time by a different chain of calls: main() -> (zero() or one(), 21 times),
+ * according to the bits of the call's number. N is 1,048,576 at most. A walk by frame pointers misses the innermost of
+ * these frames, since syscall() makes none; it is the same in all chains.
  */
 #include <sys/syscall.h>
 
@@ -28,7 +28,7 @@ static void go_on(long path, long left)
 __attribute__((noipa)) void zero(long path, long left)
 {
 	go_on(path, left);
-	__asm__ volatile("");   /* no tail call, and not one() */
+	__asm__ volatile("");   /* prevents a tail call and merging with one() */
 }
 
 __attribute__((noipa)) void one(long path, long left)

@@ -3,7 +3,7 @@
  * phases CPU ROUNDS MS: on one CPU, uses MS ms of CPU time and sleeps for as long, ROUNDS times.
  *
  *   ready
- *   done FROM UNTIL...     CLOCK_MONOTONIC, ns: of each round, when it computed
+ *   done FROM UNTIL...     when it computed in each round: ns of CLOCK_MONOTONIC
  */
 #include "trigger.h"
 

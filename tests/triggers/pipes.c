@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * pipes N M [move]: makes N pipes and closes M of them; with "move" on another CPU than the one
- * they were made on. The kernel allocates two objects for each in alloc_pipe_info(). ready, done
+ * pipes N M [move]: creates N pipes and closes M of them; with "move" on a different CPU than it created them on. The
+ * kernel allocates two objects for each in alloc_pipe_info(). ready, done
  */
 #include "trigger.h"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * printing ROUNDS N KEEP: in each round, when told to, loads a BPF program with the name round_K, counted from 0, and
- * runs it N times: it calls bpf_trace_printk(). KEEP 1: earlier ones stay; 0: each goes before the next one comes.
+ * printing ROUNDS N KEEP: in each round, on request, loads a BPF program with the name round_K, counted from 0, and
+ * runs it N times. It calls bpf_trace_printk(). KEEP 1: earlier programs stay; 0: each is unloaded before the next one
+ * is loaded.
  * ready; done for each round
  */
 #include <bpf/bpf.h>
@@ -13,7 +14,7 @@
 
 static int load(long round)
 {
-	/* Programs of the same size fit where others were. */
+	/* All programs have the same size, so a new one fits where an old one was. */
 	const struct bpf_insn program[] = {
 		INSN(BPF_ST | BPF_MEM | BPF_W, BPF_REG_10, 0, -4, 'x'),
 		INSN(BPF_ALU64 | BPF_MOV | BPF_X, BPF_REG_1, BPF_REG_10, 0, 0),
