@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Reads of known sizes: reads N SIZE [N SIZE...] asks N times for SIZE bytes of a file that has 100
- * bytes and is read from its beginning each time, by pread(2); SIZE -1 asks a descriptor that is closed.
+ * Reads of known sizes: reads N SIZE [N SIZE...] requests SIZE bytes N times, by pread(2), of a file that has 100
+ * bytes, each time from its beginning. SIZE -1 reads a closed descriptor.
  */
 #include "trigger.h"
 
@@ -29,7 +29,7 @@ int main(int argc, char **argv)
 	for (i = 1; i < argc; i += 2) {
 		n = trigger__number(argc, argv, i);
 		size = trigger__number(argc, argv, i + 1);
-		/* Past the C library, which may do more than was asked for. */
+		/* Bypasses the C library, which may make additional calls. */
 		for (k = 0; k < n; k++)
 			syscall(SYS_pread64, size < 0 ? 99 : fd, buffer, size < 0 ? 1 : size, 0L);
 	}

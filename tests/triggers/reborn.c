@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * reborn ROUNDS CALLS: a child that calls getppid(2) CALLS times and exits; then, one after the
- * other, ROUNDS more with the very number of the first (clone3(2) with set_tid, since 5.5), each made
- * as soon as the one before has been waited for. Needs CAP_SYS_ADMIN.
+ * reborn ROUNDS CALLS: a child that calls getppid(2) CALLS times and exits; then, one after the other, ROUNDS more with
+ * the same pid (clone3(2) with set_tid, since 5.5), each created as soon as the previous one has been waited for. Needs
+ * CAP_SYS_ADMIN.
  * ready CHILD ... done
  */
 #include <linux/sched.h>
@@ -25,7 +25,7 @@ static void await(pid_t pid)
 		error(1, errno, "child %d ended with %#x", pid, status);
 }
 
-/* The number is free once the last owner has been waited for; the kernel may need a moment more. */
+/* The pid is free once its last owner has been waited for, but the kernel may need a moment longer. */
 static pid_t fork_as(pid_t number)
 {
 	struct clone_args args = {

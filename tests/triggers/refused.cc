@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * refused N: a program with an allocator of its own, like those that are linked in for speed:
- * operator new does not call malloc(). It throws std::bad_alloc where it has no room, N times.
+ * refused N: a program with an allocator of its own, like those that are linked in for speed: operator new does not
+ * call malloc(). It throws std::bad_alloc when out of memory, N times.
  *
- *   refuses(i)     N times: asks for more than there is, and catches what is thrown
- *   keeps(i)       behind each: 48 bytes by new, never deleted, from further down the stack
- *   returns(i)     likewise 64 bytes by new[], which are deleted
- *   plainly(i)     likewise 32 bytes by malloc(), never freed; and 40, which are
+ *   refuses(i)     N times: requests more than there is, and catches the exception
+ *   keeps(i)       after each: 48 bytes by new, never deleted, from further down the stack
+ *   returns(i)     after each: 64 bytes by new[], which are deleted
+ *   plainly(i)     after each: 32 bytes by malloc(), never freed; and 40, which are
  *
  *   done REFUSED
  *
- * ALLOCATIONS: 5 for each i, 2 of them deleted or freed at once; the exception is one: it is
- * malloc()ed, and freed by whoever has caught it.
+ * ALLOCATIONS: 5 for each i, 2 of which are deleted or freed at once. The exception is one of the others: it is
+ * allocated by malloc(), and freed once it has been caught.
  */
 #include <cstdio>
 #include <cstdlib>
@@ -58,7 +58,7 @@ NOIPA void free(void *address)
 
 NOIPA void *calloc(size_t n, size_t size)
 {
-	return take(n * size);          /* never used before, so zero */
+	return take(n * size);          /* fresh memory, so it is zero */
 }
 
 NOIPA void *realloc(void *old, size_t size)
@@ -119,7 +119,7 @@ NOIPA long refuses(long i)
 	return 0;
 }
 
-/* What lies between is never written to. */
+/* The memory in between is never written. */
 NOIPA void keeps(long i)
 {
 	char room[2000];
@@ -157,7 +157,7 @@ int main(int argc, char **argv)
 	printf("ready\n");
 	fflush(stdout);
 	if (!fgets(line, sizeof(line), stdin))
-		sink = 0;               /* goes on without a test */
+		sink = 0;               /* end of file: runs without a test */
 	for (i = 0; i < n; i++) {
 		refused += refuses(i);
 		keeps(i);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Code that comes and goes. Each calls getppid(2) a known number of times, from functions of known names.
+ * Code that comes and goes. Each kind calls getppid(2) a known number of times, from functions with known names.
  *
  * remaps libraries N FILE...: opens these libraries one after the other, has each call it N times (run()), and
  *     closes it again. ready, done ADDRESS... of each run()
- * remaps fixed N FILE...: likewise, but the code of each FILE (its first page of code, at OFFSET as in
- *     FILE:OFFSET) is mapped over that of the one before, at one address. ready, done
- * remaps children N [PROGRAM]: N children, one after the other, call it 3 times each (child_calls()), and end, or
+ * remaps fixed N FILE...: the same, but maps the code of each FILE (its first page of code, at OFFSET as in
+ *     FILE:OFFSET) over that of the previous one, at one address. ready, done
+ * remaps children N [PROGRAM]: N children, one after the other, call it 3 times each (child_calls()), and exit, or
  *     execute PROGRAM. ready, done
- * remaps many N FILE [named]: maps the first page of FILE N times, as code. With "named" each time by a name of its own
- *     (FILE and a number), of which nothing is left. ready, done
+ * remaps many N FILE [named]: maps the first page of FILE N times, as code. With "named" each time by a different
+ *     name (FILE and a number), which is deleted afterwards. ready, done
  * remaps storm SECONDS: maps code as often as it can, up to 30,000 pages of it. ready, done HOW-OFTEN
  */
 #include <dlfcn.h>
@@ -53,7 +53,7 @@ static void libraries(int argc, char **argv)
 	say_done(at, i - 3);
 }
 
-/* FILE:OFFSET, where code begins that does without the rest of its file. */
+/* FILE:OFFSET is the position of code that does not need the rest of its file. */
 static void fixed(int argc, char **argv)
 {
 	void *at = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -115,7 +115,7 @@ static int open_named(const char *path, int n)
 	return fd;
 }
 
-/* Every second page, so that no two become one. */
+/* Maps every second page, so that adjacent mappings are not merged. */
 static void many(int argc, char **argv)
 {
 	long n = trigger__number(argc, argv, 2), i;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * resting: threads that rest, each below known functions
+ * resting: threads that sleep, each below known functions
  *
  *   nap, futex, poll, read       start() -> outer() -> inner() -> rest(), without frame pointers
  *   with_nap ... with_read       start() -> with_outer() -> with_inner() -> with_rest(), with frame pointers
  *   sorting                      start() -> sorting() -> qsort() of the C library -> compare() -> rest()
  *   handling                     start() -> handling() -> on_signal(), a handler on a stack of its own -> rest()
- *   growing                      start() -> growing() -> rest(): its frame's size is known only when it runs
+ *   growing                      start() -> growing() -> rest(): its frame's size is known only at run time
  *   aligned                      start() -> aligned() -> rest(): it realigns its stack
  *   large                        start() -> large() -> rest(): its frame has 30,000 bytes
  *   deep                         start() -> deep() -> deep() ... 200 times -> rest()
@@ -32,7 +32,7 @@ static volatile pid_t tids[PLACES];
 static volatile long sink;
 static int ends[2], word;
 
-/* In its callers: it has no frame of its own. */
+/* Inlined into its callers, so it has no frame of its own. */
 static inline __attribute__((always_inline)) void call(long how)
 {
 	static const struct timespec long_time = { 100000, 0 };
@@ -56,7 +56,7 @@ static NOIPA void rest(long how)
 	call(how);
 }
 
-/* Frames without a size of their own would be too easy; what is in registers has to be saved. */
+/* Frames of size 0 would be too easy: values in registers have to be saved. */
 static NOIPA long inner(long a, long b)
 {
 	rest(a);

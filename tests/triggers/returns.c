@@ -3,11 +3,11 @@
  * returns N: calls, for i = 0 .. N - 1
  *
  *   fill(&box, i)          writes 2 * i and "box I" to the box, which was empty; returns -i
- *   reuse(i, -i, "text")   uses the places of its arguments for other things; returns 3 * i
- *   nest(3, i)             calls itself until its first argument is 0, which is what it returns
+ *   reuse(i, -i, "text")   reuses the locations of its arguments; returns 3 * i
+ *   nest(3, i)             calls itself until its first argument is 0, and returns that
  *
- * Two threads, T = 0 and 1, are in waiting(T, true) before it is ready, leave it once it works, and call
- * waiting(10 + T, false) then.
+ * Two threads, T = 0 and 1, are in waiting(T, true) before it is ready, leave it when the work begins, and then call
+ * waiting(10 + T, false).
  *
  *   ready
  *   done
@@ -79,7 +79,7 @@ static void work(long i)
 	sink = nest(3, i);
 }
 
-/* A thread that has begun to wait sleeps, which it does nowhere else. */
+/* Has the thread begun to wait? It sleeps nowhere else. */
 static bool is_asleep(pid_t tid)
 {
 	char path[64], state = 0;

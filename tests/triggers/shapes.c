@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * shapes N: calls seen(shape, number) for i = 0 .. N - 1, and seen(NULL, i) for each third i behind it
+ * shapes N: calls seen(shape, number) for i = 0 .. N - 1, and after every third i also seen(NULL, i)
  *
  *   ready
  *   done
  *
- * What the shape of i has: see make().
+ * make() defines the contents of shape for each i.
  */
 #include "trigger.h"
 
@@ -20,7 +20,7 @@ typedef struct {
 } point;
 
 struct shape {
-	point corner[3];                /* a structure in a structure, several of them */
+	point corner[3];                /* an array of structures in a structure */
 	union {
 		unsigned int number;
 		unsigned char byte[4];
@@ -31,10 +31,10 @@ struct shape {
 	_Bool visible;
 	enum colour colour;
 	int grid[2][3];
-	char name[8];                   /* not always with a zero */
+	char name[8];                   /* not always NUL-terminated */
 	char empty[8];
 	const char *label;
-	const struct shape *const *up;  /* two steps to another one */
+	const struct shape *const *up;  /* two pointers to another shape */
 	struct unknown *opaque;
 	void (*draw)(void);
 	double size;
@@ -52,7 +52,7 @@ NOINLINE long seen(const struct shape *shape, long number)
 	if (shape)
 		copy = *shape;
 	__asm__ volatile("" : : "m"(copy), "m"(middle) : "memory");
-	sink = copy.number;             /* here both are in memory */
+	sink = copy.number;             /* both are in memory here */
 	sink = middle.x;
 	return sink;
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * shares MS CPU: spends MS ms of CPU time on CPU (-1: anywhere): 70 % of it in seventy(), 20 % in
- * twenty() and 10 % in ten(), by turns of random length: a sampling timer would be in step with equal
- * ones. Then says how many microseconds of user and of system time it has used in all: done USER
- * SYSTEM. Built with frame pointers.
+ * shares MS CPU: spends MS ms of CPU time on CPU (-1: anywhere): 70 % of it in seventy(), 20 % in twenty() and 10 % in
+ * ten(), in turns of random length, since equal turns could be in step with a sampling timer. Then reports its total
+ * user and system time in microseconds: done USER SYSTEM. Built with frame pointers.
  */
 #include <sys/resource.h>
 
@@ -13,7 +12,7 @@
 
 static volatile uint64_t sink;
 
-/* Its own loop in each of them (noipa: equal functions are not merged): shared ones would take the time. */
+/* Each function has its own loop (noipa: identical functions are not merged). A shared loop would get their time. */
 #define SPIN_UNTIL(end)                                                 \
 	do {                                                            \
 		for (int i = 0; i < 20000; i++)                         \

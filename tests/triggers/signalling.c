@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * signalling N: sends itself N signals of each kind: to its process, to its thread, with a
- * value, those it ignores, those it blocks, and one that the kernel sends.
+ * signalling N: sends itself N signals of each kind: to its process, to its thread, with a value, ignored ones, blocked
+ * ones, and one that the kernel sends.
  * ready, done CAUGHT (by its handler)
  */
 #include <signal.h>
@@ -33,7 +33,7 @@ static void work(long n)
 		kill(pid, SIGUSR2);
 		kill(pid, 0);
 	}
-	/* Nobody waits for one that has come already. */
+	/* Blocked until sigsuspend(), which would not see a signal that has already come. */
 	sigemptyset(&block);
 	sigaddset(&block, SIGALRM);
 	sigprocmask(SIG_BLOCK, &block, &before);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * signatures N: calls each of its functions N times, all with a parameter named target that is
- * TARGET, wherever the calling convention puts it behind the others, and one named second that is
- * SECOND. Those named ref_* have a reference to a number, referred, that is REFERRED, and results
- * named neg_* are -1 of their type. As C (gcc -x c) it has those that C can have.
+ * signatures N: calls each of its functions N times. All have a parameter named target with the value TARGET, wherever
+ * the calling convention puts it after the others, and a parameter named second with the value SECOND. Functions named
+ * ref_* have a reference to a number, referred, with the value REFERRED. Functions named neg_* return -1 in their type.
+ * Compiled as C (gcc -x c), it has only the functions that C supports.
  *
  *   ready
  *   done
@@ -87,7 +87,7 @@ enum colour { RED, BLUE = 7 };
 
 CASES
 
-/* Results in memory: the first register says where. */
+/* Results in memory: the first register holds their address. */
 #define RETURNS(NAME, TYPE, ...) \
 	FUNCTION TYPE r_##NAME(int target, short second) \
 	{                                                \

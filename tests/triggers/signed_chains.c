@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* signed_chains ...: chains, whose return addresses are signed where the processor can: arm64's pointer authentication. */
+/*
+ * signed_chains ...: chains, with signed return addresses where the CPU supports them: arm64's pointer authentication.
+ */
 #ifdef __aarch64__
 #pragma GCC target("branch-protection=standard")
 #endif

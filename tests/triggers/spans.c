@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * spans HOW N THREADS [DEPTH]: each thread works N times in functions that are entered and left in
- * ways that are hard to follow. HOW is one of
+ * spans HOW N THREADS [DEPTH]: each thread works N times in functions that are entered and left in ways that are hard
+ * to follow. HOW is one of
  *
- *   nested     recursive(DEPTH), which calls itself DEPTH times, and computes a little in each
+ *   nested     recursive(DEPTH), which calls itself DEPTH times, and computes a little in each call
  *   tail       first(i), whose last act is a jump to second(i)
  *   jump       jumping(i), which is left by longjmp() when i % 3 is 2, else returns i
- *   exit       leaving(i) in a thread of its own, which exits in there when i % 2: past the C
- *              library by turns, which then does not know, and by pthread_exit()
+ *   exit       leaving(i) in a thread of its own, which exits inside it when i % 2: alternately bypassing
+ *              the C library, which then does not notice, and by pthread_exit()
  *   pairs      opened(i, THREAD) and, in another order, closed(i, THREAD)
- *   reuse      staying(1) in a process that exits in there, then staying(2) in one that has the
+ *   reuse      staying(1) in a process that exits inside it, then staying(2) in one that has the
  *              same id and returns; no threads
  *
  *   ready
  *   done CALLS INNER OUTER     calls that returned, and how long they took by clocks that were
- *                              read inside of the function and around it; ns
+ *                              read inside the function and around it; ns
  */
 #include <linux/sched.h>
 #include <setjmp.h>
@@ -182,7 +182,7 @@ static pid_t fork_as(pid_t pid)
 
 static void reuse(void)
 {
-	/* Ids beyond those in use; the largest there can be is at least 32767. */
+	/* An id beyond those in use; the largest possible id is at least 32767. */
 	pid_t id = 32000, pid;
 	long i;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * spin N MS CPU: N threads on CPU (-1: anywhere), each of which uses MS ms of CPU time and never
- * blocks in between. Says how many ns of the clock each of them took: done NS...
+ * spin N MS CPU: N threads on CPU (-1: anywhere), each of which uses MS ms of CPU time without blocking. Reports the
+ * elapsed ns of each thread: done NS...
  */
 #include "trigger.h"
 

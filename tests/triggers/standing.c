@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * standing: threads and processes that each stand at a known place: a thread in read(pipe), futex, epoll_wait,
+ * standing: threads and processes that each stay at a known place: a thread in read(pipe), futex, epoll_wait,
  * clock_nanosleep, poll, wait4, accept, flock and a 32-bit nanosleep; a process that computes, one that is stopped, and
  * one that has exited and is not waited for.
  * ready TID TIME ...: of each, in this order, and when it went there (ns of CLOCK_MONOTONIC_RAW, before the call)
@@ -67,7 +67,7 @@ static void make_descriptors(void)
 	unlink(path);
 	listener = socket(AF_UNIX, SOCK_STREAM, 0);
 	epoll = epoll_create1(0);
-	/* A name that the kernel chooses. */
+	/* The kernel chooses the name. */
 	if (fd < 0 || locked < 0 || flock(fd, LOCK_EX) || pipe(ends) || epoll < 0 || listener < 0 ||
 	    bind(listener, (struct sockaddr *)&name, sizeof(name.sun_family)) || listen(listener, 1))
 		error(1, errno, "a descriptor");

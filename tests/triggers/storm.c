@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * storm N AT_ONCE US: forks N processes, AT_ONCE of them at a time, each of which uses US us of
- * CPU time and exits. The books of each are read when it has run for the last time: as a zombie
- * that has left its CPU for good. With a US below 0 they are not, which is quicker.
+ * storm N AT_ONCE US: forks N processes, AT_ONCE of them at a time, each of which uses US us of CPU time and exits. The
+ * schedstat of each is read after it has run for the last time: as a zombie that has left its CPU for good. If US is
+ * negative, they are not read, which is faster.
  *
  *   done FORKS PIDS COUNT DELAY  COUNT0 DELAY0 COUNT1 DELAY1
  *
- * PIDS: different pid numbers among the forks. COUNT, DELAY: how often and how long (ns) all of
- * them together waited for a CPU. Then its own books at the start of main and before this line.
+ * PIDS: different pids among the forks. COUNT, DELAY: how often and how long (ns) all of them together waited for a
+ * CPU. The rest are its own values at the start of main and before this line.
  */
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -33,8 +33,8 @@ static int open_proc(pid_t pid, const char *name)
 }
 
 /*
- * Waits until a zombie is off its CPU: it may still be preempted on its way there. The file
- * says "running" until its state is TASK_DEAD, and is read under wait_task_inactive().
+ * Waits until a zombie is off its CPU, since it may still be preempted on its way there. The file says "running" until
+ * its state is TASK_DEAD, and is read under wait_task_inactive().
  */
 static void wait_until_dead(pid_t pid)
 {

@@ -2,9 +2,9 @@
 /*
  * syscalls THREADS CALL...: each thread makes each CALL in turn. A CALL is NUMBER:TIMES or
  * NUMBER:TIMES:THIRD, where the third argument of the system call is THIRD (the size of a read);
- * the first is -1, a descriptor that is none, and all others are 0, so that most calls fail and
- * none does harm. An i in front makes it a 32-bit call (int 0x80), with the numbers of those; where there are none, it
- * is left out.
+ * the first is -1, an invalid descriptor, and all others are 0, so that most calls fail and
+ * none does harm. A leading i makes it a 32-bit call (int 0x80), with 32-bit numbers; it is left out
+ * on machines without such calls.
  * ready TID..., done
  */
 #include <sys/syscall.h>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * threads BATCHES N: creates N threads, which compete for the CPUs, and joins them one by one,
- * BATCHES times. An exiting thread leaves nothing behind to read, so each reads its own books as
- * its last act, at a real-time priority so that nothing preempts it on its way out, and alone, so
- * that it seldom has to wait there.
+ * threads BATCHES N: creates N threads, which compete for the CPUs, and joins them one by one, BATCHES times. An exited
+ * thread's schedstat cannot be read, so each thread reads its own as its last act. It does so at a real-time priority,
+ * so that nothing preempts it on its way out, and alone, so that it seldom has to wait there.
  *
  *   done THREADS COUNT DELAY     how often and how long (ns) they waited for a CPU
  */

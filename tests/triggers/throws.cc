@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * throws N: calls that end in all ways there are, and have results whatever looks at them.
+ * throws N: calls that end in every possible way, and return known results, traced or not.
  *
  *   thrower(i)     N times below middle(i), i = 0 .. N - 1: throws if i is odd, else returns i
  *   middle(i)      returns thrower(i) + 1, or is left by the exception
- *   cleaner(i)     likewise N times, with something to destroy when the exception passes
+ *   cleaner(i)     N times, as middle(i), with an object to destroy when the exception passes
  *   deep(100)      10 times, calls itself until it has been entered 101 times each
  *   jumper(i)      N times: leaves itself by longjmp() if i is odd, else returns i
- *   handing(i)     N times: ends by jumping to handed(i), which is called 5 times besides
- *   choosing(i)    N times: a switch with a table, returns one of eight numbers
- *   split(i)       N times: its unlikely half is apart, and entered for each i that 7 divides
+ *   handing(i)     N times: ends by jumping to handed(i), which is also called 5 times directly
+ *   choosing(i)    N times: a switch with a jump table, returns one of eight numbers
+ *   split(i)       N times: its unlikely half is split off, and entered for each i divisible by 7
  *
  *   done CAUGHT JUMPED SUM
  */

@@ -7,8 +7,8 @@
  *   leaf()
  *
  *   ready
- *   done OUTER LEFT RIGHT LEAF      each two numbers: how long all calls took together, by clocks that were read
- *                                   inside of the function and around it; ns
+ *   done OUTER LEFT RIGHT LEAF      two numbers each: how long all calls took together, by clocks that were read
+ *                                   inside the function and around it; ns
  */
 #include <stdatomic.h>
 

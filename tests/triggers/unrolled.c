@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * unrolled N: functions that are inlined in loops, which -O3 -funroll-loops makes copies of. ready, and
- * after a line: step() 4 times in four(), N times in many(), 3 N times in nested() by outer(), which calls
- * inner() twice; whose_loop(), which has a loop of its own, N times; plain() twice. done.
+ * unrolled N: functions that are inlined in loops, which -O3 -funroll-loops duplicates. Prints ready, and after a line
+ * calls step() 4 times in four(), N times in many(), 3 N times in nested() by outer(), which calls inner() twice;
+ * whose_loop(), which has a loop of its own, N times; and plain() twice. Prints done.
  */
 #include "trigger.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * untold N: like refused, but nobody can tell for certain where its operator new ends: within it are
- * bytes that are no instruction.
+ * untold N: like refused, but the end of its operator new cannot be determined: it contains bytes that are not
+ * instructions.
  */
 #if defined(__x86_64__)
 #define IN_OPERATOR_NEW asm volatile("jmp 1f; .byte 0x06; 1:")

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * upper: makes system calls whose arguments of 32 bits stand in registers with something in the
- * upper half, whose pointers are not looked at by the command they come with, and whose results are
- * longer than their room. It prints nothing.
+ * upper: makes system calls whose 32-bit arguments are in registers with bits set in the upper half, whose pointers are
+ * ignored by the given command, and whose results are longer than their buffers. It prints nothing.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -18,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Bits 32 and 36: the kernel does not look at them. */
+/* Sets bits 32 and 36, which the kernel ignores. */
 #define UPPER(n) ((uint64_t)(uint32_t)(n) | 0x1100000000ULL)
 
 static long call(long number, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e)
@@ -82,7 +81,7 @@ static void options(void)
 		getsockopt(fds[0], SOL_SOCKET, SO_PEERCRED, &who, &size);
 }
 
-/* A name of 20 bytes into room for 8: behind it is what must not be shown. */
+/* A name of 20 bytes into a buffer of 8: the bytes after the buffer must not be shown. */
 static void short_room(void)
 {
 	struct sockaddr_un name = { .sun_family = AF_UNIX, .sun_path = "\0tally-upper-name" };

@@ -4,7 +4,7 @@
  *
  *   plain(i, -i)           in one place
  *   twice(i)               in two places, N times in all
- *   guarded(i, "text")     with semaphores (usdt_semaphore.c): only while somebody listens
+ *   guarded(i, "text")     with semaphores (usdt_semaphore.c): only while a tracer is attached
  *
  *   ready PID
  *   done PLAIN TWICE GUARDED       how often it passed each

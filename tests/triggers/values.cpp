@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Calls functions that are given structures, of which tests/live/test_probe_values.py knows what is in them. It is
- * compiled as C and as C++.
+ * Calls functions with structures whose contents tests/live/test_probe_values.py knows. It is compiled as C and as C++.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -45,7 +44,7 @@ struct value {
 
 typedef struct { unsigned short port; unsigned char address[4]; } endpoint;
 
-/* Two bytes of padding, and what is behind the end of a text: they differ where nothing that is said does. */
+/* Two bytes of padding, and bytes after the end of a text. They differ even where the shown values do not. */
 struct padded {
 	char text[5];
 	unsigned bits : 3;
@@ -159,7 +158,7 @@ static void work(long i)
 	struct padded padded;
 	struct endless endless = {};
 
-	/* What is not said of it is different each time. */
+	/* The bytes that are not shown are different each time. */
 	memset(&padded, (int)i * 13 + 1, sizeof(padded));
 	strcpy(padded.text, i % 3 ? "ab" : "");
 	padded.bits = 2;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * vast: a program whose own allocator hands out anything. ready, and after a line five times
- * malloc(2^63 - 1), two of which are freed; done, and waits for the end of its input.
+ * vast: a program whose own allocator grants any size. Prints ready, and after a line calls malloc(2^63 - 1) five
+ * times, and frees two of the results. Prints done, and waits for the end of its input.
  */
 #include <stddef.h>
 #include <stdint.h>

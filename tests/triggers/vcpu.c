@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * vcpu OUTS CPUIDS US VCPUS: a virtual machine whose virtual processors, each in a thread of its
- * own, write OUTS times to a port, execute CPUID CPUIDS times (1 to 65535 each), and halt. Each
- * write comes back to the thread, which then sleeps US us, and so does the halt, after which the
- * thread waits.
+ * vcpu OUTS CPUIDS US VCPUS: a virtual machine whose virtual CPUs, each in a thread of its own, write OUTS times to a
+ * port, execute CPUID CPUIDS times (1 to 65535 each), and halt. Each write exits to the thread, which then sleeps US
+ * us, and so does the halt, after which the thread waits.
  *
- * Says the descriptor of the machine (by which debugfs has its figures); then of each thread its
- * id, how many writes and halts came back, and when the first and the last did (CLOCK_MONOTONIC).
+ * Reports the descriptor of the machine (by which debugfs has its statistics); then for each thread its id, how many
+ * writes and halts exited to it, and when the first and the last did (CLOCK_MONOTONIC).
  */
 #include <fcntl.h>
 #include <linux/kvm.h>

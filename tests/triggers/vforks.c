@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * vforks N: N times a vfork(2) whose child ends at once
+ * vforks N: N times a vfork(2) whose child exits at once
  *
  *   work() -> outer() -> vfork()
  *

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * waits KIND [N]: threads or processes that wait for each other, and stay so.
+ * waits KIND [N]: threads or processes that wait for each other forever.
  *   ring N      N threads, each with a mutex, want that of the next
  *   robust N    the same with robust mutexes
- *   again       a thread wants the mutex that it has
+ *   again       a thread wants a mutex that it already holds
  *   shared      two processes want each other's mutex in shared memory
- *   hidden      two processes have mutexes of their own that say they belong to the other process
+ *   hidden      two processes have mutexes of their own that claim to belong to the other process
  *   chain N     N threads want a mutex of the first one, which wants a mutex of one that sleeps
  *   pi N        N threads want a mutex with priority inheritance of one that sleeps
- *   timed       two threads want each other's mutex, for a long time only
+ *   timed       two threads want each other's mutex, with a long timeout
  *   condition N N threads wait for a condition
- *   forged PID  a mutex says that it belongs to PID
+ *   forged PID  a mutex claims to belong to PID
  *   join        a thread waits for the end of one that sleeps
- *   pipes, sockets      two processes read what the other one never writes
+ *   pipes, sockets      two processes read from each other, but neither writes
  *   full        two processes write to full pipes that the other one never reads
  *   helped      as pipes; a third process could write
  *   idle        as pipes; a second thread of the first process sleeps, and could write
@@ -20,7 +20,7 @@
  *   fcntls      a process wants the lock of another one, which sleeps
  *   child, vfork        a process waits for its child, which sleeps
  *   traced      a process has stopped for its tracer, which sleeps
- *   busy N      N threads take two mutexes and give them up, again and again, after go
+ *   busy N      N threads take two mutexes and release them, again and again, after go
  *   pool N      N threads wait for work in epoll_wait, poll and a futex, one sleeps
  * ready TID...: all that wait or sleep, in order
  */
@@ -69,7 +69,7 @@ static void be(long i)
 	__sync_fetch_and_add(&all->arrived, 1);
 }
 
-/* Until so many have what they have. Does not sleep: who sleeps does so for good. */
+/* Waits until this many have acquired their locks. Does not sleep: in this program, sleeping threads never wake up. */
 static void meet(int number)
 {
 	while (all->arrived < number)
@@ -84,7 +84,7 @@ static void sleep_on(void)
 		nanosleep(&day, NULL);
 }
 
-/* Starts a process that ends with this one. Returns true in it. */
+/* Forks a process that ends with this one. Returns true in the child. */
 static bool is_child(void)
 {
 	pid_t pid = fork();
@@ -138,7 +138,10 @@ static void *in_ring(void *arg)
 	return NULL;
 }
 
-/* The last one sleeps, the first one wants its mutex, the others that of the first or, with pi, of the last. */
+/*
+ * The last thread sleeps, the first one wants its mutex, and the others want that of the first or, with pi, of the
+ * last.
+ */
 static void *in_chain(void *arg)
 {
 	long i = (long)arg;
@@ -211,7 +214,7 @@ static void *joins(void *arg)
 static void *is_busy(void *arg)
 {
 	be((long)arg);
-	/* Until the test says go. */
+	/* Blocks until the test says go. */
 	pthread_mutex_lock(&all->mutex[2]);
 	pthread_mutex_unlock(&all->mutex[2]);
 	for (;;) {
@@ -251,7 +254,7 @@ static void in_shared_ring(void)
 		in_ring((void *)0);
 }
 
-/* Each has a copy of the mutexes, which says that it belongs to the other. */
+/* Each process has a copy of the mutexes, which says that the other one owns it. */
 static void in_hidden_ring(void)
 {
 	struct together *shared = all;
@@ -293,7 +296,7 @@ static void fill(int fd)
 			error(1, errno, "write");
 }
 
-/* Either reads from one pipe and has the other one's end to write. */
+/* Each process reads from one pipe and has the write end of the other. */
 static void in_pipes(void)
 {
 	int a[2], b[2];
@@ -366,7 +369,7 @@ static void in_locks(void)
 		lock(fd[i]);
 		be(i);
 		meet(2);
-		/* The kernel refuses cycles of fcntl(2). */
+		/* The kernel refuses deadlocks of fcntl(2) locks. */
 		if (i && is("fcntls"))
 			sleep_on();
 		lock(fd[!i]);
@@ -418,7 +421,7 @@ static void wait_for_child(void)
 static const struct {
 	const char *name;
 	void *(*thread)(void *);
-	int more;               /* threads or processes besides N */
+	int more;               /* threads or processes in addition to N */
 	void (*processes)(void);
 } kinds[] = {
 	{ "ring", in_ring, 0, NULL },
@@ -445,7 +448,7 @@ static const struct {
 	{ "vfork", NULL, 0, wait_for_child },
 };
 
-/* Returns how many there are. */
+/* Returns the number of threads and processes. */
 static long start_kind(long argument)
 {
 	size_t k;

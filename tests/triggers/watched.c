@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * watched N THREADS: each thread writes a variable N times and reads it 2 * N times, and calls a
- * function 3 * N times. ready ADDRESS FUNCTION, done WRITES READS CALLS of all threads
+ * watched N THREADS: each thread writes a variable N times, reads it 2 * N times, and calls a function 3 * N times.
+ * ready ADDRESS FUNCTION, done WRITES READS CALLS of all threads
  */
 #include "trigger.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* yield N ROUNDS CPU: N threads on one CPU that give it up to each other, ROUNDS times each. */
+/* yield N ROUNDS CPU: N threads on one CPU that yield it to each other, ROUNDS times each. */
 #include "trigger.h"
 
 static long rounds;
