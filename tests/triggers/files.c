@@ -37,7 +37,7 @@ struct act {
 	const char *name;
 	int arguments;
 	void (*run)(const struct act *act, char **arg);
-	long number;            /* of the call, where it is one of a row */
+	long number;            /* of the system call, if several acts share run() */
 };
 
 static void do_open(const struct act *act, char **arg)

@@ -35,7 +35,7 @@ int jit_map__open(struct jit_map *j, u32 pid);
  */
 int jit_map__read(struct jit_map *j, struct allowance *allowance);
 
-/* A text for messages. */
+/* Returns the reason as a text for messages. */
 const char *jit_map__why(int err);
 
 void jit_map__init(struct jit_map *j);

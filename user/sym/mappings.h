@@ -19,11 +19,10 @@ struct mapping_line {
 };
 
 /*
- * Calls visit for each mapping, by rising address, until it returns non-zero, which is returned.
- * -ESRCH: the process has exited, or is a kernel thread without memory of its own. A process can
- * have so many mappings, with names so long, that the kernel takes minutes to list them: -ETIME
- * after MAPPINGS_TIME_NS of CPU time (so a busy machine does not count), and after 50 ms -EINTR if
- * a signal is pending (see base/confined.h).
+ * Calls visit for each mapping in order of address, until it returns non-zero; that value is returned. -ESRCH: the
+ * process has exited, or is a kernel thread without memory of its own. A process can have so many mappings, with names
+ * so long, that the kernel takes minutes to list them. So this returns -ETIME after MAPPINGS_TIME_NS of CPU time (time
+ * spent waiting on a busy machine does not count), and -EINTR after 50 ms if a signal is pending (see base/confined.h).
  */
 #define MAPPINGS_TIME_NS (2 * NSEC_PER_SEC)
 typedef int (*mapping_visit)(void *arg, const struct mapping_line *line);

@@ -22,8 +22,8 @@ struct source_file {
 	pid_t pid;
 	u32 failures;           /* in a row */
 	void *known;            /* tree of resolved addresses */
-	TAILQ_ENTRY(source_file) order;         /* in the list of those with a reader */
-	STAILQ_ENTRY(source_file) next;         /* in the list of those queried */
+	TAILQ_ENTRY(source_file) order;         /* in the list of files with a reader */
+	STAILQ_ENTRY(source_file) next;         /* in the list of queried files */
 };
 
 void source_file__init(struct source_file *f);

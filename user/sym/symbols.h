@@ -131,9 +131,8 @@ struct symbols_code {
 	u32 *mark;
 };
 /*
- * Calls visit for each mapping found by the last symbols__see(), by rising address, until it
- * returns non-zero, which is returned. *stamp is the process's stamp at that time (sym/mappings.h).
- * -ESRCH: never seen.
+ * Calls visit for each mapping found by the last symbols__see(), in order of address, until it returns non-zero; that
+ * value is returned. *stamp is the process's stamp at that time (sym/mappings.h). -ESRCH: never seen.
  */
 typedef int (*code_visit)(void *arg, const struct symbols_code *code);
 struct process_stamp;

@@ -30,10 +30,9 @@ struct dwarf;
 int dwarf__open(struct dwarf **d, const char *path);
 
 /*
- * Opens the debug information in an open, readable file only: no separate file, no unwind tables.
- * This process parses it, so it should have no rights. alt_fd: the file to which dwz(1) has moved
- * shared parts, -1: none. Takes ownership of both descriptors, also on failure, and maps them: see
- * elf_file__map_fd().
+ * Opens the debug information in an open, readable file only: no separate file, no unwind tables. This process parses
+ * it, so it should be unprivileged. alt_fd: the file to which dwz(1) has moved shared parts, -1: none. Takes ownership
+ * of both descriptors, also on failure, and maps them: see elf_file__map_fd().
  */
 int dwarf__open_fd(struct dwarf **d, int fd, int alt_fd);
 
@@ -81,7 +80,7 @@ struct dwarf_place {
 };
 
 struct dwarf_function {
-	char *name;             /* as in the source, "push_back"; the linkage name if it has one */
+	char *name;             /* as in the source, "push_back"; without such a name, the linkage name */
 	char *linkage;          /* "_ZN3foo3barEv", NULL in C */
 	char *file;             /* where it is defined; NULL: unknown */
 	u32 line;               /* its first line there; 0: unknown */

@@ -186,7 +186,7 @@ static int write_base(struct direct_types *t, Dwarf_Die *die)
 	return btf__add_int(t->btf, name && *name ? name : "?", size < 0 ? 0 : size, encoding);
 }
 
-/* Negative values have a signed form. Read as signed, a one-byte 200 would be -56 in libdw. */
+/* Negative values have a signed form. Read as signed, a one-byte 200 comes out of libdw as -56. */
 static bool enumerator_at(Dwarf_Die *die, s64 *value)
 {
 	Dwarf_Attribute attr;

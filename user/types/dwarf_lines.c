@@ -138,7 +138,7 @@ static int find_guests(struct place *p, Dwarf_Die *parent, u32 depth)
 
 /*
  * Does a line of our file at this address belong to the function? In a guest's code, it may be the guest's (lines from
- * its start on, or up to ours if we start later) or the call's.
+ * its start on, but only up to ours if we start later) or the call's.
  */
 static bool is_own(const struct place *p, u32 line, u64 address)
 {

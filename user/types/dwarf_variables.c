@@ -96,7 +96,7 @@ static bool frame_address(struct dwarf *d, u64 pc, u32 *reg, s64 *offset)
 
 /*
  * Reads a location. Go writes DWARF 4 expressions in a DWARF 3 form, which libdw does not accept as a location. If they
- * have less than 128 bytes, both forms begin with the same byte, the length.
+ * have fewer than 128 bytes, both forms begin with the same byte, the length.
  */
 static bool location_of(Dwarf_Die *die, int name, Dwarf_Attribute *attr)
 {

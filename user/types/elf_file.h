@@ -86,10 +86,9 @@ bool elf_file__belongs(const struct elf_file *debug, const struct build_id *id,
 int elf_file__crc(const struct elf_file *f, u32 *crc);
 
 /*
- * Calls visit for each defined, named symbol of a table (".symtab" with ".strtab"), until it
- * returns non-zero, which is returned. name[len] is the NUL, or the '@' of a version. -ENOENT,
- * -EBADMSG. Names longer than ELF_FILE_MAX_NAME are skipped: a table may point many symbols at one
- * huge string.
+ * Calls visit for each defined, named symbol of a table (".symtab" with ".strtab"), until it returns non-zero; that
+ * value is returned. name[len] is the NUL, or the '@' of a version. -ENOENT, -EBADMSG. Names longer than
+ * ELF_FILE_MAX_NAME are skipped: a table may point many symbols at one huge string.
  */
 #define ELF_FILE_MAX_NAME 16384
 typedef int (*symbol_visit)(void *arg, const GElf_Sym *symbol, const char *name, size_t len);
@@ -103,8 +102,8 @@ void build_id__of_notes(struct build_id *id, const void *notes, size_t size);
 bool build_id__equal(const struct build_id *a, const struct build_id *b);
 
 /*
- * Calls visit for each note in a buffer, until it returns non-zero, which is returned. Truncated
- * notes are skipped.
+ * Calls visit for each note in a buffer, until it returns non-zero; that value is returned. Truncated notes are
+ * skipped.
  */
 typedef int (*note_visit)(void *arg, u32 type, const char *name, size_t name_size, const u8 *desc,
 			  size_t desc_size);

@@ -27,7 +27,7 @@ static int keep(struct reading *r, const struct code_extent *extent)
 	return ARRAY_APPEND(to->extent, to->n, *extent);
 }
 
-/* Does it have language-specific data at a non-zero address? c is after the size. */
+/* Does it have language-specific data at a non-zero address? c is positioned after the size. */
 static bool has_handler(const struct reading *r, struct cursor *c)
 {
 	const struct cie *cie = &r->walk.cie;
@@ -154,7 +154,7 @@ static int take(struct code_extents *e, const void *answer, size_t size)
 	memcpy(e->extent, (const u8 *)answer + sizeof(head), size);
 	e->n = head.n;
 	e->has_personality = head.has_personality;
-	/* Lookups rely on the order. */
+	/* Sort: lookups rely on the order. */
 	if (e->n)
 		qsort(e->extent, e->n, sizeof(*e->extent), by_start);
 	return 0;

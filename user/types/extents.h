@@ -27,13 +27,13 @@ struct code_extents {
 int code_extents__read(struct code_extents *e, int fd);
 void code_extents__free(struct code_extents *e);
 
-/* The extent that contains an address; NULL: none. */
+/* Returns the extent that contains an address, or NULL. */
 const struct code_extent *code_extents__find(const struct code_extents *e, u64 address);
 
 /* Same, for a file that is open in an unprivileged process. Returns 0, -ENOENT, -EBADMSG or -ENOMEM. */
 int code_extents__of_file(struct code_extents *e, const struct elf_file *f);
 
-/* Parses a section of these bytes at an address; pure. Returns 0 or -ENOMEM. */
+/* Parses a section of size bytes, located at an address; pure. Returns 0 or -ENOMEM. */
 int code_extents__parse(struct code_extents *e, const void *section, size_t size, u64 address,
 			u32 word_bytes);
 

@@ -38,7 +38,7 @@ static int look_for_entry(void *arg, const struct go_function *g)
 
 /*
  * Guesses the functions' base address, if the table lacks it: the start of .text, unless other code comes first there.
- * The guess is right if the program's entry point is found.
+ * The guess is accepted if it puts a function of the runtime at the program's entry point.
  */
 static u64 guess_text(const struct elf_file *f, struct go_table *t)
 {

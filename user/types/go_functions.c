@@ -42,7 +42,7 @@ static u32 flags_at(u32 magic)
 	return magic == MAGIC_1_18 ? FLAGS_AT_1_18 : magic == MAGIC_1_20 ? FLAGS_AT_1_20 : 0;
 }
 
-/* Reads a number of so many bytes at an offset. False: it is not in the table. */
+/* Reads a number of the given width at an offset. False: it is not in the table. */
 static bool read_at(const struct go_table *t, u64 at, u32 bytes, u64 *n)
 {
 	struct cursor c;

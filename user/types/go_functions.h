@@ -16,7 +16,7 @@ struct go_table {
 	u32 version;            /* 12, 116 or 118: Go 1.2, 1.16 and 1.18 introduced the layouts */
 	u64 n;                  /* functions */
 	u64 text;               /* base address of entries, since 1.18; 0: not in the table */
-	u64 text_at;            /* offset of that in the table, where a relocation may replace it; 0: none */
+	u64 text_at;            /* offset of text in the table, where a relocation may replace it; 0: none */
 	u64 names, entries;     /* offsets of these parts */
 	u32 flags_at;           /* offset of the flags in a function's description; 0: none */
 };

@@ -20,10 +20,7 @@ struct shape;
 /* -EINVAL: not a structure, union, array or enumeration, or of unknown size; -ENOMEM. */
 int shape__new(struct shape **s, const struct c_type *type);
 
-/*
- * The shape of a number of size bytes whose values have names, added one by one. NULL if out of
- * memory.
- */
+/* Makes the shape of a number of size bytes whose values have names, added one by one. NULL if out of memory. */
 struct shape *shape__of_names(u32 size, bool is_signed);
 /*
  * Same for a number of flags, where a name stands for one or several bits: "GFP_KERNEL|__GFP_ZERO|0x80000000". Formats

@@ -22,7 +22,7 @@
 
 /* --- the file system ------------------------------------------------------------------------- */
 
-/* The events directory below a tracefs mount point; a negative errno. */
+/* Opens the events directory below a tracefs mount point; a negative errno on failure. */
 static int open_mounted(const char *path)
 {
 	struct statfs fs;
@@ -520,7 +520,7 @@ int tracepoint_format__parse(struct tracepoint_format *out, const char *text)
 			err = parse_id(&f.id, line);
 			have_id = true;
 		} else if (take_label(&line, "print fmt:")) {
-			/* The last part; its string may contain a newline. */
+			/* The last part of the file. Its string may contain a newline. */
 			line = trimmed((struct span){ line.at, strlen(line.at) });
 			f.print = strndup(line.at, line.len);
 			err = f.print ? 0 : -ENOMEM;

@@ -33,8 +33,8 @@ struct tracepoints {
 };
 
 /*
- * The tracepoints whose system and name match the two globs (fnmatch(3); NULL is "*").
- * Returns 0 (n may be 0) or a negative errno.
+ * Finds the tracepoints whose system and name match the two globs (fnmatch(3); NULL is "*"). Returns 0 (n may be 0) or
+ * a negative errno.
  */
 int tracepoints__find(struct tracepoints *found, int tracefs, const char *system,
 		      const char *name);

@@ -29,7 +29,7 @@ static u32 hash_rule(const struct unwind_rule *r)
 	return (half[0] * 0x9e3779b97f4a7c15ULL + half[1] * 0xc2b2ae3d27d4eb4fULL) >> 40;
 }
 
-/* The rule's bucket, or the empty one where it goes. */
+/* Returns the rule's bucket, or the empty bucket where it belongs. */
 static u32 find_bucket(const struct rule_set *s, const struct unwind_rule *r)
 {
 	u32 i = hash_rule(r) % ARRAY_SIZE(s->bucket);
