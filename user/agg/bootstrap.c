@@ -36,7 +36,7 @@ static double beta_fraction(double a, double b, double x)
 	return f;
 }
 
-/* Where the fraction converges: x < (a + 1) / (a + b + 2). */
+/* For x where the fraction converges: x < (a + 1) / (a + b + 2). */
 static double beta_part(double a, double b, double x, double y)
 {
 	int sign;
@@ -92,7 +92,7 @@ static size_t draw(u64 *state, size_t n)
 	return (unsigned __int128)(z ^ z >> 31) * n >> 64;
 }
 
-/* Sums of columns over intervals: row i is that of the i intervals before it. */
+/* Prefix sums of columns over intervals: row i is the sum of the i intervals before it. */
 struct sums {
 	double *sum;
 	size_t n, columns;      /* n intervals */
@@ -112,7 +112,7 @@ static double *sums__row(const struct sums *s, size_t i)
 	return s->sum + i * s->columns;
 }
 
-/* Makes the rows, which have the intervals' own numbers in row i + 1, sums. */
+/* Turns rows into prefix sums; row i + 1 holds the numbers of interval i. */
 static void sums__add_up(struct sums *s)
 {
 	size_t i, k;
@@ -122,7 +122,7 @@ static void sums__add_up(struct sums *s)
 			sums__row(s, i + 1)[k] += sums__row(s, i)[k];
 }
 
-/* Adds count intervals from the first on; after the last comes the first. */
+/* Adds count intervals, beginning with first; the first interval follows the last. */
 static void add_block(const struct sums *s, double *total, size_t first, size_t count)
 {
 	size_t end = first + count, k;
@@ -137,7 +137,7 @@ static void add_block(const struct sums *s, double *total, size_t first, size_t 
 		total[k] += all[k];
 }
 
-/* The sums of as many intervals as there are, drawn in blocks. */
+/* Draws blocks with n intervals in all, and returns their sums. */
 static void resample(const struct sums *s, u64 *state, double *total)
 {
 	size_t block = bootstrap__block(s->n), left = s->n, count;
@@ -153,7 +153,7 @@ static void resample(const struct sums *s, u64 *state, double *total)
  * --- figures -----------------------------------------------------------------------------------
  */
 
-/* Figures of the resamples; those without a value do not count. */
+/* Figures of the resamples; resamples without a value do not count. */
 struct spread {
 	double mean, squares;   /* by Welford's method */
 	size_t n;
@@ -206,7 +206,7 @@ int bootstrap__quotient(struct bootstrap_figure *figure, const double *of, const
 	return err ?: take_spread(figure, &spread, n);
 }
 
-/* The buckets that any of the histograms has, ascending, as columns. */
+/* All buckets that occur in any of the histograms, ascending, as columns. */
 struct buckets {
 	u32 *index;
 	size_t n;
@@ -245,7 +245,7 @@ static void fill(struct sums *sums, const struct buckets *b, const struct histog
 	sums__add_up(sums);
 }
 
-/* The percentile of counts by column; negative: there are none. */
+/* The percentile of counts by column; negative if there are no counts. */
 static double percentile(const struct buckets *b, const double *count, u32 per_10k)
 {
 	double all = 0, rank, below = 0;
@@ -313,7 +313,7 @@ int bootstrap__percentiles(struct bootstrap_figure *figure, const u32 *per_10k, 
  * --- comparing ---------------------------------------------------------------------------------
  */
 
-/* Nearer to each other than sums of doubles are known. */
+/* Differences below this are within the rounding errors of the sums. */
 #define SAME 1e-9
 
 static double welch(double a, double b, const struct bootstrap_figure *before, const struct bootstrap_figure *after)

@@ -38,7 +38,9 @@ void counts__settle(struct counts *c);
  */
 void counts__subtract(struct counts *later, const struct counts *earlier);
 
-/* Changes keys (struct task_key) with change(), for reports that show less than was counted by, then settles. */
+/*
+ * Changes keys (struct task_key) with change(), for reports that show fewer parts than were counted by, then settles.
+ */
 void counts__regroup(struct counts *c, void (*change)(void *context, void *key), void *context);
 
 /*

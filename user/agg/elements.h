@@ -7,7 +7,7 @@
 
 #include "base/types.h"
 
-/* The caller sets key_size and value_size, those of the map, and zeroes the rest. */
+/* The caller sets key_size and value_size to those of the map, and zeroes the rest. */
 struct elements {
 	size_t n, room, key_size, value_size;
 	char *keys, *values;
@@ -30,7 +30,7 @@ struct writer_place {
 	bool each_time;                 /* elements__take() empties the map on every call */
 };
 
-/* The generation of a loaded object; NULL: it has none. */
+/* The generation of a loaded object; NULL if it has none. */
 volatile u32 *elements__generation(const struct bpf_object *obj);
 
 /*
@@ -45,11 +45,10 @@ int elements__next_generation(volatile u32 *generation, u32 *writes);
 int elements__await_programs(void);
 
 /*
- * As elements__read(). If the map is at least a quarter full, also begins a new generation and
- * removes all older elements from the map: then *anew is true, *e holds exactly those elements, no
- * program writes them any more, and the next read begins from zero. So keys that are no longer seen
- * leave the map, and no count is lost or doubled. In that case it takes an RCU grace period, some
- * 10 ms.
+ * As elements__read(). If the map is at least a quarter full, also begins a new generation and removes all older
+ * elements from the map: *anew is then true, *e holds exactly the removed elements, no program writes to them any more,
+ * and the next read begins from zero. Keys that no longer occur thus leave the map, and no count is lost or doubled.
+ * This takes an RCU grace period, some 10 ms.
  */
 int elements__take(struct elements *e, int map_fd, const struct writer_place *writer, bool *anew);
 

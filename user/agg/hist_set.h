@@ -48,20 +48,20 @@ int hist_set__difference(struct hist_set *out, struct hist_set *later,
 			 const struct hist_set *earlier);
 
 /*
- * Changes keys with change(), for reports that show less than was counted by, and adds up the groups of keys that have
- * become equal. Returns 0 or -ENOMEM, after which the set can only be freed.
+ * Changes keys with change(), for reports that show fewer parts than were counted by, and adds up groups whose keys
+ * have become equal. Returns 0 or -ENOMEM, after which the set can only be freed.
  */
 int hist_set__regroup(struct hist_set *set, void (*change)(void *context, void *key), void *context);
 
 /*
- * Adds n times value to the group of key (of key_size bytes; NULL without keys), which is made if there is none: for
- * events that are known without the kernel's having counted them. Returns 0, or -ENOMEM with the set untouched.
+ * Adds value n times to the group of key (of key_size bytes; NULL without keys), which is created if missing: for known
+ * events that the kernel did not count. Returns 0, or -ENOMEM with the set untouched.
  */
 int hist_set__add(struct hist_set *set, const void *key, u64 value, u64 n);
 
 /*
- * The histogram of a key in a set with keys, to which nothing was added; NULL: it has no values. Valid as long as the
- * set is not changed.
+ * The histogram of a key in a set with keys to which nothing was added; NULL if it has no values. Valid until the set
+ * changes.
  */
 const struct histogram *hist_set__find(const struct hist_set *set, const void *key);
 

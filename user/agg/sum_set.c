@@ -58,7 +58,7 @@ static int compare(const void *a, const void *b, void *layout)
 	return memcmp(a, b, ((const struct sum_layout *)layout)->key_size);
 }
 
-/* Slots of one interval: the larger, of equal ones the first. A slot of an earlier interval is left over from it. */
+/* Compares slots of one interval: the larger wins, the first of equal ones. A slot of an earlier interval is stale. */
 static bool is_larger(const struct sum_layout *l, const char *slot, const char *than)
 {
 	const struct interval_maximum *a = (const void *)slot, *b = (const void *)than;
@@ -127,7 +127,7 @@ int sum_set__make(struct sum_set *set, const struct sum_layout *layout, const st
 	return 0;
 }
 
-/* The map's keys may be shorter: the rest is zero. */
+/* Keys of the map may be shorter; the rest is zero. */
 static size_t key_size_of(int map_fd, const struct sum_layout *layout)
 {
 	struct bpf_map_info info = {};
@@ -291,8 +291,8 @@ void sum_set__raise(struct sum_set *later, const struct sum_set *earlier)
 }
 
 /*
- * The base of the next interval. If the elements have been removed from the map, it is what was shown beyond them: of
- * what goes on, or of what ended during the reading.
+ * Sets the base of the next interval. If the elements have been removed from the map, the base is what was shown in
+ * addition to them: operations in progress, and operations that ended during the read.
  */
 static int replace_last(struct sum_set *last, struct sum_set *now, const struct sum_set *ended, bool anew)
 {

@@ -25,18 +25,18 @@
 #define SUM_NO_WRITER SIZE_MAX
 
 struct sum_layout {
-	size_t key_size, value_size;    /* of the map, whose keys may also end before a part that is zero */
+	size_t key_size, value_size;    /* of the map; its keys may be shorter if the missing part is zero */
 	size_t writer_at;       /* offset in the key of bpf/lib/writer.h's u32, zeroed here; SUM_NO_WRITER: none */
 	u32 nsums, nmaxima;
 	bool named;
-	bool timed;             /* maxima have their times */
-	u64 measured;           /* sums, by bit, that count what maxima are of; 0: unknown */
+	bool timed;             /* maxima have timestamps */
+	u64 measured;           /* sums, by bit, that count what maxima measure; 0: unknown */
 };
 
 /* Bytes of an element in a snapshot. */
 size_t sum_layout__size(const struct sum_layout *l);
 
-/* The sums of an element of a snapshot, and the name; NULL: the layout has none. */
+/* The sums and the name of an element of a snapshot; the name is NULL if the layout has none. */
 const u64 *sum_layout__sums(const struct sum_layout *l, const void *element);
 const char *sum_layout__name(const struct sum_layout *l, const void *element);
 
@@ -57,16 +57,16 @@ int sum_set__read(struct sum_set *set, const struct sum_layout *layout, int map_
 int sum_set__make(struct sum_set *set, const struct sum_layout *layout, const struct elements *e);
 
 /*
- * *out = later - earlier, without keys none of whose sums grew. Maxima are those of later; if no measured sum grew,
- * they are of another interval, and there are none. Both must have the same layout; earlier may be empty. Returns 0,
+ * *out = later - earlier, without keys none of whose sums grew. Maxima are those of later, unless no measured sum grew:
+ * they are then of another interval and are left out. Both must have the same layout; earlier may be empty. Returns 0,
  * or -ENOMEM with *out empty.
  */
 int sum_set__difference(struct sum_set *out, const struct sum_set *later,
 			const struct sum_set *earlier);
 
 /*
- * Raises sums of later below those of earlier to these: what was shown while it went on, and ended after the map was
- * read, is not shown again.
+ * Raises each sum of later to at least that of earlier. An operation may be shown while in progress and end after the
+ * map was read: it must not be shown again.
  */
 void sum_set__raise(struct sum_set *later, const struct sum_set *earlier);
 
@@ -74,23 +74,24 @@ struct sum_source {
 	const struct sum_layout *layout;
 	int map_fd;
 	volatile u32 *generation;       /* elements__generation(); NULL: elements stay, or the layout has no writer */
-	const struct bpf_link *running; /* iterator that sends elements of what goes on, for the map later; or NULL */
+	const struct bpf_link *running; /* iterator over operations in progress (the map has them later); or NULL */
 };
 
 /*
- * For reports: *out is the change since the last call; *last is the state at that call (zeroed at
- * first) and becomes the current one. Returns 0, or a negative errno with *out empty and *last unchanged.
+ * For reports: *out is the change since the last call; *last is the state at that call (zeroed at first) and becomes
+ * the current one. Returns 0, or a negative errno with *out empty and *last unchanged.
  *
- * The map is read before the iterator: what ends in between lacks its part until the next call, but never has it twice.
+ * The map is read before the iterator runs: an operation that ends in between is missing here and counted by the next
+ * call, never twice.
  */
 int sum_set__since(struct sum_set *out, struct sum_set *last, const struct sum_source *source);
 
-/* Adds the elements that a descriptor sends, up to its end. Returns 0 or a negative errno. */
+/* Adds the elements read from a descriptor until its end. Returns 0 or a negative errno. */
 int sum_set__read_elements(struct sum_set *set, int fd);
 
 /*
- * Adds n elements of the set's layout, which must be known; those of equal keys are added up. Returns 0, or -ENOMEM
- * with the set unchanged.
+ * Adds n elements of the set's layout, which must be known, and adds up equal keys. Returns 0, or -ENOMEM with the set
+ * unchanged.
  */
 int sum_set__insert(struct sum_set *set, const void *elements, size_t n);
 
