@@ -10,8 +10,8 @@
 #define IP_END_SPACE (INET6_ADDRSTRLEN + 16)
 
 /*
- * family is AF_INET, which uses 4 bytes of ip, or AF_INET6; port is in host byte order. Each
- * returns text, or NULL for another family.
+ * family is AF_INET, which uses 4 bytes of ip, or AF_INET6; port is in host byte order. Both return text, or NULL for
+ * another family.
  */
 
 /* "127.0.0.1", "::1" */

@@ -10,7 +10,7 @@
 
 #if defined(__x86_64__)
 
-/* Stacks of Python are walked (bpf/lib/python.h). */
+/* Python stacks can be walked (bpf/lib/python.h). */
 #define ARCH_HAS_PYTHON true
 /* Number of registers for integer and pointer arguments; further arguments are on the stack. */
 #define ARCH_ARGUMENT_REGISTERS 6
@@ -18,7 +18,7 @@
 #define ARCH_CALL_BYTES 8
 /* Structures are passed as in the System V ABI for x86-64. */
 #define ARCH_PASSES_SYSV true
-/* The first argument points to the memory for a result that fits no register. */
+/* The first argument points to the memory for a result that does not fit into registers. */
 #define ARCH_RESULT_BY_ARGUMENT true
 /* O_LARGEFILE: 0 in the C library of 64-bit programs, but some programs pass the kernel's value. */
 #define ARCH_O_LARGEFILE 0100000

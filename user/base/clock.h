@@ -19,12 +19,12 @@ static inline u64 clock_ns(clockid_t clock)
 u64 monotonic_ns(void);
 
 /*
- * When this program began, on that clock. A process has children from before if what called execve(2) to become this
- * program had some.
+ * The time when this program began, on that clock. Older children of this process are those of the program that called
+ * execve(2) to start this one.
  */
 u64 began_ns(void);
 
-/* The same moment by this process's own CLOCK_MONOTONIC: for timers, and sleeps that end at a moment. */
+/* The same moment on this process's own CLOCK_MONOTONIC: for timers and absolute sleeps. */
 struct timespec own_monotonic(u64 moment_ns);
 
 /* Since 1970-01-01 UTC. */

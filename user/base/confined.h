@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The only way to parse data that others control: files that processes have mapped, their debug
- * files, maps of JIT compilers, names. A child process does it, stripped of everything else: no
- * user's rights, no capabilities, only the open files it is given, only system calls for memory and
- * for reading and writing those files, and limits on time, memory and the size of its answer. A
- * late child is killed, or abandoned if it cannot be killed (blocked on a disk or a server). Do not
- * trust its answer any more than its input.
+ * The only way to parse data that others control: files that processes have mapped, their debug files, maps of JIT
+ * compilers, names. A child process parses it. The child has no user's rights and no capabilities, only the open files
+ * that it is given, only the system calls for memory and for reading and writing those files, and limits on time,
+ * memory and the size of its answer. A late child is killed, or abandoned if it cannot be killed (blocked on a disk or
+ * a server). Do not trust its answer any more than its input.
  *
- * Waits respond to signals: SIGINT, SIGTERM or SIGHUP, if blocked (as they are from run__init()
- * on), ends a wait within 100 ms with -EINTR, unless the answer arrives within 40 ms, and ends each
- * later wait at once, until the signal is taken.
+ * Waits respond to signals: SIGINT, SIGTERM or SIGHUP, if blocked (as they are from run__init() on), ends a wait within
+ * 100 ms with -EINTR, unless the answer arrives within 40 ms, and ends each later wait at once, until the signal is
+ * taken.
  *
- * Open files with opener__open_path() (base/opener.h) or root__open() (sym/root.h), which refuse
- * anything but regular files, and do so in a process that may wait for a server. Their descriptors are
- * O_PATH: the child opens them for reading.
+ * Open files with opener__open_path() (base/opener.h) or root__open() (sym/root.h). Both refuse anything but regular
+ * files, and open them in a process that may wait for a server. Their descriptors are O_PATH: the child opens them for
+ * reading.
  */
 #ifndef TALLY_BASE_CONFINED_H
 #define TALLY_BASE_CONFINED_H
@@ -54,10 +53,10 @@ typedef void (*confined_work)(struct answer *answer, void *arg);
 #define CONFINED_TIME_NS (20 * NSEC_PER_SEC)
 
 /*
- * Files that a run reads unasked, from processes that happen to exist, are also charged to an allowance:
- * ALLOWANCE_FILE_NS per file that anyone but root can write to; ALLOWANCE_NS for all of those
- * together, refilled at 1/ALLOWANCE_SHARE of the passing time; and ALLOWANCE_BYTES of answers,
- * never refilled. Files of root are not charged.
+ * Files that a run reads without being asked, from whatever processes exist, are also charged to an allowance:
+ * ALLOWANCE_FILE_NS per file that anyone but root can write to; ALLOWANCE_NS for all such files together, refilled at
+ * 1/ALLOWANCE_SHARE of the passing time; and ALLOWANCE_BYTES of answers, never refilled. Files that only root can write
+ * to are not charged.
  */
 #define ALLOWANCE_FILE_NS (3 * NSEC_PER_SEC)
 #define ALLOWANCE_NS (10 * NSEC_PER_SEC)
@@ -86,7 +85,7 @@ struct confined_job {
 	pid_t pid;              /* 0: no job */
 	int answer_fd;
 	u64 began_ns, end_ns;   /* CLOCK_MONOTONIC */
-	u64 most;               /* most bytes of its answer */
+	u64 most;               /* limit on the bytes of its answer */
 	struct allowance *allowance;
 	char *data;             /* the answer so far */
 	size_t n, room;
@@ -94,30 +93,26 @@ struct confined_job {
 
 int confined__begin(struct confined_job *job, confined_work work, void *arg, const int *fd, size_t nfds,
 		    struct allowance *allowance);
-/*
- * Reads up to 1 MiB. -EAGAIN: not finished; any other result ends the job and is as of
- * confined__run().
- */
+/* Reads up to 1 MiB. Returns -EAGAIN if the job is not finished; any other result, as of confined__run(), ends it. */
 int confined__take(struct confined_job *job, void **data, size_t *size);
 /* Ends the job, if there is one. */
 void confined__drop(struct confined_job *job);
 
 /*
- * Starts a service that runs until confined__end(): at most ten minutes of CPU time. It writes to
- * answer_fd, which may be a socket for requests; the caller sets a time limit per answer. Returns 0
- * or a negative errno.
+ * Starts a service that runs until confined__end(), with at most ten minutes of CPU time. It writes to answer_fd, which
+ * may be a socket for requests; the caller sets a time limit per answer. Returns 0 or a negative errno.
  */
 int confined__start(confined_work work, void *arg, const int *fd, size_t nfds, int answer_fd,
 		    pid_t *pid);
 
 /*
- * For users of such a service: the time limit of an answer about these files, 0 if the allowance is
- * used up; and charging the time it took.
+ * For users of such a service: the time limit of an answer about these files (0 if the allowance is used up), and
+ * charging the time that it took.
  */
 u64 allowance__time(struct allowance *a, const int *fd, size_t nfds);
 void allowance__spend(struct allowance *a, const int *fd, size_t nfds, u64 ns);
 
-/* A path below another root cannot be followed safely: openat2(2) is refused. No file system returns this error. */
+/* openat2(2) is refused, so a path below another root cannot be followed safely. No file system returns this error. */
 #define CONFINED_NO_OPENAT2 ENOLINK
 
 /* Why nothing was read, as text: for -ETIME, -EDQUOT, -EBADMSG, ... */
@@ -131,7 +126,7 @@ int confined__wait(int fd, u64 end_ns);
 /* The same, but ignores signals for the first 40 ms, within which most answers arrive. */
 int confined__wait_for_answer(int fd, u64 end_ns);
 
-/* Reads exactly size bytes. -EBADMSG: fewer came; otherwise as confined__wait(). */
+/* Reads exactly size bytes. Returns -EBADMSG if fewer arrive, otherwise as confined__wait(). */
 int confined__read(int fd, void *data, size_t size, u64 end_ns);
 
 /*

@@ -4,14 +4,12 @@
 
 #include <stdbool.h>
 
-/*
- * Descriptors below RLIMIT_NOFILE (setrlimit(2)) that are reserved for what a run opens meanwhile.
- */
+/* Number of descriptors below RLIMIT_NOFILE (setrlimit(2)) that are reserved for short-lived use during a run. */
 #define DESCRIPTORS_LEFT 32
 
 /*
- * Whether fd, which the caller wants to keep, is among the reserved ones. If so, use and close it
- * at once. Works because the kernel returns the lowest free descriptor.
+ * Whether fd, which the caller wants to keep, is a reserved one: the caller must then use and close it at once. Works
+ * because the kernel returns the lowest free descriptor.
  */
 bool descriptor_is_scarce(int fd);
 

@@ -6,7 +6,7 @@
 
 #include "base/types.h"
 
-/* Does the text end with that one? */
+/* Whether text ends with end. */
 static inline bool ends_with(const char *text, const char *end)
 {
 	size_t n = strlen(text), m = strlen(end);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Shared libraries for rare uses of a tool, loaded on demand: other uses do not pay for them, and a
- * host may lack them.
+ * Shared libraries for rare uses of a tool, loaded on demand, so that other uses do not pay for them and hosts may lack
+ * them.
  */
 #ifndef TALLY_BASE_LIBRARY_H
 #define TALLY_BASE_LIBRARY_H

@@ -9,9 +9,9 @@
 
 /*
  * Whether the device, major << 32 | minor as in /proc/PID/maps, is a block device with such a file system (ext4, xfs,
- * ...) that is mounted in our mount namespace (/proc/self/mountinfo, proc(5)). Others may be, too: the answer is no
- * where it is not known. Devices without a number of their own (btrfs, overlayfs, tmpfs) are not, since a mount of a
- * user may get that number later.
+ * ...) that is mounted in our mount namespace (/proc/self/mountinfo, proc(5)). If this is unknown, the answer is no, so
+ * some local devices may be missed. Anonymous devices (btrfs, overlayfs, tmpfs) do not count, since a user's mount may
+ * get the same number later.
  */
 bool is_local_device(u64 device);
 

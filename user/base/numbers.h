@@ -21,7 +21,7 @@ int parse_u64_between(const char *text, u64 min, u64 max, u64 *out);
  */
 int parse_duration(const char *text, u64 unit_ns, u64 *out_ns);
 
-/* Does it begin like such a number, rather than like a name or a path (./prog, ../prog)? */
+/* Whether the text begins like such a number, rather than like a name or a path (./prog, ../prog). */
 bool begins_number(const char *text);
 
 /* Comma-separated numbers, each within min and max: 1,22,333. The caller frees *out. */

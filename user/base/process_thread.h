@@ -5,10 +5,9 @@
 #include "base/types.h"
 
 /*
- * The number below /proc for what a process has: its mappings, memory, root, executable and namespaces.
- * It is its pid, unless its first thread has ended and others go on (launchers of the JVM, daemons):
- * /proc/PID then belongs to a zombie, which has none of these, but /proc/TID of another thread has them
- * all (proc(5)). If there is no such thread, the result is pid.
+ * The number below /proc for the mappings, memory, root, executable and namespaces of a process. It is the pid, unless
+ * the main thread has ended and others continue (launchers of the JVM, daemons): /proc/PID is then a zombie, which has
+ * none of these, but /proc/TID of another thread has them all (proc(5)). If there is no such thread, returns pid.
  */
 u32 process_thread(u32 pid);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Opening files of the system and of the user. Files of others: base/opener.h. */
+/* Opens files of the system and of the user. For files of others see base/opener.h. */
 #ifndef TALLY_BASE_REGULAR_H
 #define TALLY_BASE_REGULAR_H
 
@@ -12,11 +12,11 @@
  */
 int open_regular(const char *path, struct stat *st);
 
-/* The same for an O_PATH descriptor, which it takes over. */
+/* The same for an O_PATH descriptor; takes ownership of it. */
 int open_found(int found, struct stat *st);
 
 /*
- * fstat(2) that never waits: it gives what the kernel knows of an open file without asking the file's server. Returns
+ * fstat(2) that never waits: returns what the kernel knows about an open file without asking the file's server. Returns
  * 0 or a negative errno.
  */
 int stat_known(int fd, struct stat *st);

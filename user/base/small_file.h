@@ -6,7 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Reads as much as fits, and ends it with a 0. dir: as in openat(2). Returns false if there is none, or it is empty. */
+/*
+ * Reads as much as fits, and ends it with a NUL. dir: as in openat(2). Returns false if the file is missing or empty.
+ */
 bool small_file__read(int dir, const char *path, char *text, size_t room);
 
 #endif /* TALLY_BASE_SMALL_FILE_H */
