@@ -22,7 +22,7 @@ static int resize(void *array, size_t room, size_t size)
 	return 0;
 }
 
-/* The least power of two that is at least n, 0 for 0; the largest number if there is none. */
+/* The smallest power of two that is at least n, 0 for 0; SIZE_MAX if there is none. */
 static size_t round_up(size_t n)
 {
 	size_t power = n > 0;
@@ -36,7 +36,7 @@ int array__grow(void *array, size_t n, size_t more, size_t size)
 {
 	size_t wanted;
 
-	/* Adding one does not round up often, and is what most do. */
+	/* Most calls add one element, which rarely crosses a power of two. */
 	if (more == 1 && n & (n - 1))
 		return 0;
 	if (__builtin_add_overflow(n, more, &wanted))

@@ -7,7 +7,7 @@
 static s64 namespace_ns;
 static u64 began;
 
-/* The file has "monotonic SECONDS NANOSECONDS" in its first line; kernels before 5.6 do not have the file. */
+/* The first line of the file is "monotonic SECONDS NANOSECONDS"; kernels before 5.6 do not have the file. */
 static void read_namespace(void)
 {
 	FILE *f = fopen("/proc/self/timens_offsets", "re");

@@ -55,9 +55,8 @@ struct limits {
  */
 
 /*
- * Sanitizers need address space and system calls of their own. A finding in the child is our fault,
- * whatever the file, so it ends the parent, too, instead of counting as a damaged file (see
- * heed_fault()).
+ * Sanitizers need address space and system calls of their own. A finding in the child is our bug, whatever the file
+ * contains, so it also ends the parent instead of counting as a damaged file (see heed_fault()).
  */
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/common_interface_defs.h>
@@ -86,7 +85,7 @@ static void tell_faults(int fd)
 	__sanitizer_set_report_fd((void *)(intptr_t)fd);
 }
 
-/* Sanitizers catch bad accesses by this signal. */
+/* Whether sanitizers catch bad accesses by this signal. */
 static bool is_sanitizers(int signal_number)
 {
 	return signal_number == SIGSEGV;
@@ -198,7 +197,7 @@ static u64 address_space(void)
 	return pages * sysconf(_SC_PAGESIZE);
 }
 
-/* Makes this process the first victim of the OOM killer. */
+/* Makes this process the OOM killer's first victim. */
 static void offer_to_oom(void)
 {
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -233,16 +232,13 @@ static bool give_up_rights(pid_t parent)
 	if (syscall(SYS_capset, &header, none) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
 	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
 		return false;
-	/*
-	 * Set last, because changing the user clears it. The second test catches a parent that
-	 * exited before.
-	 */
+	/* Set last, because changing the user clears it. The getppid() test catches a parent that exited before. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) || getppid() != parent)
 		return false;
 	return SANITIZED || !filter_calls();
 }
 
-/* The child opens what it has to read: that may wait for a server, for which the tracer must not wait. */
+/* The child opens the file, because opening may wait for a server, which the tracer must not do. */
 static int open_to_read(int fd)
 {
 	char own[32];
@@ -260,8 +256,8 @@ static int open_to_read(int fd)
 }
 
 /*
- * Moves the files to 0 and up and the answer behind them; with sanitizers, stderr keeps its number
- * or gets the next; closes all others.
+ * Moves the files to 0 and up and the answer behind them, and closes all others. With sanitizers, stderr keeps its
+ * number or gets the next one.
  */
 static int place_files(const int *fd, size_t nfds, int answer)
 {
@@ -301,7 +297,7 @@ static void __attribute__((noreturn)) run_child(confined_work work, void *arg, c
 	struct answer a = {};
 	int i;
 
-	/* Crashes must be fatal; Ctrl-C on the terminal is the parent's business. */
+	/* Crashes must be fatal; Ctrl-C on the terminal is for the parent. */
 	for (i = 1; i < NSIG; i++)
 		if (!is_sanitizers(i))
 			signal(i, i == SIGINT ? SIG_IGN : SIG_DFL);
@@ -381,7 +377,7 @@ int confined__read(int fd, void *data, size_t size, u64 end_ns)
 	return err;
 }
 
-/* Reads once from the answer: the number of bytes, 0 at its end, or a negative errno. */
+/* Reads a part of the answer. Returns the number of bytes, 0 at its end, or a negative errno. */
 static ssize_t read_some(struct confined_job *j)
 {
 	ssize_t n;
@@ -428,7 +424,7 @@ static u64 memory_for(const int *fd, size_t n)
 	return (memory < CONFINED_MAX_MEMORY ? memory : CONFINED_MAX_MEMORY) + mapped;
 }
 
-/* Less time is not worth a start. */
+/* Starting a child for less time is not worthwhile. */
 #define LEAST_NS (50 * NSEC_PER_MSEC)
 
 /* Whether only root can have written the files. */
@@ -515,7 +511,7 @@ const char *confined__why(int err)
 	}
 }
 
-/* 1: exited, 0: not before end_ns, or a negative errno. */
+/* Returns 1 if the child exited, 0 if it has not by end_ns, or a negative errno. */
 static int await_end(pid_t pid, u64 end_ns, int *status)
 {
 	struct timespec pause = { .tv_nsec = 20000 };
@@ -547,7 +543,7 @@ bool confined__end(pid_t pid, bool kill_it)
 	return false;
 }
 
-/* So that a child need not wait for this process for each 64 KiB, while CPUs are busy. */
+/* A large pipe saves the child from waiting for this process after each 64 KiB while CPUs are busy. */
 #define PIPE_BYTES (1 << 20)
 
 int confined__begin(struct confined_job *j, confined_work work, void *arg, const int *fd, size_t nfds,
@@ -563,7 +559,7 @@ int confined__begin(struct confined_job *j, confined_work work, void *arg, const
 		return err;
 	if (pipe2(ends, O_CLOEXEC))
 		return -errno;
-	/* Best effort: users have a limit (/proc/sys/fs/pipe-user-pages-soft). */
+	/* Best effort: pipe sizes are limited per user (/proc/sys/fs/pipe-user-pages-soft). */
 	fcntl(ends[1], F_SETPIPE_SZ, PIPE_BYTES);
 	j->answer_fd = ends[0];
 	j->began_ns = monotonic_ns();

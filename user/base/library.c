@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "base/library.h"
 
-#ifndef TALLY_STATIC            /* static builds link them in */
+#ifndef TALLY_STATIC            /* static builds link the libraries in */
 
 #include <dlfcn.h>
 

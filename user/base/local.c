@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST 64 /* more disks are asked like servers */
+#define MOST 64 /* further disks are treated like servers */
 
 static struct {
 	u64 device[MOST];
@@ -25,7 +25,10 @@ static bool reads_a_disk(const char *type)
 	return false;
 }
 
-/* "36 35 98:0 /mnt1 /mnt2 rw,noatime shared:1 - ext3 /dev/root rw"; names have no blanks (they are escaped). */
+/*
+ * Names have no blanks, which are escaped:
+ * "36 35 98:0 /mnt1 /mnt2 rw,noatime shared:1 - ext3 /dev/root rw"
+ */
 static void take_line(const char *line)
 {
 	const char *rest = strstr(line, " - ");

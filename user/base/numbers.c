@@ -9,9 +9,8 @@
 #include "base/array.h"
 
 /*
- * Parses digits of a base at *text and advances it. -EINVAL if there are none. A value that does
- * not fit becomes UINT64_MAX and sets *over: only the rest of the text shows whether it is a number
- * at all.
+ * Parses digits of a base at *text and advances it. Returns -EINVAL if there are none. A value that does not fit
+ * becomes UINT64_MAX and sets *over, since only the rest of the text shows whether it is a number at all.
  */
 static int digits(const char **text, u32 base, u64 *out, bool *over)
 {

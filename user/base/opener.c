@@ -26,7 +26,9 @@ enum task { TASK_OPEN, TASK_READ, TASK_STAT, TASK_MAY_READ, TASK_REAL_PATH, TASK
 
 #define MOST_READ (64U << 10)
 
-/* A datagram: this, then root and path, each with its NUL. A descriptor to read comes with it, and "" for a path. */
+/*
+ * A datagram: this, then root and path, each with its NUL. To read a descriptor, the message carries it and path is "".
+ */
 struct request {
 	u32 task;
 	u32 has_root;
@@ -65,7 +67,7 @@ static ssize_t send_with(int socket, const struct iovec *part, size_t n, int fd)
 	return sent;
 }
 
-/* *fd: -1 if none came. */
+/* *fd becomes -1 if no descriptor arrived. */
 static ssize_t receive_with(int socket, struct iovec *part, size_t n, int *fd)
 {
 	union control control = {};
@@ -88,7 +90,7 @@ static ssize_t receive_with(int socket, struct iovec *part, size_t n, int *fd)
  * --- the child ---------------------------------------------------------------------------------
  */
 
-/* A path means the same below this root and below our own one. */
+/* Whether dir is our own root, below which a path has its usual meaning. */
 static bool is_own_root(int dir)
 {
 	struct stat own, st;
@@ -97,8 +99,8 @@ static bool is_own_root(int dir)
 }
 
 /*
- * Seccomp filters of older container runtimes refuse openat2(2). Below our own root the plain call finds the same
- * file, but for links that the caller wants refused.
+ * Seccomp filters of older container runtimes refuse openat2(2). Below our own root, plain openat(2) finds the same
+ * file, except that it follows links that the caller wants refused.
  */
 static int find_without_openat2(const struct request *r, int dir, const char *path)
 {
@@ -130,7 +132,7 @@ static int find(const struct request *r, const char *root, const char *path)
 	return fd;
 }
 
-/* May it be opened, and does its server answer? */
+/* Whether the file may be opened, and its server answers. */
 static int try_open(int found, struct stat *st)
 {
 	int fd = dup(found);
@@ -240,7 +242,7 @@ static int do_task(const struct request *r, const char *text, int given, struct 
 	return -1;
 }
 
-/* Ends when the tracer closes its end, or when an answer cannot be sent: the tracer hears that at once. */
+/* Ends when the tracer closes its end, or when an answer cannot be sent, which the tracer notices at once. */
 static void serve(int socket)
 {
 	static char text[2 * PATH_MAX], data[MOST_READ];
@@ -267,7 +269,7 @@ static void serve(int socket)
 	}
 }
 
-/* Other files must not stay open if the child is abandoned: outputs, links of BPF programs. */
+/* Closes all other files (outputs, links of BPF programs), which would stay open if the child is abandoned. */
 static void __attribute__((noreturn)) run_child(int socket, pid_t parent)
 {
 	signal(SIGINT, SIG_IGN);
@@ -291,16 +293,16 @@ static void __attribute__((noreturn)) run_child(int socket, pid_t parent)
 #define DEATH_NS (200 * NSEC_PER_MSEC)
 #define MOST_PLACES 64
 
-/* One for the whole process: what hangs does so for all of its measurements. */
+/* One for the whole process: a server that hangs does so for all measurements. */
 static struct {
-	pid_t owner;            /* a forked child has none */
+	pid_t owner;            /* a forked child starts its own */
 	pid_t pid;
-	bool is_told;           /* by opener__pid() */
+	bool is_told;           /* opener__pid() returned it */
 	int socket;
 	struct allowance allowance;
 	struct {
 		pid_t pid;      /* 0: a free place */
-		bool is_told;   /* a zombie until opener__end(): nobody else may get its number */
+		bool is_told;   /* kept as a zombie until opener__end(), so that its pid is not reused */
 	} lost[OPENER_MOST_LOST];
 	struct {
 		u64 place, until_ns;
@@ -308,7 +310,7 @@ static struct {
 	u32 next;               /* the oldest place */
 } opener;
 
-/* Abandoned children that ended meanwhile, since their server answered or its mount has gone. */
+/* Reaps abandoned children that ended meanwhile, because their server answered or its mount has gone. */
 static bool may_start(void)
 {
 	size_t i, n = 0;
@@ -351,7 +353,7 @@ static int start(void)
 	return 0;
 }
 
-/* After SIGKILL. It stays a zombie. */
+/* Waits for a child after SIGKILL, and leaves it a zombie. */
 static bool has_died(pid_t pid)
 {
 	u64 until_ns = monotonic_ns() + DEATH_NS;
@@ -368,7 +370,7 @@ static bool has_died(pid_t pid)
 	return true;
 }
 
-/* Returns whether it died: otherwise it waits for a server. */
+/* Returns whether the child died; if not, it waits for a server. */
 static bool abandon(void)
 {
 	size_t i = 0;
@@ -417,7 +419,7 @@ static int await_reply(u64 place)
 	/* The answer may have come while this process was stopped. */
 	if (err == -ETIME && poll(&p, 1, 0) > 0)
 		err = 0;
-	/* A signal may come while the child is only slow. */
+	/* After a signal, the child may just be slow. */
 	if (err && (!abandon() || err == -ETIME))
 		note_silence(place);
 	if (err == -ETIME)
@@ -446,7 +448,7 @@ static int send_question(const struct question *q)
 	return send_with(opener.socket, part, ARRAY_SIZE(part), q->given) < 0 ? -EBADMSG : 0;
 }
 
-/* *got: a descriptor that came with the reply, or -1. Returns the reply's result. */
+/* *got becomes a descriptor that came with the reply, or -1. Returns the reply's result. */
 static s64 take_reply(const struct question *q, struct reply *reply, int *got)
 {
 	struct iovec part[] = { { reply, sizeof(*reply) }, { q->to, q->room } };
@@ -488,7 +490,7 @@ int opener__open(const struct opener_path *what, struct stat *st)
 	int fd, err = ask(&q, &reply, &fd);
 
 	if (!err && fd < 0)
-		return -EMFILE;         /* this process may not have another one */
+		return -EMFILE;         /* this process may not open another one */
 	if (err)
 		return err;
 	if (st)
@@ -587,7 +589,7 @@ int opener__file_system(int fd, u64 place, u64 *type)
 	return n < 0 ? n : n == sizeof(*type) ? 0 : -EBADMSG;
 }
 
-/* Mounts beside one another are different places. */
+/* Each mount is a place of its own, even beside others. */
 int opener__space(const char *path, struct opener_space *space)
 {
 	struct question q = {
@@ -605,7 +607,7 @@ int opener__space(const char *path, struct opener_space *space)
 	return n < 0 ? n : n == sizeof(*space) ? 0 : -EBADMSG;
 }
 
-/* FNV-1a. Beside one another in /proc/PID/map_files are files of any file system. */
+/* FNV-1a. /proc/PID/map_files has files of any file system side by side, so their whole path counts. */
 u64 opener__place(u64 mounts, const char *path)
 {
 	bool is_mapped = !strncmp(path, "/proc/", 6) && strstr(path, "/map_files/");

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The larger number of "{3,5}"; 1 if there is none. */
+/* The larger number in "{3,5}"; 1 if there is none. */
 static unsigned long repeated(const char *brace)
 {
 	char *end;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A thread that has ended has no executable; nor has one of the kernel. */
+/* Threads that have ended and kernel threads have no executable. */
 static bool has_executable(u32 tid)
 {
 	char path[32], to[8];

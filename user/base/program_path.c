@@ -12,10 +12,10 @@
 #include "base/opener.h"
 #include "base/types.h"
 
-/* As the C library has it for programs without PATH. */
+/* The C library's default if PATH is not set. */
 #define USUAL_PATH "/bin:/usr/bin"
 
-/* 0: it is the file; -ENOENT: it is not; or why nobody answered. */
+/* Returns 0 if this is the file, -ENOENT if not, or the reason why there was no answer. */
 typedef int (*file_test)(const char *path);
 
 static int test(const char *path)
@@ -25,7 +25,7 @@ static int test(const char *path)
 	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK) ? 0 : -ENOENT;
 }
 
-/* For root, who may execute what anybody may. */
+/* For root, who may execute a file if anybody may. */
 static int ask(const char *path)
 {
 	struct stat st;

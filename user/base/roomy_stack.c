@@ -29,7 +29,7 @@ static bool is_small(void)
 	return !getrlimit(RLIMIT_STACK, &limit) && limit.rlim_cur < ROOM;
 }
 
-/* An access below the stack is a fault, and no other mapping's damage. */
+/* A guard page below the stack makes an overflow a fault instead of corrupting another mapping. */
 static void *map_stack(void)
 {
 	const size_t guard = sysconf(_SC_PAGESIZE);
