@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Probes as bcc's trace takes them, in the words of probe here:
+ * Translates probes in the syntax of bcc's trace into that of tally probe:
  *
  *   do_sys_openat2 "%s", arg2@user          tally probe 'do_sys_openat2 +0($arg2):ustring'
  *   r:c:open (retval < 0) "%d", retval      tally probe -x libc 'open%return $retval' --filter '$retval < 0'
@@ -10,7 +10,7 @@
 
 #include "base/types.h"
 
-/* Allocated. NULL: it is no such probe, has something that has no word here, or there is no memory. */
+/* Allocated. NULL: the text is no such probe, has a part without an equivalent, or there is no memory. */
 char *bcc_probe__here(const char *text);
 
 #endif /* TALLY_CLI_BCC_PROBE_H */

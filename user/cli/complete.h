@@ -31,10 +31,10 @@ struct completion {
 	const struct cli_spec *spec;    /* own_input is as the tool's init() left it */
 	const char *current;            /* as typed */
 	const char *typed;              /* the part of current that candidates must begin with */
-	const char *listed;             /* start of the list that typed ends; equals typed if there is none */
+	const char *listed;             /* start of the list that ends with typed; equals typed if there is none */
 	const char *separators;         /* of such a list, or "" */
 	size_t position;                /* number of positional arguments before current */
-	const char *first;              /* the first of those, or NULL */
+	const char *first;              /* the first of these arguments, or NULL */
 	FILE *out;
 };
 
@@ -47,7 +47,7 @@ void completion__leave(struct completion *c, const char *what);
 /* Whether the command line begins with --complete. */
 bool complete__is_asked(int argc, char **argv);
 
-/* The answer, allocated; NULL: out of memory. root: all options of the tool. */
+/* The answer, allocated; NULL: no memory. root: all options of the tool. */
 char *complete__answer(const struct cli_spec *spec, const struct argp *root, int argc, char **argv);
 
 void complete_key(struct completion *c);         /* "key", an order of --sort */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Translates command lines in the style of perf, bcc and strace, with only the tool's name
- * exchanged, into tally's options before they are parsed:
+ * Translates command lines in the style of perf, bcc and strace, in which only the tool's name was replaced, into
+ * tally's options before they are parsed:
  *
  *   profile -F 99 -ag sleep 10     profile -F 99 -a -- sleep 10
  *   biolatency -DF                 biolatency --by disk --by flags
  *   runqslower 5000                runqslower --min 5000us, with a message
  *
  * An option of the tool itself always keeps its meaning; only a value that it cannot take (`stat -d CMD`) selects the
- * foreign one. A warning says so where the option means something else in the other tool. Options that tally does not
- * have are refused, with a hint what to type instead.
+ * foreign one. A warning tells the user if the option means something else in the other tool. Options that tally does
+ * not have are refused, with a hint what to type instead.
  */
 #ifndef TALLY_CLI_HABITS_H
 #define TALLY_CLI_HABITS_H
@@ -27,14 +27,14 @@ int habits__translate(const struct argp *argp, const struct cli_spec *spec, int 
 		      char ***translated, int *n);
 
 /*
- * Another tool that does what was typed for this one, or NULL: `profile -e TRACEPOINT --filter
- * EXPR` is a job for stackcount.
+ * Another tool that does what was requested from this one, or NULL: `profile -e TRACEPOINT --filter EXPR` is a job for
+ * stackcount.
  */
 const char *habits__other_tool(const struct argp *argp, int argc, char **argv);
 
 /*
- * The arguments of list(1) for -l or --list of this tool, or NULL: bcc's syscount lists calls, perf probe the probes it
- * made. argv[0] is the tool's name.
+ * The arguments of list(1) that correspond to -l or --list of this tool, or NULL: bcc's syscount lists system calls,
+ * perf probe lists the probes that it made. argv[0] is the tool's name.
  */
 const char *habits__listing(int argc, char **argv);
 

@@ -13,14 +13,14 @@ enum habit_when {
 	WHEN_ANY,               /* not applied if the tool has the option itself */
 	WHEN_NUMBER,            /* begins with a digit */
 	WHEN_SMALL_NUMBER,      /* 1 to 999: rather seconds than a user */
-	WHEN_NO_NUMBER,         /* anything else, or nothing */
+	WHEN_NO_NUMBER,         /* anything but a number, or nothing */
 	WHEN_ALONE,             /* nothing, or another option */
-	WHEN_WORD,              /* something that is no option */
+	WHEN_WORD,              /* a word that is no option */
 	WHEN_PERF_DATA,         /* perf.data, or another file of that kind */
 	WHEN_SEPARATOR,         /* one character of punctuation */
 	WHEN_CALL_GRAPH,        /* fp, dwarf, lbr */
 	WHEN_ERROR,             /* ENOENT, or a number */
-	WHEN_FOLDED,            /* f, the option that stands behind it in one word */
+	WHEN_FOLDED,            /* f, a second option in the same word */
 };
 
 enum habit_value {
@@ -38,7 +38,7 @@ struct habit {
 	const char *option;     /* "-g", "--sort": the foreign option */
 	enum habit_when when;
 	enum habit_value value;
-	const char *becomes[2]; /* words; one that ends in '=' is joined with the value. None: drop the option */
+	const char *becomes[2]; /* words; one that ends in '=' is joined with the value. No words: drop the option */
 	const char *say;        /* refuse it with this message, or VALUE_OWN */
 };
 

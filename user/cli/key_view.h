@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Keys as reports show them: with --by container and --by unit, all cgroups of one name share a row. Programs count by
- * cgroup, and intervals are differences by cgroup. The result of an interval passes through here once, before rows are
- * made of it: the cgroup id in each key becomes that of the first cgroup with the same name, and entries whose
- * keys have become equal are added up. Counts, sums and buckets are added, so totals do not change; the smallest
- * minimum and the largest maximum stay.
+ * cgroup, and differences of intervals are taken by cgroup. The result of an interval is converted here once, before
+ * rows are made of it: the cgroup id in each key becomes the id of the first cgroup with the same name, and entries
+ * whose keys have become equal are added up. Counts, sums and buckets are added, so totals do not change; the smallest
+ * minimum and the largest maximum are kept.
  *
  *   key_view__hist_set() ...       for the sets of agg/
  *   key_view__change()             for one key, or as the callback of a set that regroups itself
@@ -21,15 +21,15 @@
 
 struct key_view {
 	u32 by;
-	/* The names that rows are made with. If memory runs out, names->err says so and no row can be made. */
+	/* Names for making rows. If memory runs out, names->err is set and no row can be made. */
 	struct task_key_names *names;
 	size_t at;              /* offset of the struct task_key in a key */
 };
 
-/* Can keys become equal? */
+/* Whether keys can become equal. */
 bool key_view__merges(const struct key_view *view);
 
-/* key: of an element, aligned to 8 bytes. */
+/* key: the key of an element, aligned to 8 bytes. */
 void key_view__change(void *view, void *key);
 
 /* Returns 0 or -ENOMEM. */

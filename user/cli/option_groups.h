@@ -8,7 +8,10 @@
 /* Upper limit of -d and intervals: 366 days. */
 #define LONGEST_NS (366 * 86400 * NSEC_PER_SEC)
 
-/* Fills in the rows of a tool's groups, without those that the tool's own replace. cli: what they set, or NULL. */
+/*
+ * Fills in the rows of a tool's groups, except rows that the tool replaces by its own. cli: the struct that they set,
+ * or NULL.
+ */
 void option_groups__fill(struct option_rows *rows, const struct cli_spec *spec, const struct option_rows *own,
 			 struct cli *cli);
 

@@ -27,14 +27,14 @@ struct option_table {
 	enum option_takes takes[OPTION_TABLE_MOST];
 	const struct argp *argp[OPTION_TABLE_MOST];             /* its parser */
 	const struct argp_option *option[OPTION_TABLE_MOST];
-	const struct option_row *row[OPTION_TABLE_MOST];        /* NULL: it is of a table typed for argp */
-	const char *doc[OPTION_TABLE_MOST];     /* description, of an alias that of the option; NULL: none */
+	const struct option_row *row[OPTION_TABLE_MOST];        /* NULL: the option is from a table written for argp */
+	const char *doc[OPTION_TABLE_MOST];     /* description, for an alias that of its option; NULL: none */
 };
 
 /* Adds all options of argp. */
 void option_table__collect(struct option_table *t, const struct argp *argp);
 
-/* The same from the beginning, then argp's own: --help, --usage, --version. */
+/* Fills the table from scratch: all options of argp, then its built-in ones: --help, --usage, --version. */
 void option_table__fill(struct option_table *t, const struct argp *argp);
 
 /* Index of the option with this letter, or -1. */

@@ -83,11 +83,11 @@ enum cli_form {
 /* The parsed options; zero if not given. */
 struct cli {
 	struct scope_options scope;
-	bool asked_follow;      /* --follow-forks or --no-follow-forks */
+	bool asked_follow;      /* --follow-forks or --no-follow-forks was given */
 	u64 interval_ns;        /* 0: one report at the end */
 	u64 count;              /* reports; 0: no limit */
 	u64 duration_ns;        /* 0: until interrupted, or the command ends */
-	u64 delay_ns;           /* --delay: measuring begins so long after the command, or the tool */
+	u64 delay_ns;           /* --delay: from the start of the command, or of the tool, until measuring begins */
 	u32 by;                 /* enum task_key_part and BY_OWN(), ORed */
 	const char *by_text; /* --by as typed, if the tool has its own keys (spec->own_keys) */
 	bool own_keys;
@@ -95,7 +95,7 @@ struct cli {
 	const struct own_parts *own_parts;
 	const char *keys;       /* from the spec */
 	const char *formats;    /* likewise */
-	u32 groups;             /* likewise */
+	u32 groups;             /* from the spec */
 	u32 usual_keys, usual_stacks;   /* from the spec */
 	u32 max_keys;           /* --max-keys, or CLI_DEFAULT_MAX_KEYS */
 	u32 asked_keys;         /* --max-keys; 0: not given */
@@ -121,7 +121,7 @@ struct cli {
 	} *filters;             /* all --filter, in order */
 	size_t nfilters;
 	enum report_format format;
-	bool has_format;                /* it was given, and does not follow from the name of -o */
+	bool has_format;                /* given explicitly, not derived from the name of -o */
 	char separator;
 	bool prometheus;                /* FORMAT_OPENMETRICS: written as Prometheus text 0.0.4 */
 	bool milliseconds;
@@ -134,14 +134,14 @@ struct cli {
 	bool profiles;          /* --listen: profiles, too */
 	bool on_demand;         /* --listen without an interval: a request ends one (run/run.c) */
 	bool overhead;          /* --overhead; implied by --budget */
-	bool overhead_sliced;   /* nobody typed it: an estimate will do (run/overhead.h) */
+	bool overhead_sliced;   /* not requested by the user: an estimate will do (run/overhead.h) */
 	double budget;          /* --budget: percent of the machine; 0: none */
 	const char *template_text;      /* --template, or the tool's own */
-	bool only_lines;        /* --template: the output has nothing but these lines */
+	bool only_lines;        /* --template: the output consists of these lines only */
 	u64 ring_bytes;         /* --ring-size; 0: the tool's default */
 	const char *output;     /* file name; NULL: standard output */
-	bool append;            /* to what the file has */
-	char **env;             /* --env: NAME=VALUE, or NAME to remove it, of the command; pointers into argv */
+	bool append;            /* append to the existing file */
+	char **env;             /* --env: NAME=VALUE to set, or NAME to remove, for the command; pointers into argv */
 	size_t nenv;
 	char **command;         /* NULL-terminated, pointers into argv; NULL: none */
 	char *command_line;     /* all of argv, for the report header; not escaped */
@@ -152,21 +152,23 @@ struct cli {
 struct cli_spec {
 	u32 groups;             /* enum cli_groups, ORed */
 	const char *doc;        /* description for --help, in argp's format */
-	/* The tool's own options (cli/option_row.h), which set own_input, or NULL. They replace those of groups. */
+	/*
+	 * The tool's own options (cli/option_row.h), which set own_input, or NULL. They replace options of its groups.
+	 */
 	const struct option_row *rows;
 	const char *args_doc;   /* the tool's own positional arguments, for --help; NULL: it has none */
-	/* Takes a positional argument; NULL: takes() does, or there are none. Reports errors, which it returns. */
+	/* Takes a positional argument; NULL: takes() does, or there are none. Reports its errors and returns them. */
 	int (*argument)(void *own_input, char *arg);
-	/* Checks, behind all words, what the words say together; or NULL. */
+	/* Checks the combination of all words after parsing; or NULL. */
 	int (*end)(void *own_input);
-	void *own_input;        /* what rows set */
+	void *own_input;        /* the struct that rows set */
 	bool own_keys;          /* the tool parses --by: cli->by_text */
 	bool filter_each;       /* each --filter applies to the -e before it */
 	/* Keys of --by beyond the parts of task keys (cli/task_key.h), or NULL. */
 	const struct own_parts *own_parts;
-	/* Keys that --help lists for --by, if the tool lacks some parts of task keys; NULL: all. */
+	/* Keys that --help lists for --by, if some parts of task keys do not apply; NULL: all. */
 	const char *keys;
-	/* Formats that --help lists for --format, if the tool lacks some of those that its groups have; NULL: all. */
+	/* Formats that --help lists for --format, if the tool lacks some formats of its groups; NULL: all. */
 	const char *formats;
 	/* CLI_ORDER: columns to sort by, and which of them is the default. */
 	const struct column *columns;
@@ -189,8 +191,8 @@ struct cli_spec {
 #define CLI_DEFAULT_MAX_KEYS 10240
 
 /*
- * Parses argv. Returns 0, or -EINVAL after reporting the error. --help, --version and --complete (cli/complete.h)
- * print and exit(0), as argp does. The caller frees *cli with cli__free().
+ * Parses argv. Returns 0, or -EINVAL after reporting the error. With --help, --version and --complete (cli/complete.h)
+ * it prints and calls exit(0), as argp does. The caller frees *cli with cli__free().
  */
 int cli__parse(struct cli *cli, const struct cli_spec *spec, int argc, char **argv);
 void cli__free(struct cli *cli);
@@ -204,16 +206,16 @@ void cli__set_format(struct cli *cli, enum report_format format);
  */
 bool cli__has_option(const struct cli_spec *spec, const char *name, size_t len);
 
-/* Another tool that does what was typed for this one, or NULL (cli/habits.h). */
+/* Another tool that does what was requested from this one, or NULL (cli/habits.h). */
 const char *cli__other_tool(const struct cli_spec *spec, int argc, char **argv);
 
-/* Whether the name of -o does, and has more before it. */
+/* Whether the name of -o ends with what, and is longer. */
 bool cli__output_ends_with(const struct cli *cli, const char *what);
 
 /* Whether the scope selects tasks or a command. -C alone does not. */
 bool cli__picks_tasks(const struct cli *cli);
 
-/* Does the output of the opened writer go to a program, rather than to a terminal or a file of -o? */
+/* Whether the output of the opened writer goes to a program, rather than to a terminal or a file of -o. */
 bool cli__is_piped(const struct cli *cli, const struct writer *w);
 
 /*

@@ -14,19 +14,19 @@ struct peer {
 	const char *name;       /* "tcpconnect"; for perf also two words: "sched map" */
 	const char *suite;      /* its origin: "bcc" */
 	const char *line;       /* what to type after "tally"; NULL: no equivalent */
-	const char *why;        /* if there is none: the reason, and the nearest alternative */
+	const char *why;        /* if there is no equivalent: the reason, and the nearest alternative */
 };
 
 extern const struct peer peers[];
 extern const size_t peer_count;
 
-/* Is its line about functions of the kernel? Not each kernel lets them be probed. */
+/* Whether its line is about functions of the kernel, which not every kernel lets programs probe. */
 bool peer__is_about_functions(const struct peer *p);
 
 /* Finds a two-word name; NULL: unknown. second may be NULL. */
 const struct peer *peer__find_pair(const char *name, const char *second);
 
-/* Finds what stands behind "perf": a command of perf, or a name as by peer__find(). */
+/* Finds the words behind "perf": a command of perf, or a name as by peer__find(). */
 const struct peer *peer__find_perf(const char *command, const char *second);
 
 /* Finds the pair, else name alone; NULL: unknown. */

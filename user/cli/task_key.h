@@ -27,8 +27,8 @@ struct own_parts {
 	u32 n;
 	const char *text;       /* the names, for messages: "disk, op" */
 	/*
-	 * Appends the fields of the own parts in by to a row. own: the bytes after the struct
-	 * task_key, aligned to 8. Returns 0 or -ENOMEM.
+	 * Appends the fields for the tool's own parts in by to a row. own: the bytes after the
+	 * struct task_key, aligned to 8. Returns 0 or -ENOMEM.
 	 */
 	int (*add)(void *context, const void *own, u32 by, struct report_row *row);
 	void *context;
@@ -54,11 +54,11 @@ size_t task_key__size(u32 by);
 
 struct cgroup_names;
 
-/* Names of cgroups and users. Initialise to all zeros, except cgroups: those of the measurement. */
+/* Names of cgroups and users. Initialise to all zeros, except cgroups, which belong to the measurement. */
 struct task_key_names {
 	struct cgroup_names *cgroups;   /* host/cgroup_names.h */
 	int err;                /* -ENOMEM: a cgroup could not be named; no more fields are added */
-	u32 uid;                /* the last one looked up: neighbours often repeat */
+	u32 uid;                /* the last uid looked up: neighbouring keys often have the same one */
 	char *user;
 };
 
@@ -70,7 +70,7 @@ int task_key__report(struct report *r, struct hist_set *set, u32 by, const struc
 		     struct cgroup_names *cgroups);
 
 /*
- * Appends the fields of a key to a row; cells before them are of the key, too. name: of the task, TASK_KEY_COMM_LEN
+ * Appends the fields of a key to a row; existing cells also belong to the key. name: the task's, TASK_KEY_COMM_LEN
  * bytes. Returns 0 or -ENOMEM.
  */
 int task_key__add_fields(struct report_row *row, const struct task_key *key, const char *name, u32 by,
