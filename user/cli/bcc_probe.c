@@ -9,7 +9,7 @@
 #define NAME "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 #define AT_USER "@user"
 
-/* Copies an identifier, as it is called here. False: it has no word here. */
+/* Writes the equivalent of an identifier. Returns false if there is none. */
 static bool put_name(FILE *f, const char *name, size_t n, const char **behind)
 {
 	static const char args[] = "args->";
@@ -30,7 +30,7 @@ static bool put_name(FILE *f, const char *name, size_t n, const char **behind)
 	return n;
 }
 
-/* [text, end) of numbers, operators and names. */
+/* Translates [text, end): numbers, operators and names. */
 static bool put_expression(FILE *f, const char *text, const char *end)
 {
 	while (text < end) {
@@ -49,7 +49,7 @@ static bool put_expression(FILE *f, const char *text, const char *end)
 	return true;
 }
 
-/* The next conversion's letter; 0: none. */
+/* The letter of the next conversion; 0 if there is none. */
 static char next_conversion(const char **format)
 {
 	const char *p = *format;
@@ -63,7 +63,7 @@ static char next_conversion(const char **format)
 	return *p;
 }
 
-/* One value of the format, which ends before the next comma. */
+/* Translates one value of the format, up to the next comma. */
 static bool put_value(FILE *f, const char *text, const char *end, char conversion)
 {
 	bool user = false, is_text = conversion == 's' && strncmp(text, "args->", 6);
@@ -100,7 +100,7 @@ static bool put_values(FILE *f, const char *text)
 	return true;
 }
 
-/* [{p,r,t}:][LIBRARY:]FUNCTION, of n letters */
+/* A probe [{p,r,t}:][LIBRARY:]FUNCTION, n bytes long. */
 struct place {
 	char kind;
 	int nlibrary, nfunction;

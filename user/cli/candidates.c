@@ -70,7 +70,7 @@ static void add_pids(struct completion *c, const struct found *f)
 	}
 }
 
-/* alphabetic: only names that begin with a letter, as -p requires. */
+/* alphabetic: only names that begin with a letter, as required by -p. */
 static void add_names(struct completion *c, const struct found *f, bool alphabetic)
 {
 	const char *name;
@@ -141,7 +141,7 @@ static bool is_below_mount(const char *typed, enum scope_hierarchy hierarchy)
 	return is;
 }
 
-/* -G also takes a directory below the mount point: the shell completes those. */
+/* -G also takes a directory below the mount point, which the shell completes. */
 void complete_cgroups(struct completion *c)
 {
 	if (is_below_mount(c->typed, cgroup__default_hierarchy()) || is_below_mount(c->typed, SCOPE_CGROUP_V2))

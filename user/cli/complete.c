@@ -68,7 +68,7 @@ void complete_key(struct completion *c)
 	completion__add(c, "key", "");
 }
 
-/* Values that the shell completes, by the name of the value in the table. */
+/* Leaves values to the shell, by the name of the value in the table. */
 static void leave_values(struct completion *c, const char *called)
 {
 	if (!strcmp(called, "FILE") || !strcmp(called, "BINARY") || !strcmp(called, "PATH"))
@@ -77,7 +77,7 @@ static void leave_values(struct completion *c, const char *called)
 		completion__leave(c, "users");
 }
 
-/* Adds values of option k; typed: where the value begins in c->current. */
+/* Adds values of option k; typed: the beginning of the value in c->current. */
 static void add_values(struct completion *c, const struct option_table *t, int k, const char *typed)
 {
 	const struct option_row *row = t->row[k];
@@ -108,7 +108,7 @@ static bool is_hidden(const struct option_table *t, size_t i)
 	return t->option[i]->flags & OPTION_HIDDEN;
 }
 
-/* Whether an earlier option has the same name: a tool's own option hides that of all tools. */
+/* Whether an earlier option has the same name: a tool's own option hides the common one. */
 static bool is_repeated(const struct option_table *t, size_t i)
 {
 	size_t k;
@@ -120,7 +120,7 @@ static bool is_repeated(const struct option_table *t, size_t i)
 	return false;
 }
 
-/* With the description of --help. Some tables fill in what the tool takes. */
+/* Adds a word with the description of --help, which may depend on the tool. */
 static void add_option(struct completion *c, const struct option_table *t, size_t i, const char *word)
 {
 	const struct argp *argp = t->argp[i];
@@ -158,8 +158,8 @@ static void add_options(struct completion *c, const struct option_table *t)
  */
 
 /*
- * Index of the option whose value is in this word or is the next word; -1: none. *value becomes the value in this word,
- * or NULL.
+ * Index of the option whose value is in this word or the next one; -1: none. *value becomes the value in this word, or
+ * NULL.
  */
 static int find_value(const struct option_table *t, const char *word, const char **value)
 {

@@ -85,7 +85,7 @@ static const struct habit *find_habit(const char *tool, const char *option, size
  * --- commands ----------------------------------------------------------------------------------
  */
 
-/* Looks it up as execvp(3) will. */
+/* Looks the word up as execvp(3) will. */
 static bool is_program(const char *word)
 {
 	char *path = isdigit((unsigned char)*word) ? NULL : program_path(word);
@@ -109,7 +109,7 @@ struct translation {
 	char **word;            /* the new argv */
 	int n;
 	char *text;             /* storage of new words, after word[] */
-	const char *command;    /* of an option, in one word */
+	const char *command;    /* value of an option: a command in one word */
 	size_t narguments;
 	int argument;           /* index in word[] of the first argument */
 	bool has_events;        /* -e */
@@ -141,7 +141,7 @@ static const char *next_word(const struct translation *t)
 	return t->i + 1 < t->argc ? t->argv[t->i + 1] : NULL;
 }
 
-/* An own option that means something else in the peer: NULL after a warning. */
+/* An own option that means something else in the peer: warns, and returns NULL. */
 static const struct habit *unless_own(const struct habit *h)
 {
 	if (!h || h->value != VALUE_OWN)
@@ -238,7 +238,7 @@ static int translate_letter(struct translation *t, const char *p, bool *took_nex
 		put_joined(t, option, "");
 		return 0;
 	}
-	/* With the rest of the word: a value, or unknown letters. */
+	/* The rest of the word goes with it: a value, or unknown letters. */
 	put_joined(t, "-", p);
 	if (*took_next)
 		put(t, value);
@@ -257,7 +257,7 @@ static int translate_letters(struct translation *t)
 	return done < 0 ? done : 0;
 }
 
-/* perf runs commands without "--". In tools that take events as arguments, only after -e. */
+/* perf runs commands without "--". In tools that take events as arguments, a command can only follow -e. */
 static bool begins_command(const struct translation *t, const char *word)
 {
 	const struct cli_spec *spec = t->spec;
@@ -336,7 +336,7 @@ static void take_threshold(struct translation *t)
 	diag_warn("%s alone is the least time, as in %s; an interval is -I MS", number, said);
 }
 
-/* perf measures all tasks with -C or -u, and the command is there for its time only. */
+/* With -C or -u, perf measures all tasks, and the command only sets the duration. */
 static void warn_of_scope(const struct translation *t)
 {
 	if (t->has_command && t->narrowed && !t->has_all && is_among(t->tool, "profile stat stackcount"))
@@ -345,7 +345,7 @@ static void warn_of_scope(const struct translation *t)
 					       "without the command of all that user's tasks, for -d SECONDS");
 }
 
-/* A letter becomes at most two words and its value, with three bytes of text. */
+/* A letter becomes at most two words and a value, with three bytes of new text. */
 static int make_room(struct translation *t)
 {
 	size_t letters = 0, longest = 0, i;

@@ -273,7 +273,7 @@ static const struct option_row key_rows[] = {
 	{},
 };
 
-/* For tools whose keys are not tasks: -P and -L are accepted only to report that. */
+/* For tools whose keys are not tasks: -P and -L are accepted only to report that they do not apply. */
 static const struct option_row taskless_key_rows[] = {
 	HEADING("Grouping:", HELP_GROUPING),
 	BY_ROW,

@@ -13,7 +13,7 @@
 #include "cli/prescan.h"
 #include "report/diag.h"
 
-/* Whether it was a probe of bcc's trace: then it is answered. */
+/* Whether the argument is a probe of bcc's trace; if so, reports how to write it here. */
 static bool is_bcc_probe(const char *arg)
 {
 	char *line = strcmp(program_invocation_short_name, "trace") ? NULL : bcc_probe__here(arg);
@@ -127,8 +127,8 @@ static u64 heat_interval_ns(const struct cli *cli)
 }
 
 /*
- * The format that the name of -o says, if none is given. A picture is a heat map where there are distributions; tools
- * with stacks, whose pictures are others, have theirs from stack_options__check().
+ * Sets the format by the name of -o if none is given. A picture is a heat map if the tool has distributions; pictures
+ * of tools with stacks are set by stack_options__check().
  */
 static void settle_format(struct cli *cli, const struct cli_spec *spec)
 {

@@ -36,7 +36,7 @@ error_t order__parse(const char **order, const char *const *column, size_t n, co
 
 #define MOST_COLUMNS 64
 
-/* The time of a maximum belongs to it. */
+/* Rows cannot be sorted by the time of a maximum, which belongs to the maximum. */
 static bool sorts(const struct column *c)
 {
 	return c->role != ROLE_AT;

@@ -11,7 +11,7 @@
 #include "report/diag.h"
 #include "report/replace.h"
 
-/* The end of an existing file. Never through a symbolic link, and never blocks. */
+/* Opens an existing file for appending, never through a symbolic link, and without blocking. */
 static int open_end(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
@@ -38,7 +38,7 @@ static int open_output(struct replacement *r, const char *path, bool append)
 	return fd;
 }
 
-/* Whether the file can be replaced. It stays until there is a report to write. */
+/* Whether the file can be replaced. It is kept until there is a report to write. */
 static int check_output(const char *path)
 {
 	struct replacement tried = {};
@@ -69,7 +69,7 @@ static int open_metrics(const struct cli *cli, struct writer *w)
 	return err;
 }
 
-/* -n output is text. */
+/* The output of -n is text. */
 static enum report_format format_of(const struct cli *cli)
 {
 	return cli->format == FORMAT_HTML && cli->explain ? FORMAT_TEXT : cli->format;
@@ -93,7 +93,7 @@ static int check_page(const struct cli *cli, const struct writer *w)
 	return -EINVAL;
 }
 
-/* A picture by its name, of what has none. */
+/* Refuses a picture, requested by the name of -o, of a report that has none. */
 static int check_picture(const struct cli *cli)
 {
 	if (cli->format != FORMAT_TEXT || cli->has_format || !cli__output_ends_with(cli, ".svg"))
@@ -135,7 +135,7 @@ int cli__open_writer(const struct cli *cli, struct writer *w)
 	setvbuf(w->file, NULL, _IOLBF, 0);
 	w->terminal = terminal__of(w->file);
 	w->brief = w->terminal.columns && !cli->verbose;
-	if (cli->top)           /* --top is given: show those rows */
+	if (cli->top)           /* all rows of --top are shown */
 		w->terminal.rows = 0;
 	return 0;
 }

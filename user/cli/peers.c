@@ -14,7 +14,7 @@
 #define RUNTIMES "`tally list -x FILE` lists the USDT probes a runtime has, `tally stat` counts them"
 #define DATABASES "`tally probe -x FILE` times what is between two of its USDT probes"
 
-/* Sorted by name. tests/live/test_peers.py has each line parsed by its tool. */
+/* Sorted by name. tests/live/test_peers.py checks that the tool of each line can parse it. */
 const struct peer peers[] = {
 	{ "annotate", PERF, "profile --annotate FUNCTION", NULL },
 	{ "archive", PERF, NULL, "names are found while measuring; reports need no other files" },
@@ -224,7 +224,7 @@ const struct peer *peer__find(const char *name, const char *second)
 	return peer__find_pair(name, second) ?: find(name);
 }
 
-/* Names that are also a tool or another suite's program have "perf" before them in the table. */
+/* Names that also belong to a tool, or to a program of another suite, are prefixed with "perf" in the table. */
 const struct peer *peer__find_perf(const char *command, const char *second)
 {
 	return peer__find_pair("perf", command) ?: peer__find(command, second);

@@ -95,7 +95,7 @@ static int check_long(const struct option_table *t, struct values *values, int a
 	return note_value(t, values, k, argv[i + 1]) ?: 2;
 }
 
-/* The same for a cluster of letters, such as -Tp 1. */
+/* The same for a group of letters, such as -Tp 1. */
 static int check_short(const struct option_table *t, struct values *values, int argc, char **argv,
 		       int i)
 {

@@ -36,7 +36,7 @@ static bool is_named(const char *name, const char *text, size_t len)
 	return strlen(name) == len && !strncmp(text, name, len);
 }
 
-/* 0: unknown name. */
+/* Returns 0 for an unknown name. */
 static u32 part_named(const char *text, size_t len, const struct own_parts *own)
 {
 	size_t i;
@@ -92,7 +92,7 @@ static char *user_text(struct task_key_names *names, u32 uid)
 	return names->user ? strdup(names->user) : NULL;
 }
 
-/* Takes over text; NULL means no memory. */
+/* Takes ownership of text; NULL means no memory. */
 static int add_text(struct report_row *row, const char *name, char *text, bool label)
 {
 	const struct field f = { .name = name, .text = text, .role = label ? ROLE_LABEL : ROLE_KEY };
@@ -103,7 +103,7 @@ static int add_text(struct report_row *row, const char *name, char *text, bool l
 	return err;
 }
 
-/* The id is for programs; people see the name only. */
+/* Programs get the id; text shows only the name. */
 static int add_container(struct report_row *row, const struct cgroup_name *n)
 {
 	struct field id = {
