@@ -8,7 +8,7 @@
 
 const struct tracepoint_field *field__find(const struct tracepoint_format *format, const char *name);
 
-/* Is it an array of characters, fixed or dynamic (not a pointer)? */
+/* Whether the field is an array of characters, fixed or dynamic (not a pointer). */
 bool field_is_text(const struct tracepoint_field *f);
 bool field_is_pointer(const struct tracepoint_field *f);
 
@@ -16,18 +16,18 @@ bool field_is_pointer(const struct tracepoint_field *f);
 int field__complain(const struct tracepoint_format *format, const char *event, const struct expr *e,
 		    struct complaint *c);
 
-/* The names that the event's own output gives the numbers of a field. */
+/* Symbolic names by which the event's own output format shows the numbers of a field. */
 enum field_symbol_kind {
 	FIELD_HAS_NO_SYMBOLS,
 	FIELD_HAS_SYMBOLS,      /* a number has one name */
-	FIELD_HAS_FLAGS,        /* each bit has one, or several bits together */
+	FIELD_HAS_FLAGS,        /* each bit, or several bits together, has a name */
 };
 
 enum field_symbol_kind field__symbol_kind(const struct tracepoint_format *format, const char *field);
 /* Calls visit for each symbol, or each flag, until it returns non-zero, which is returned. */
 int field__each_symbol(const struct tracepoint_format *format, const char *field,
 		       int (*visit)(void *arg, const char *name, u64 number), void *arg);
-/* The number that is printed as name in this field (vec == TIMER). */
+/* The number that this field prints as name (vec == TIMER). */
 bool field__symbol(const struct tracepoint_format *format, const char *field, const char *name, u64 *number);
 
 /* The kernel's number of the device node at path e. Returns 0, -ENOENT, or -EINVAL (not a device). */

@@ -168,7 +168,7 @@ static size_t type_name_length(const char *text)
 	}
 }
 
-/* Is (name) followed by something that cannot be an operator? Then it is a cast. */
+/* Whether (name) is followed by something that cannot be an operator, which makes it a cast. */
 static bool is_before_operand(const char *text)
 {
 	static const char *const words[] = { "and", "or", "like", "eq", "ne", "lt", "gt", "le", "ge", "is" };

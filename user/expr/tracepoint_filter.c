@@ -24,7 +24,7 @@ static const struct tracepoint_field *find_field(const struct maker *m, const ch
 	return field__find(m->format, name);
 }
 
-/* The kernel's filter knows "comm", "CPU" and the like for every event. */
+/* Whether the kernel's filter accepts the name ("comm", "CPU", ...) for every event. */
 static bool is_everywhere(const char *name)
 {
 	return !strcmp(name, "comm") || !strcmp(name, "COMM") || !strcmp(name, "cpu") ||
@@ -78,7 +78,7 @@ static int make_number(struct maker *m, const struct expr *e)
 	return err;
 }
 
-/* The kernel accepts either quote and no escapes, so the text must lack one kind. */
+/* The kernel accepts either quote and no escapes, so the text must not contain both kinds. */
 static int make_text(struct maker *m, const struct expr *e)
 {
 	char quote = strchr(e->text, '"') ? '\'' : '"';
@@ -201,7 +201,7 @@ static int make_bits(struct maker *m, const struct expr *e)
 	if (value->number && (value->number != mask || mask & (mask - 1)))
 		return complain(m->c, -EINVAL, value->at, value->len, "the kernel's filter can only test if any "
 				"of these bits are set: FIELD & MASK");
-	/* One bit equal to itself is set; any bits equal to zero are clear. */
+	/* One bit that equals itself is set; bits that equal zero are clear. */
 	if ((e->op == EXPR_EQUAL) == !value->number)
 		fputc('!', m->out);
 	fputc('(', m->out);

@@ -69,7 +69,9 @@ static const struct {
  * --- options -----------------------------------------------------------------------------------
  */
 
-/* Calls visit with each type until it returns true, and returns whether it did; unknown if the file cannot be read. */
+/*
+ * Calls visit with each type until it returns true, and returns whether it did, or unknown if the file cannot be read.
+ */
 static bool visit_fs(bool (*visit)(void *context, const char *type), void *context, bool unknown)
 {
 	FILE *f = fopen("/proc/filesystems", "re");
@@ -94,7 +96,7 @@ static bool is_type(void *type, const char *name)
 	return !strcmp(type, name);
 }
 
-/* Does the kernel know this type now? It does if such a file system is mounted. */
+/* Whether the kernel knows this type now, as it does if such a file system is mounted. */
 static bool fs_exists(const char *type)
 {
 	return visit_fs(is_type, (void *)type, true);

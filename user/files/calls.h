@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The user-space half of bpf/files/file.bpf.h: which system calls are about files, and the options
- * that file tools share.
+ * The user-space half of bpf/files/file.bpf.h: system calls that operate on files, and the options that file tools
+ * share.
  */
 #ifndef TALLY_FILES_CALLS_H
 #define TALLY_FILES_CALLS_H
@@ -15,9 +15,9 @@
 #include "bpf/lib/file.h"
 #include "bpf/lib/syscalls.h"
 
-/* Source and caveat of their reports. */
+/* Source and caveat of reports. */
 extern const char file_calls_source[], file_calls_caveat[];
-/* Source with --waits. */
+/* Source of reports with --waits. */
 extern const char file_waits_source[];
 
 /* "read", "write", "open", "fsync", "readdir"; indexed by enum file_op. */
@@ -29,16 +29,16 @@ struct file_options {
 	bool has_mount;         /* restrict to the mount with this id */
 	u32 mount;
 	bool all_kinds;         /* include objects other than regular files and directories */
-	bool waits;             /* waits in calls, by context switches: bpf/files/file_waits.bpf.h */
+	bool waits;             /* measure waits within calls, by context switches: bpf/files/file_waits.bpf.h */
 };
 
 /* --fs, --mount, --all-kinds; --op and --waits: options of a struct file_options. */
 extern const struct option_row file_rows[], file_call_rows[];
 
 /*
- * Prepares the opened object: sets its constant calls (bpf/lib/call.bpf.h) and have_task_storage, and chooses the
- * programs: those at system calls or, with --waits, on_wait.
- * FILE_OPTIONS_SET sets the other constants. Returns 0 or a negative errno.
+ * Prepares the opened object: sets its constant calls (bpf/lib/call.bpf.h) and have_task_storage, and selects the
+ * programs: the system call programs or, with --waits, on_wait. FILE_OPTIONS_SET sets the other constants. Returns 0 or
+ * a negative errno.
  */
 int file_calls__prepare(struct bpf_object *obj, const struct host *host,
 			const struct file_options *o);

@@ -25,7 +25,7 @@ static void *close_some(void *arg)
 	return NULL;
 }
 
-/* Starts at most n threads, which take no signals. Returns how many there are. */
+/* Starts at most n threads with all signals blocked. Returns the number started. */
 static size_t start(pthread_t *thread, size_t n, struct closing *c)
 {
 	sigset_t all, before;
