@@ -40,7 +40,7 @@ static const char *const names[SCOPE_CGROUP_HIERARCHIES] = {
 	[SCOPE_CGROUP_RDMA] = "v1 rdma",             [SCOPE_CGROUP_MISC] = "v1 misc",
 };
 
-/* One mount of a cgroup file system. */
+/* A mount of a cgroup file system. */
 struct mount {
 	enum scope_hierarchy hierarchy;
 	char point[PATH_MAX];   /* mount point */
@@ -68,7 +68,7 @@ static void unescape(char *s)
 	*out = 0;
 }
 
-/* The v1 hierarchy with these mount options; 0 (v2) if they name no controller. */
+/* The v1 hierarchy with these mount options; 0 (v2) if none of them is a controller. */
 static enum scope_hierarchy v1_hierarchy(char *options)
 {
 	char *option, *rest;
@@ -121,8 +121,8 @@ static bool parse_mount(char *line, struct mount *m)
 }
 
 /*
- * Finds the mount of a hierarchy (below == NULL), or the one that contains the path below. If
- * there are several, the one nearest to the root of the hierarchy, or nearest to the path.
+ * Finds the mount of a hierarchy (below == NULL), or the mount that contains the path below. If there are several,
+ * takes the one nearest to the root of the hierarchy, or nearest to the path.
  */
 static bool find_mount(struct mount *found, enum scope_hierarchy hierarchy, const char *below)
 {
@@ -174,7 +174,7 @@ static u32 components(const char *path)
 	return n;
 }
 
-/* The directory of a name in a hierarchy. Returns 0 or a negative errno. */
+/* Finds the directory of a name in a hierarchy. Returns 0 or a negative errno. */
 static int path_in(char real[PATH_MAX], enum scope_hierarchy hierarchy, const char *name)
 {
 	struct mount m;
@@ -191,8 +191,8 @@ static int path_in(char real[PATH_MAX], enum scope_hierarchy hierarchy, const ch
 }
 
 /*
- * The directory of a name: in the default hierarchy, or in the first other one that has it. systemd's hybrid layout
- * has services in v2 beside v1 controllers.
+ * Finds the directory of a name: in the default hierarchy, or in the first other one that has it. In systemd's hybrid
+ * layout, services are in v2 beside v1 controllers.
  */
 static int path_of_name(char real[PATH_MAX], const char *option, const char *name)
 {
@@ -210,7 +210,7 @@ static int path_of_name(char real[PATH_MAX], const char *option, const char *nam
 	return err;
 }
 
-/* The directory of path: absolute, or relative to the root of a hierarchy. */
+/* Finds the directory of path: absolute, or relative to the root of a hierarchy. */
 static int absolute_path(char real[PATH_MAX], const char *option, const char *path)
 {
 	struct statfs fs;
@@ -290,13 +290,13 @@ char *cgroup__mount(enum scope_hierarchy hierarchy)
 }
 
 struct cgroup_visit {
-	const char *begins;     /* without a slash in front */
+	const char *begins;     /* without a leading slash */
 	int (*visit)(void *context, const char *name);
 	void *context;
 	char name[PATH_MAX];
 };
 
-/* Whether one begins with the other: otherwise no name below this one matches. */
+/* Whether one begins with the other; if not, no name below this one can match. */
 static bool is_on_the_way(const char *name, const char *begins)
 {
 	size_t n = strlen(name), m = strlen(begins);
@@ -304,7 +304,7 @@ static bool is_on_the_way(const char *name, const char *begins)
 	return !strncmp(name, begins, n < m ? n : m);
 }
 
-/* Visits the cgroups below v->name, which has len bytes. fd is its directory, and is closed. */
+/* Visits the cgroups below v->name, which has len bytes. fd is its directory; closes it. */
 static int visit_below(struct cgroup_visit *v, int fd, size_t len)
 {
 	DIR *dir = fdopendir(fd);
@@ -352,7 +352,7 @@ struct rest_visit {
 	void *context;
 };
 
-/* Passes on the names that the default hierarchy does not have. */
+/* Passes on names that are missing in the default hierarchy. */
 static int visit_rest(void *context, const char *name)
 {
 	const struct rest_visit *rest = context;

@@ -10,7 +10,7 @@
 #include "host/cgroup.h"
 #include "host/user.h"
 
-/* Bounds memory on machines that make and remove cgroups all the time. */
+/* Bounds memory on machines that create and remove cgroups all the time. */
 #define MOST_NAMES 4096
 
 static void name__free(struct cgroup_name *n)
@@ -25,7 +25,7 @@ static void name__free(struct cgroup_name *n)
 }
 
 /*
- * --- one ---------------------------------------------------------------------------------------
+ * --- one cgroup --------------------------------------------------------------------------------
  */
 
 /* The name of a user, or the number. */
@@ -90,8 +90,8 @@ static void name_removed(struct cgroup_name *n)
 }
 
 /*
- * For a moment, a cgroup that is being removed still has an id, and a path with " (deleted)" behind it. A second lookup
- * tells it from one that is called so.
+ * While a cgroup is being removed, it briefly still has an id, and a path that ends in " (deleted)". A second lookup
+ * distinguishes it from a cgroup with such a name.
  */
 static char *path_of(const struct cgroup_names *names, u64 id)
 {
@@ -105,7 +105,7 @@ static char *path_of(const struct cgroup_names *names, u64 id)
 	return cgroup__path(names->hierarchy, id);
 }
 
-/* Takes the path over. */
+/* Takes ownership of path. */
 static struct cgroup_name *new_name(struct cgroup_names *names, u64 id, char *path)
 {
 	struct cgroup_name *n = calloc(1, sizeof(*n));
@@ -129,7 +129,7 @@ static struct cgroup_name *new_name(struct cgroup_names *names, u64 id, char *pa
 }
 
 /*
- * --- all ---------------------------------------------------------------------------------------
+ * --- all cgroups -------------------------------------------------------------------------------
  */
 
 static bool has_id(const void *array, u32 index, const void *key)
@@ -227,7 +227,7 @@ int cgroup_names__first(struct cgroup_names *names, u64 id, u32 parts, u64 *firs
 	return err;
 }
 
-/* Failed lookups are forgotten: another report may succeed. */
+/* Forgets failed lookups, which may succeed in another report. */
 void cgroup_names__begin(struct cgroup_names *names)
 {
 	struct cgroup_name **old = names->name;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names of the cgroups of a measurement: path, container, unit. A cgroup is looked up when a report first has it, and
- * keeps its name for the rest of the run, even after it was removed (the kernel never reuses an id). If it was removed
- * before that, all three are "(removed, id N)".
+ * Names of the cgroups of a measurement: path, container, unit. A cgroup is looked up when a report first contains it,
+ * and keeps its name for the rest of the run, even after it was removed (the kernel never reuses an id). If it was
+ * removed before the lookup, all three are "(removed, id N)".
  *
- * The container or unit of a cgroup without one is "-".
+ * If a cgroup is in no container or unit, that name is "-".
  */
 #ifndef TALLY_HOST_CGROUP_NAMES_H
 #define TALLY_HOST_CGROUP_NAMES_H
@@ -21,8 +21,8 @@ struct cgroup_name {
 	bool is_removed;
 	char *path;
 	/*
-	 * The runtime's name, or the first digits of the id. USER/ precedes those of a user, OUTER/, an id, those
-	 * inside another container.
+	 * The runtime's name, or the first digits of the id. USER/ precedes containers of a user; OUTER/, an id,
+	 * precedes containers inside another container.
 	 */
 	char *container;
 	char *container_id;     /* the first digits, or the name of an LXC container, machine or pod */
@@ -39,21 +39,21 @@ struct cgroup_names {
 	struct table by_id, by_text;
 };
 
-/* Which names two cgroups must share to be the same in a report. */
+/* The names that two cgroups must share to be merged in a report. */
 enum cgroup_names_part {
 	CGROUP_CONTAINER = 1 << 0,
 	CGROUP_UNIT = 1 << 1,
 };
 
-/* The result stays valid until the next cgroup_names__begin(). NULL: out of memory. */
+/* The result stays valid until the next cgroup_names__begin(). NULL: no memory. */
 const struct cgroup_name *cgroup_names__find(struct cgroup_names *names, u64 id);
 
 /* Adds an unknown cgroup with its path (NULL: it was removed), without a lookup. Returns 0 or -ENOMEM. */
 int cgroup_names__tell(struct cgroup_names *names, u64 id, const char *path);
 
 /*
- * *first = the first cgroup this report asked for among those with the same container, unit, or both (parts: enum
- * cgroup_names_part, ORed; constant within a report). Returns 0 or -ENOMEM.
+ * Sets *first to the first cgroup, among those requested in this report, that has the same container, unit, or both
+ * (parts: enum cgroup_names_part, ORed; constant within a report). Returns 0 or -ENOMEM.
  */
 int cgroup_names__first(struct cgroup_names *names, u64 id, u32 parts, u64 *first);
 

@@ -7,7 +7,7 @@
 
 #include "base/numbers.h"
 
-/* A component of a path, not ended by a zero. */
+/* A component of a path, not NUL-terminated. */
 struct part {
 	const char *text;
 	size_t n;
@@ -36,7 +36,7 @@ static bool is(const struct part *p, const char *text)
 	return p->n == strlen(text) && begins(p, text);
 }
 
-/* Strips prefix and suffix. Returns false, without a change, if p lacks one of them or nothing would be left. */
+/* Strips prefix and suffix. Returns false, with *p unchanged, if one of them is missing or nothing would be left. */
 static bool strip(struct part *p, const char *prefix, const char *suffix)
 {
 	size_t before = strlen(prefix), after = strlen(suffix);
@@ -79,7 +79,7 @@ static bool is_id(const struct part *p)
 	return p->n == CONTAINER_ID_LEN && consists_of(p, DIGITS);
 }
 
-/* With systemd each container has a scope; without it, the names lack ".scope". */
+/* With systemd each container has a scope unit; without it, the names lack ".scope". */
 static const struct {
 	const char *prefix;
 	enum container_runtime runtime;
@@ -92,7 +92,7 @@ static const struct {
 	{ "crio-", CONTAINER_CRIO },
 };
 
-/* libpod-conmon-ID and crio-conmon-ID are monitors outside the container: conmon-ID is no id. */
+/* libpod-conmon-ID and crio-conmon-ID are monitors outside the container, so conmon-ID is not accepted as an id. */
 static bool find_prefixed(struct container *c, const struct part *p)
 {
 	struct part id;
@@ -108,7 +108,7 @@ static bool find_prefixed(struct container *c, const struct part *p)
 	return false;
 }
 
-/* An id alone, or SLICE:RUNTIME:ID, which runtimes make that are told to use systemd and do not. */
+/* An id alone, or SLICE:RUNTIME:ID, a directory of runtimes that are configured to use systemd but do not. */
 static bool find_bare(struct container *c, const struct part *p, const struct part *before)
 {
 	struct part id = *p;
@@ -177,7 +177,7 @@ static bool find_machine(struct container *c, const struct part *p)
 	return put(c->id, &name) && unescape(c->id) && has_name(c);
 }
 
-/* podUID, or with systemd kubepods-burstable-podUID.slice, in which each '-' of the UID is a '_'. */
+/* podUID, or with systemd kubepods-burstable-podUID.slice, where each '-' of the UID became a '_'. */
 static bool find_pod(struct container *c, const struct part *p)
 {
 	struct part uid = *p;
@@ -221,7 +221,7 @@ static void note_user(struct container *c, const struct part *p)
 	memcpy(digits, uid.text, uid.n);
 	digits[uid.n] = 0;
 	if (parse_u64_between(digits, 1, UINT32_MAX - 1, &number))
-		return;         /* root's are the system's */
+		return;         /* root's containers belong to the system */
 	c->has_user = true;
 	c->uid = number;
 }
@@ -238,7 +238,7 @@ bool container__find(struct container *c, const char *path)
 		if (find_prefixed(&next, &p) || find_bare(&next, &p, &before) ||
 		    find_lxc(&next, &p, &before) || find_machine(&next, &p) ||
 		    (in_pods && find_pod(&next, &p))) {
-			/* A pod is no container around its containers. */
+			/* A pod does not count as an outer container. */
 			if (found && seen.runtime != CONTAINER_POD)
 				snprintf(next.outer, sizeof(next.outer), "%.*s", container__shown(&seen), seen.id);
 			seen = next;
@@ -287,7 +287,7 @@ bool unit__find(char text[CONTAINER_NAME_SIZE], const char *path)
 	struct part unit = {}, slice = {}, p;
 
 	for (p = next_part(&path); p.n; p = next_part(&path)) {
-		/* systemd prefixes '_' to names that clash with files of the cgroup (cg_escape()). */
+		/* systemd prepends '_' to names that clash with files of the cgroup (cg_escape()). */
 		strip(&p, "_", "");
 		if (is_running_unit(&p))
 			unit = p;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The container and the systemd unit of a cgroup, by its path alone. Runtimes and systemd name the directories they
- * make after what runs in them; container.c has a table of these names.
+ * The container and the systemd unit of a cgroup, by its path alone. Runtimes and systemd name the directories that
+ * they create after the contents; container.c has a table of these names.
  *
- * Paths are untrusted: a process that may make cgroups can give them any name. A component that no runtime would have
- * made is ignored. A user or a container that owns a part of the tree can name a cgroup there like a container of
- * somebody else; struct container therefore tells whose part of the tree it is in, so that the two are never taken for
- * one.
+ * Paths are untrusted: a process that may create cgroups can give them any name. A component that no runtime would have
+ * created is ignored. A user or a container that owns a part of the tree can give a cgroup there the name of someone
+ * else's container. struct container therefore records whose part of the tree it is in, so that the two are never
+ * confused.
  */
 #ifndef TALLY_HOST_CONTAINER_H
 #define TALLY_HOST_CONTAINER_H
@@ -16,9 +16,9 @@
 enum container_runtime {
 	CONTAINER_DOCKER,
 	CONTAINER_PODMAN,
-	CONTAINER_CONTAINERD,   /* below Kubernetes (CRI), or of nerdctl */
+	CONTAINER_CONTAINERD,   /* below Kubernetes (CRI), or created by nerdctl */
 	CONTAINER_CRIO,
-	CONTAINER_UNKNOWN,      /* an id, of a runtime that the path does not name */
+	CONTAINER_UNKNOWN,      /* an id, of a runtime that is not named in the path */
 	CONTAINER_LXC,          /* LXD and Incus, too */
 	CONTAINER_MACHINE,      /* of systemd-machined: systemd-nspawn, libvirt */
 	CONTAINER_POD,          /* the cgroup of a pod, outside its containers */
@@ -26,20 +26,20 @@ enum container_runtime {
 
 #define CONTAINER_ID_LEN 64             /* digits of an id */
 #define CONTAINER_SHORT_LEN 12          /* digits that reports show */
-#define CONTAINER_NAME_SIZE 256         /* NAME_MAX and the end */
+#define CONTAINER_NAME_SIZE 256         /* NAME_MAX and the NUL */
 
 struct container {
 	enum container_runtime runtime;
-	char id[CONTAINER_NAME_SIZE];   /* all digits of an id, or the name: of LXC, of a machine, "podUID" */
-	char outer[CONTAINER_NAME_SIZE];        /* the container around it, as reports show its id; "": none */
-	bool has_user;                  /* it is below the host's user-UID.slice: the runtime is that user's */
+	char id[CONTAINER_NAME_SIZE];   /* all digits of an id, or the name of an LXC container, machine or "podUID" */
+	char outer[CONTAINER_NAME_SIZE];        /* id of the container around it, as in reports; "": none */
+	bool has_user;                  /* below the host's user-UID.slice: the runtime belongs to that user */
 	u32 uid;
 };
 
 /* Finds the innermost container in a path (cgroup__path()). Returns false, with *c untouched, if there is none. */
 bool container__find(struct container *c, const char *path);
 
-/* How many characters of the id reports show: CONTAINER_SHORT_LEN digits, or all of a name. */
+/* Number of characters of the id that reports show: CONTAINER_SHORT_LEN digits, or the whole name. */
 int container__shown(const struct container *c);
 
 /*

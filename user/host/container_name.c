@@ -21,7 +21,7 @@
  * --- the child ---------------------------------------------------------------------------------
  */
 
-/* How to search a file, and for whom. */
+/* How to search a file, and for which container. */
 struct question {
 	const char *(*find)(const json_t *file, const char *id);
 	const char *id;
@@ -38,7 +38,7 @@ static const char *find_docker(const json_t *file, const char *id)
 	return name + (*name == '/');
 }
 
-/* containers.json of all of them: [{ "id": "...", "names": ["web"], ... }, ...]. */
+/* containers.json of all containers: [{ "id": "...", "names": ["web"], ... }, ...]. */
 static const char *find_podman(const json_t *file, const char *id)
 {
 	const json_t *each;
@@ -53,7 +53,7 @@ static const char *find_podman(const json_t *file, const char *id)
 	return NULL;
 }
 
-/* Reads the whole file. Returns NULL if it is empty or too large, or without memory. */
+/* Reads the whole file. Returns NULL if it is empty or too large, or if there is no memory. */
 static char *read_all(int fd, size_t *size)
 {
 	struct stat st;
@@ -91,7 +91,7 @@ static void tell_name(struct answer *answer, void *arg)
  * --- files -------------------------------------------------------------------------------------
  */
 
-/* Users could put links or file systems there that lead elsewhere or hang. */
+/* Opens a file below a home directory, where users could put links or file systems that lead elsewhere or hang. */
 static int open_below(const char *home, const char *path, struct stat *st)
 {
 	const struct opener_path what = {
@@ -155,7 +155,7 @@ static char *name_in(struct container_files *files, const struct container *c, c
 
 	if (fd < 0)
 		return NULL;
-	/* jansson seeds its hash when it makes its first object, from a file that the child may not open. */
+	/* jansson seeds its hash on creation of the first object, from a file that the child may not open. */
 	json_object_seed(0);
 	if (!confined__run(tell_name, (void *)q, &fd, 1, &files->allowance, &answer, &n) && is_name(answer, n))
 		name = strndup(answer, n);
@@ -173,7 +173,7 @@ static char *docker_name(struct container_files *files, const struct container *
 	return name_in(files, c, path, &q);
 }
 
-/* Volatile containers (--rm) have a file of their own. */
+/* Volatile containers (--rm) are listed in a separate file. */
 static char *podman_name(struct container_files *files, const struct container *c)
 {
 	const struct question q = { find_podman, c->id };

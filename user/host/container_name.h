@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names of containers, from the files of their runtime: Docker's and Podman's, those of the system and of users who run
+ * Names of containers, from the files of their runtime: Docker's and Podman's, both system-wide and of users who run
  * them without root. CRI runtimes document no such file.
  *
  * The files are parsed in a child without rights (base/confined.h). They must belong to root, or to the user whose
@@ -13,9 +13,7 @@
 #include "base/types.h"
 #include "host/container.h"
 
-/*
- * Limits on the size of a file, and on the time that all lookups of a run take together; after that reports show ids.
- */
+/* Limits on the size of a file, and on the total time of all lookups of a run; once it is used up, reports show ids. */
 #define CONTAINER_FILE_BYTES (16ULL << 20)
 #define CONTAINER_NAMES_NS (5 * NSEC_PER_SEC)
 
@@ -26,8 +24,8 @@ struct container_files {
 };
 
 /*
- * Returns the name in new memory: a letter or digit, then letters, digits and "_.-", the names that the runtimes
- * accept. NULL: no file has a name. Containers inside other containers are not looked up.
+ * Returns the name in new memory: a letter or digit, then letters, digits and "_.-", as accepted by the runtimes. NULL
+ * if no file has a name. Containers inside other containers are not looked up.
  */
 char *container__name(struct container_files *files, const struct container *c);
 

@@ -42,7 +42,7 @@ void cpu_stat__parse(struct cpu_stat *s, const char *text)
 	}
 }
 
-/* Reads a small kernel file. Returns false if there is none. */
+/* Reads a small kernel file. Returns false if it does not exist. */
 static bool read_text(char text[TEXT_MAX], const char *folder, const char *name)
 {
 	char path[PATH_MAX];
@@ -74,7 +74,7 @@ static int add(struct cpu_stats *s, const FTSENT *e, const char *below)
 	struct cpu_stat stat = { .id = e->fts_statp->st_ino };
 	char text[TEXT_MAX];
 
-	/* Without the controller, or with a kernel without quotas, there is no accounting. */
+	/* There is no accounting without the controller, or on a kernel without quotas. */
 	if (!read_text(text, e->fts_path, "cpu.stat") || !strstr(text, "nr_periods "))
 		return 0;
 	cpu_stat__parse(&stat, text);

@@ -32,7 +32,7 @@ struct cpu_stats {
  */
 int cpu_stats__read(struct cpu_stats *s);
 
-/* NULL: none with that id. */
+/* NULL if there is none with that id. */
 const struct cpu_stat *cpu_stats__find(const struct cpu_stats *s, u64 id);
 void cpu_stats__free(struct cpu_stats *s);
 
