@@ -6,8 +6,8 @@
 #include "base/types.h"
 
 /*
- * "ENOENT" for 2; also kernel-internal ones ("ERESTARTSYS" for 512: a signal interrupted a call,
- * which is restarted or returns EINTR). NULL: unknown.
+ * "ENOENT" for 2; also kernel-internal errors ("ERESTARTSYS" for 512: a signal interrupted a call, which is restarted
+ * or returns EINTR). NULL if unknown.
  */
 const char *errno_name(int error);
 

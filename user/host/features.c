@@ -21,7 +21,7 @@
 #include "report/diag.h"
 #include "types/tracefs.h"
 
-/* A function made for such tests: net/bpf/test_run.c, since 5.5. */
+/* A function that exists for such tests: net/bpf/test_run.c, since 5.5. */
 #define TEST_FUNCTION "bpf_fentry_test1"
 
 static const struct bpf_insn do_nothing[] = {
@@ -81,7 +81,7 @@ static enum feature_status probe_tp_btf(char *detail)
 static enum feature_status probe_fentry(char *detail)
 {
 	(void)detail;
-	/* Not attached then: the kernel would warn (host/probing.h). */
+	/* Do not attach if ftrace is off: the kernel would warn (host/probing.h). */
 	return ftrace_is_off() ? FEATURE_MISSING : probe_tracing(BPF_TRACE_FENTRY, TEST_FUNCTION);
 }
 
@@ -107,7 +107,7 @@ static enum feature_status probe_jit(char *detail)
 	return err || line[0] != '0' ? FEATURE_OK : FEATURE_MISSING;
 }
 
-/* Whether perf has registered this PMU. */
+/* Whether perf has a PMU of this name. */
 static enum feature_status has_pmu(const char *name)
 {
 	char path[128];
@@ -167,8 +167,8 @@ static enum feature_status probe_kprobe_multi(char *detail)
 }
 
 /*
- * The link fails either way: with EBADF, since its file is a directory, if the kernel knows the
- * type, otherwise with EINVAL. 48 is BPF_TRACE_UPROBE_MULTI.
+ * Creating the link always fails: with EBADF, since its file is a directory, if the kernel knows the type, otherwise
+ * with EINVAL. 48 is BPF_TRACE_UPROBE_MULTI.
  */
 static enum feature_status probe_uprobe_multi(char *detail)
 {

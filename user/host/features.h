@@ -11,7 +11,7 @@
 enum feature_status {
 	FEATURE_OK,
 	FEATURE_MISSING,
-	FEATURE_NOT_PERMITTED,  /* cannot be tested, or not be used, with our rights */
+	FEATURE_NOT_PERMITTED,  /* cannot be tested, or not used, with our rights */
 	FEATURE_STATUSES,
 };
 
@@ -19,7 +19,7 @@ struct feature {
 	const char *name;
 	/* Returns the status; may write findings to detail[FEATURE_DETAIL]. */
 	enum feature_status (*probe)(char *detail);
-	const char *lost;       /* what tools cannot do without it, or do differently */
+	const char *lost;       /* what tools cannot do, or do differently, without it */
 	const char *remedy;     /* how to get it */
 };
 
@@ -35,15 +35,15 @@ extern const size_t feature_count;
 /* Tests the feature of that name. FEATURE_MISSING for an unknown name. */
 enum feature_status feature__probe(const char *name);
 
-/* After a load that failed: hints at each setting of this machine for which kernels refuse programs. */
+/* After a load that failed: prints a hint for each setting of this machine that makes kernels refuse programs. */
 void features__hint_at_settings(void);
 
 #define FEATURE_HINT 256
 
-/* The hint at the first such setting. False: there is none. */
+/* Writes the hint for the first such setting. Returns false if there is none. */
 bool features__describe_setting(char text[FEATURE_HINT]);
 
-/* Is it known that nobody can probe functions of this kernel? Without the rights to test it, it is not. */
+/* Whether this kernel is known to allow no probes of its functions. False without the rights to test it. */
 bool features__lack_functions(void);
 
 const char *feature_status_name(enum feature_status status);

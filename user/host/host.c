@@ -61,7 +61,7 @@ static bool is_namespace(const char *path, ino_t inode)
 {
 	struct stat st;
 
-	return stat(path, &st) || st.st_ino == inode;   /* the kernel has no such namespaces */
+	return stat(path, &st) || st.st_ino == inode;   /* missing: the kernel has no such namespaces */
 }
 
 int host__read(struct host *host)
@@ -219,8 +219,8 @@ int read_line(const char *path, char *line, size_t size)
 }
 
 /*
- * Memory with addresses of more than 48 bits is only given to those who name one. The program's name is
- * at the upper end of its stack, which is near that of all other memory.
+ * The kernel maps memory beyond 48 bits only for a hint address in that range. The name of the executable is at the
+ * upper end of the stack, which is near the end of all other memory.
  */
 u32 host__address_bits(void)
 {

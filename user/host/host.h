@@ -51,8 +51,8 @@ int host__check_rights(const struct host *host);
 u64 host__threads(void);
 
 /*
- * Number of bits of user addresses, as the kernel is built and the processor can: 36 to 48 on arm64, or
- * 52, of which programs have to ask for those above 48.
+ * Number of bits of user addresses that the kernel's configuration and the processor allow: 36 to 48 on arm64, or 52,
+ * where programs must ask for addresses above 48 bits.
  */
 u32 host__address_bits(void);
 
@@ -64,8 +64,8 @@ u32 host__address_bits(void);
 void host__allow_files(size_t n);
 
 /*
- * Checks that n more files can be opened, raising the limit as host__allow_files() does. Returns 0,
- * or reports the limit and returns -EMFILE.
+ * Checks that n more files can be opened, raising the limit as host__allow_files() does. Returns 0, or -EMFILE after
+ * reporting the limit.
  */
 int MUST_CHECK host__need_files(size_t n);
 
@@ -73,8 +73,8 @@ int MUST_CHECK host__need_files(size_t n);
 int MUST_CHECK host__check_files(size_t n);
 
 /*
- * Checks that the kernel provides its types (BTF), which programs need. Returns 0, or reports what
- * is missing and returns -EOPNOTSUPP.
+ * Checks that the kernel provides its types (BTF), which programs need. Returns 0, or -EOPNOTSUPP after reporting what
+ * is missing.
  */
 int MUST_CHECK host__check_types(void);
 

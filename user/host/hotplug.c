@@ -34,7 +34,10 @@ static bool is_online(const struct online *o, int cpu)
 	return o->bits[cpu / 64] >> (cpu % 64) & 1;
 }
 
-/* The kernel's messages about devices (kobject_uevent(9)). A user namespace's network has none. */
+/*
+ * Opens a socket for the kernel's messages about devices (kobject_uevent(9)). A network namespace that a user namespace
+ * owns gets none.
+ */
 static int open_socket(void)
 {
 	const struct sockaddr_nl kernel = { .nl_family = AF_NETLINK, .nl_groups = 1 };
@@ -125,7 +128,7 @@ static void cpu_comes(struct hotplug *h, int cpu, int (*change)(void *context, i
 		  format_value(absent, ns, UNIT_NS, false));
 }
 
-/* A CPU that went and came between two calls is in the list of those online, and its events are gone. */
+/* Messages are needed because a CPU that went and came between two calls is online again, but has lost its events. */
 static bool read_messages(struct hotplug *h, int (*change)(void *context, int cpu, bool online), void *context)
 {
 	struct sockaddr_nl from;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Replaces libbpf's bpf_btf_get_next_id(), with which it enumerates the BTFs of kernel modules.
+ * Replaces bpf_btf_get_next_id(), by which libbpf enumerates the BTFs of kernel modules.
  *
- * All our programs name kfuncs that older kernels lack (bpf/lib/preempt.bpf.h). libbpf also looks
- * for those in modules, which the kernel lists only for CAP_SYS_ADMIN. Before 1.3 (commit
- * 3f33f9a6b8f7) libbpf then fails to load the object although the kfunc is optional; Debian 12 has
- * 1.1.2. Here, as in later versions, a process that may not list modules sees none.
+ * All our programs name kfuncs that older kernels lack (bpf/lib/preempt.bpf.h). libbpf also looks for kfuncs in
+ * modules, which the kernel lists only for CAP_SYS_ADMIN. Before 1.3 (commit 3f33f9a6b8f7) libbpf then fails to load
+ * the object although the kfunc is optional; Debian 12 has 1.1.2. With this function, as in later versions, a process
+ * that may not list modules sees none.
  *
- * A shared libbpf calls it through its PLT, where the executable's definition takes precedence; for
- * a static one the Makefile passes --wrap.
+ * A shared libbpf calls the function through its PLT, where the executable's definition takes precedence; for a static
+ * one the Makefile passes --wrap.
  *
- * It also sees none while an object is loaded with a part of the kernel's BTF that those of modules
- * cannot continue (types/kernel_btf.h).
+ * It also reports no modules while an object is loaded with only a part of the kernel's BTF, which module BTFs cannot
+ * extend (types/kernel_btf.h).
  */
 #include <errno.h>
 #include <linux/bpf.h>

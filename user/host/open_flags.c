@@ -7,7 +7,7 @@
 
 #include "base/arch.h"
 
-/* Flags of several bits come before their parts. */
+/* Flags with several bits come before flags that are parts of them. */
 static const struct {
 	u64 bits;
 	const char *name;

@@ -73,7 +73,7 @@ static bool is_called(u32 pid, const char *comm, const char *name)
 
 	if (!strcmp(comm, name))
 		return true;
-	/* It is memory of the process, and may be a mapped file. */
+	/* cmdline is memory of the process, and may be a mapped file. */
 	snprintf(path, sizeof(path), "/proc/%u/cmdline", pid);
 	n = opener__read_path(path, 0, text, sizeof(text) - 1);
 	if (n <= 0)

@@ -10,7 +10,7 @@
 
 struct scope_glob;
 
-/* Whether there is such a process (tgid) or thread (tid). */
+/* Whether such a process (tgid) or thread (tid) exists. */
 bool process_exists(u32 pid);
 bool thread_exists(u32 tid);
 
@@ -18,14 +18,17 @@ bool thread_exists(u32 tid);
 
 /*
  * Calls visit with each process except this one, and its name in the kernel. Returns 0, a negative errno, or the first
- * value other than 0 that visit returns, which ends the visit.
+ * nonzero value that visit returns, which ends the visit.
  */
 int processes__visit(int (*visit)(void *context, u32 pid, const char *name), void *context);
 
-/* Whether a thread of the process has a name in the kernel that matches. */
+/* Whether the kernel's name of any thread of the process matches. */
 bool process_has_thread_named(u32 pid, const struct scope_glob *names);
 
-/* Can -p take this text for a name? Numbers are pids; in UTF-8, letters beyond ASCII begin with bytes from 0x80 on. */
+/*
+ * Whether -p can take this text as a name. Numbers are pids; in UTF-8, letters beyond ASCII begin with a byte of at
+ * least 0x80.
+ */
 static inline bool begins_process_name(const char *text)
 {
 	return isalpha((unsigned char)*text) || (unsigned char)*text >= 0x80;

@@ -15,7 +15,7 @@
 #include "host/user.h"
 #include "report/diag.h"
 
-/* Room for the live processes that following may add; a full set is counted. */
+/* Room for live processes that following may add; if the set is full, the loss is counted. */
 #define FOLLOW_PROCESSES 65536
 
 /* The kernel compares pids of the initial namespace, so tally must run in it. */
@@ -140,7 +140,7 @@ int scope__resolve(struct scope_config *config, const struct scope_options *o)
 	if (err)
 		goto out;
 	c->exclude_self = !holds(o->pids, o->npids, getpid());
-	/* Members of sets are none of ours, unless they are named. */
+	/* Our own children are not in the sets of ids unless the user named them. */
 	c->exclude_children = c->exclude_self && !o->npids && !o->ntids && !o->command_pid;
 	c->command_apart = c->exclude_children ? o->command_apart : 0;
 	c->began = began_ns();
@@ -213,7 +213,7 @@ int scope__prepare(struct bpf_object *obj, const struct scope_config *config,
 	}
 	if (!pids || !tids)
 		return -ENOENT;
-	/* Per id: its number and its address; for threads also the process. */
+	/* Two elements per id: its number and its address; for threads also the process. */
 	err = bpf_map__set_max_entries(pids, (config->follow ? FOLLOW_PROCESSES : 2) +
 				       2 * o->npids);
 	if (!err)

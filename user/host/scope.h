@@ -34,8 +34,8 @@ struct scope_options {
 };
 
 /*
- * Checks that everything named exists and fills in *config. Reports errors. Returns 0, -EINVAL for
- * invalid text, -ESRCH or -ENOENT for what does not exist, or another negative errno.
+ * Checks that every named object exists and fills in *config. Reports errors. Returns 0, -EINVAL for invalid text,
+ * -ESRCH or -ENOENT if an object does not exist, or another negative errno.
  */
 int scope__resolve(struct scope_config *config, const struct scope_options *options);
 
@@ -43,7 +43,7 @@ int scope__resolve(struct scope_config *config, const struct scope_options *opti
 int scope__prepare(struct bpf_object *obj, const struct scope_config *config,
 		   const struct scope_options *options);
 
-/* Fills the sets and tells the programs who we are, before anything is attached. */
+/* Fills the sets and tells the programs the tracer's own ids, before anything is attached. */
 int scope__fill(const struct bpf_object *obj, const struct scope_options *options);
 
 /* Whether events on this CPU are in scope (-C). */

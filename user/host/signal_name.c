@@ -40,7 +40,7 @@ char *signal_name(char text[SIGNAL_NAME_SPACE], int signal)
 	return text;
 }
 
-/* SIGRTMAX, SIGRTMAX-3: how kill(1) and systemd name the upper ones. */
+/* SIGRTMAX, SIGRTMAX-3: kill(1) and systemd count the upper signals from the top. */
 static bool from_the_top(const char *text, int *signal)
 {
 	u64 below = 0;

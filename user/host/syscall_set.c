@@ -91,7 +91,7 @@ static const struct {
 	  "clock_getres_time64" },
 };
 
-/* Aliases that strace(1) accepts, too. */
+/* Further aliases that strace(1) accepts. */
 static const struct {
 	const char *name, *class_name;
 } aliases[] = {
@@ -150,7 +150,7 @@ static u32 put_matching(struct syscall_set *set, const char *glob, bool in)
 	return n;
 }
 
-/* Copies the next word; false: none left. */
+/* Copies the next word. Returns false if none is left. */
 static bool next_word(const char **words, char word[NAME_SPACE])
 {
 	size_t len;

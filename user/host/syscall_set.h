@@ -29,15 +29,15 @@ struct syscall_set {
  */
 int syscall_set__parse(struct syscall_set *set, const char *text, struct complaint *c);
 
-/* Adds every number, also those without a name. */
+/* Adds every number, including numbers without a name. */
 void syscall_set__all(struct syscall_set *set);
 
-/* Adds the calls of more. */
+/* Adds the calls of the set more. */
 void syscall_set__add(struct syscall_set *set, const struct syscall_set *more);
 
 bool syscall_set__has(const struct syscall_set *set, enum syscall_abi abi, u32 number);
 
-/* Name of the i-th class ("file"), without the "%" that marks a class; NULL: there are no more. */
+/* Name of the i-th class ("file"), without the "%" that marks a class; NULL if there are no more. */
 const char *syscall_class_name(size_t i);
 
 /* "file, desc, ...", for messages. */

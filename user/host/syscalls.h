@@ -18,15 +18,15 @@ int syscall_number_in(enum syscall_abi abi, const char *name);
 int syscall_number(const char *name);
 
 /*
- * The same by the name of the kernel's function without "sys_", which tracepoints use ("newstat").
- * For the names that differ, see arch/x86/entry/syscalls/syscall_64.tbl.
+ * The same by the name of the kernel's function without "sys_", as in tracepoints ("newstat"). For the names that
+ * differ, see arch/x86/entry/syscalls/syscall_64.tbl.
  */
 int syscall_number_of_entry(const char *name);
 
 /* Sets the element of that call in each table that has it. */
 void syscall_mark(u8 calls[SYSCALL_ABIS][SYSCALL_NUMBERS], const char *name, u8 mark);
 
-/* NULL: unknown number. */
+/* NULL for an unknown number. */
 const char *syscall_name(enum syscall_abi abi, u32 number);
 
 #endif /* TALLY_HOST_SYSCALLS_H */

@@ -12,7 +12,7 @@
  */
 #define LEAST_TASKS 16384
 
-/* Decided by version: a kernel with a backport uses the hash, which works everywhere. */
+/* Decided by version: a kernel with a backport uses the hash, which works on all kernels. */
 bool task_state__in_storage(const struct host *host)
 {
 	return host->version >= KERNEL_VERSION(5, 13, 0);

@@ -14,7 +14,7 @@
  */
 int task_state__prepare(struct bpf_object *obj, const char *name, const struct host *host);
 
-/* For a state that no program of the run uses: neither maps nor program are loaded. The same errors. */
+/* For a state that no program of the run uses: neither its maps nor its program are loaded. Returns the same errors. */
 int task_state__leave_out(struct bpf_object *obj, const char *name);
 
 /* The value of have_task_storage: task storage exists, so no hash is needed. */

@@ -23,7 +23,7 @@ static const char *home_in(const struct passwd *pw)
 
 #ifdef TALLY_STATIC
 
-/* The part that take() picks from the entry of a name, or of *uid if name is NULL, in new memory. */
+/* Copies the part that take() picks from the entry of a name, or of *uid if name is NULL, to new memory. */
 static int find(const char *name, u32 *uid, const char *(*take)(const struct passwd *pw), char **taken)
 {
 	FILE *f = fopen("/etc/passwd", "re");

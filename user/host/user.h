@@ -13,7 +13,7 @@
 /* The uid of a user name or of a number as text. Returns 0 or -ENOENT. */
 int user_id(const char *text, u32 *uid);
 
-/* The name of a uid; allocated, not escaped. NULL: none. */
+/* The name of a uid; allocated, not escaped. NULL if it has no name. */
 char *user_name(u32 uid);
 
 /* The home directory of a uid in new memory; NULL if it has no entry. */
