@@ -23,8 +23,8 @@
 #define MOST_FILES 256
 
 /*
- * Limit of code objects with names at a time, since a process can create code endlessly. Strings
- * are kept to the end, each once.
+ * Limit on code objects with names at a time, since a process can create code endlessly. Strings are kept until the
+ * end, each once.
  */
 #define MOST_CODES (1U << 20)
 #define MOST_TEXT_BYTES (64U << 20)
@@ -60,7 +60,7 @@ static bool same_file(const struct python_known_file *f, const struct stat *st)
 	       f->changed.tv_nsec == st->st_ctim.tv_nsec;
 }
 
-/* NULL: no memory, or too many. */
+/* NULL: no memory, or too many files. */
 static const struct python_known_file *find_file(struct python *p, int fd)
 {
 	struct python_known_file *f = p->file;
@@ -82,8 +82,7 @@ static const struct python_known_file *find_file(struct python *p, int fd)
 }
 
 /*
- * For a file mapped at start from this offset: *bias is the difference between its mapped and own
- * addresses.
+ * For a file mapped at start from this offset: sets *bias to the difference between its mapped and its own addresses.
  */
 static int find_bias(const struct python_file *f, const struct symbols_code *code, u64 *bias)
 {
@@ -162,7 +161,7 @@ static int compare_texts(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-/* Takes ownership of a string and returns its unique copy. NULL: no memory, or text was NULL. */
+/* Takes ownership of a string and returns its unique copy. Returns NULL without memory, or if text is NULL. */
 static const char *intern(struct python *p, char *text)
 {
 	bool has_room = p->text_bytes < MOST_TEXT_BYTES;
@@ -188,7 +187,7 @@ static struct python_known_code *find_code(const struct python *p, u32 number)
 	return known < 0 ? NULL : &p->code[known];
 }
 
-/* NULL: no memory, or too many. */
+/* NULL: no memory, or too many code objects. */
 static struct python_known_code *make_code(struct python *p, u32 number)
 {
 	struct python_known_code *c = find_code(p, number);
@@ -212,7 +211,7 @@ static void drop_lines(struct python *p, struct python_known_code *c)
 	c->nlines = 0;
 }
 
-/* Without a line table, frames show the line where the function begins. */
+/* Without a line table, frames show the first line of the function. */
 static void keep_lines(struct python *p, struct python_known_code *c, const u8 *lines, u32 n)
 {
 	drop_lines(p, c);
@@ -276,7 +275,7 @@ void python__forget_over(struct python *p, u64 before_ns)
 	p->ncodes = n;
 	table__free(&p->by_number);
 	p->by_number = (struct table){};
-	/* Without memory for the index, missing entries have no names. */
+	/* If there is no memory for the index, missing entries have no names. */
 	for (i = 0; i < n; i++)
 		table__add(&p->by_number, table_hash(0, &p->code[i].number, sizeof(p->code[i].number)), i);
 }

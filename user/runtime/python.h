@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CPython frames in stacks (bpf/lib/python.h): tells programs where to look in which process, and
- * resolves the frames that they found. The programs send a code object's strings with the first
- * stack that contains it: nothing is read from a process here, and it may be gone.
+ * CPython frames in stacks (bpf/lib/python.h): tells programs where to look in which process, and resolves the frames
+ * that they found. The programs send a code object's strings with the first stack that contains it, so nothing is read
+ * from a process here, and the process may have ended.
  *
  * Interpreters are found by file name, *python*; a process without rights reads each file once.
  */
@@ -59,17 +59,17 @@ void python__end(struct python *p);
 /* Checks a process that symbols__see() has seen for an interpreter. Returns 0 or -ENOMEM. */
 int python__see(struct python *p, u32 pid);
 
-/* Reads the data that programs have sent. Call before looking up words. Returns 0 or a negative errno. */
+/* Reads the data that programs have sent. Call before resolving words. Returns 0 or a negative errno. */
 int python__read(struct python *p);
-/* Forgets the code of programs that had ended by then, whose stacks have been resolved. */
+/* Forgets the code of programs that had ended by that time. Call once their stacks are resolved. */
 void python__forget_over(struct python *p, u64 before_ns);
 int python__epoll_fd(const struct python *p);
 
 void python__find(struct python *p, u64 word, struct python_frame *found);
 
 /*
- * Is the frame run by a call of its own of a C function, of which the word does not tell the place? Then that function
- * is at these addresses.
+ * Whether the frame is run by its own call of a C function that the word does not locate in the stack. If so,
+ * [*runs, *runs_end) are the addresses of that function.
  */
 bool python__is_object(const struct python *p, u64 word, u64 *runs, u64 *runs_end);
 

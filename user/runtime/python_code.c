@@ -75,7 +75,7 @@ static int take_signed(struct cursor *c)
 	return n & 1 ? -(int)(n >> 1) : (int)(n >> 1);
 }
 
-/* The line increment of an entry; skips its other data. */
+/* Returns the line increment of an entry, and skips its other data. */
 static int take_entry(struct cursor *c, u32 kind)
 {
 	int lines = 0;
@@ -125,7 +125,7 @@ static u32 line_by_locations(struct cursor c, u32 first_line, u32 instruction)
 	return 0;
 }
 
-/* Pairs: how many bytes of instructions further (unsigned), and how many lines (signed). */
+/* The table has pairs: the distance to the next instruction in bytes (unsigned), and in lines (signed). */
 static u32 line_by_lnotab(struct cursor c, u32 first_line, u32 instruction)
 {
 	u32 line = first_line;
@@ -142,7 +142,7 @@ static u32 line_by_lnotab(struct cursor c, u32 first_line, u32 instruction)
 
 #define NO_LINE -128
 
-/* Pairs: how many bytes of instructions have that line, and how many lines it is further. */
+/* The table has pairs: the number of bytes of instructions on a line, and the distance to that line. */
 static u32 line_by_linetable(struct cursor c, u32 first_line, u32 instruction)
 {
 	u32 line = first_line;

@@ -8,10 +8,10 @@
 
 #include "runtime/python_layout.h"
 
-/* The child's answer. Its members' types have no invalid values. */
+/* The child's answer. Its member types have no invalid values. */
 struct found {
 	u64 runtime, code_type, text_type, bytes_type, version_at;
-	u64 since_3_9, since_3_10;      /* functions that came with these releases */
+	u64 since_3_9, since_3_10;      /* functions added by these releases */
 	u64 runs, runs_size;
 	u32 version;
 	u32 nhead;
@@ -55,7 +55,7 @@ static ssize_t read_at(const struct elf_file *f, u64 address, void *to, size_t s
 	return pread(f->fd, to, size, offset);
 }
 
-/* Up to 3.10 an interpreter does not tell its version, but what it exports does. 0: before 3.9. */
+/* Up to 3.10 an interpreter does not publish its version, but its exported functions show it. Returns 0 before 3.9. */
 static u32 find_version(const struct found *found, const struct elf_file *f)
 {
 	u32 version;

@@ -29,7 +29,7 @@ struct python_file {
  */
 int python_file__read(struct python_file *f, int fd, struct allowance *allowance);
 
-/* Its parts: build the answer, of size bytes, and parse it, whatever it contains. */
+/* A part of python_file__read(): parses the answer, of size bytes, which may contain anything. */
 int python_file__take(struct python_file *f, const void *answer, size_t size);
 
 #endif /* TALLY_RUNTIME_PYTHON_FILE_H */

@@ -4,10 +4,13 @@
 #include <errno.h>
 #include <string.h>
 
-/* Not the owner of any frame. */
+/* A value that no frame has as its owner. */
 #define NO_SHIM 0x100
 
-/* FRAME_OWNED_BY_CSTACK in 3.12 and 3.13, FRAME_OWNED_BY_INTERPRETER since 3.14, where the other is the next one. */
+/*
+ * FRAME_OWNED_BY_CSTACK in 3.12 and 3.13; since 3.14 FRAME_OWNED_BY_INTERPRETER, and FRAME_OWNED_BY_CSTACK is the next
+ * value.
+ */
 #define SHIM 3
 
 static const struct python_layout python_3_9 = {
@@ -54,12 +57,12 @@ static const struct python_layout python_3_12 = {
 	.text_ascii = 40, .text_other = 56,
 };
 
-/* --- what releases since 3.13 say of themselves ------------------------------------------------ */
+/* --- offsets published since 3.13 -------------------------------------------------------------- */
 
 /* Indexes of eight-byte numbers after the cookie, which are the same in all of these releases. */
 enum { AT_VERSION = 1, AT_FREE_THREADED, AT_INTERPRETERS = 5, AT_NEXT_INTERPRETER = 8, AT_THREADS };
 
-/* Those that differ (_Py_DebugOffsets in Include/internal, which every release extends). */
+/* Indexes that differ (_Py_DebugOffsets in Include/internal, which every release extends). */
 struct told {
 	__u16 thread_next, thread_interpreter, thread_frame, thread_id;
 	__u16 frame_previous, frame_code, frame_instruction, frame_owner;
@@ -102,8 +105,8 @@ static u64 number_at(const u8 *head, u32 at)
 }
 
 /*
- * Takes a member's offset and checks that its bytes are in the block that is read; largest is the
- * part of the block needed so far.
+ * Takes a member's offset and checks that its bytes are in the block that is read. *largest becomes the size of the
+ * block needed so far.
  */
 static __u16 take_member(const u8 *head, u32 at, __u16 bytes, __u16 *largest, int *err)
 {
@@ -127,7 +130,7 @@ static u32 take_far(const u8 *head, u32 at, int *err)
 	return n;
 }
 
-/* A str and a bytes object are read as struct python_text_head has them. */
+/* Whether str and bytes objects have the layout of struct python_text_head. */
 static bool has_known_texts(const struct told *at, const u8 *head)
 {
 	return number_at(head, at->bytes) == offsetof(struct python_text_head, state) &&
@@ -165,7 +168,7 @@ static int take_offsets(struct python_layout *l, const struct told *at, const u8
 	return err;
 }
 
-/* ascii_size is the last number that is read. */
+/* ascii_size has the highest index of all numbers read. */
 static int find_told(struct python_layout *l, const struct told *at, u32 version, const u8 *head, size_t size)
 {
 	if (size < 8 * (at->ascii_size + 1U) || memcmp(head, COOKIE, strlen(COOKIE)) ||
@@ -177,7 +180,7 @@ static int find_told(struct python_layout *l, const struct told *at, u32 version
 	return take_offsets(l, at, head);
 }
 
-/* From 3.14 on. */
+/* For 3.14 and later. */
 static int find_tagged(struct python_layout *l, const struct told *at, u32 version, const u8 *head, size_t size)
 {
 	int err = find_told(l, at, version, head, size);

@@ -11,7 +11,7 @@
 
 #include "bpf/lib/python.h"
 
-/* Bytes of _PyRuntime that are read; _Py_DebugOffsets has 584 in 3.13, 888 in 3.15. */
+/* Number of bytes of _PyRuntime to read; _Py_DebugOffsets has 584 in 3.13, 888 in 3.15. */
 #define PYTHON_HEAD 1024
 
 /* 3.11 is 0x030b. */
