@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Stacks of single events: where a task was when the event happened. Each distinct stack is kept
- * once, by names, under a number from 1 up, so that lines can refer to it and it can be written to
- * a file that is read on another machine.
+ * Stacks of single events: where a task was when the event happened. Each distinct stack is kept once, by the names of
+ * its frames, and has a number from 1 up, so that lines can refer to it and it can be written to a file that is read on
+ * another machine.
  */
 #ifndef TALLY_OUT_CALL_STACK_H
 #define TALLY_OUT_CALL_STACK_H
@@ -24,7 +24,7 @@ struct call_stacks {
 /* Adds a stack and copies its texts; its number is the new s->n. Returns 0 or -ENOMEM. */
 int call_stacks__add(struct call_stacks *s, const struct report_frame *frame, u32 n);
 
-/* The stack with that number, which need not be trusted; NULL: none. */
+/* The stack with that number, which may be untrusted; NULL if there is none. */
 const struct call_stack *call_stacks__find(const struct call_stacks *s, u32 number);
 void call_stacks__free(struct call_stacks *s);
 
@@ -35,8 +35,8 @@ void call_stacks__free(struct call_stacks *s);
 char *call_stack__line(const struct call_stack *s, u32 most);
 
 /*
- * "malloc (libc.so.6)": one frame; functions of the kernel stand alone. brief: names as report/short_name.h has them.
- * The rest as above.
+ * One frame: "malloc (libc.so.6)"; functions of the kernel have no module. brief: names are shortened by
+ * report/short_name.h. Otherwise as call_stack__line().
  */
 char *call_stack__frame(const struct call_stack *s, u32 i, bool brief);
 

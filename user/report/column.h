@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Columns of a table as data. One list says the name, the meaning and the unit of each column, and how its number
- * follows from the sums and maxima that programs keep by key (agg/sum_set.h). Cells, --sort, its help and its
- * completion are made of the list; readers of reports learn the meaning from the cells (enum field_role).
+ * Columns of a table as data. One list gives the name, the meaning and the unit of each column, and derives its number
+ * from the sums and maxima that programs keep by key (agg/sum_set.h). Cells, --sort, its help and its completion are
+ * generated from the list; readers of reports learn the meaning from the cells (enum field_role).
  *
  *	static const struct column columns[] = {
  *		COUNTER("requests", SUM(struct disk_sums, requests), FIELD_NUMBER),
@@ -27,35 +27,35 @@ struct column {
 	u8 decimals;
 	bool machine, spare;    /* as in struct field */
 	/*
-	 * Sums by number: bit i is sum i of an element. The cell is plus less minus, and 0 where minus is larger.
-	 * Without plus, slots, per_10k and "of", the tool adds the cell itself.
+	 * Sums by number: bit i is sum i of an element. The cell is plus less minus, or 0 if minus is larger. Without
+	 * plus, slots, per_10k and "of", the tool adds the cell itself.
 	 */
 	u64 plus, minus;
-	u32 slots;              /* where the slots of a maximum are in an element's value, in u64s; 0: it is none */
-	u32 per_10k;            /* of a percentile: as for histogram__percentile(); 0: it is none */
-	bool timed;             /* they are of struct timed_maximum, and the cell is empty without a value */
+	u32 slots;              /* offset of a maximum's slots in an element's value, in u64s; 0: no maximum */
+	u32 per_10k;            /* of a percentile, as for histogram__percentile(); 0: no percentile */
+	bool timed;             /* slots are struct timed_maximum, and the cell is empty without a value */
 	const char *of, *per;   /* as in struct field */
-	u32 when;               /* traits of a table without which it has no such column; 0: every table has */
-	u32 machine_when;       /* traits with any of which only machines get it */
-	bool rare;              /* only machines get it while it is 0 in all rows */
-	const char *help;       /* about sorting by it; or NULL */
+	u32 when;               /* the table has the column only with all of these traits; 0: always */
+	u32 machine_when;       /* only machines get the column with any of these traits */
+	bool rare;              /* only machines get the column while it is 0 in all rows */
+	const char *help;       /* help on sorting by it; or NULL */
 };
 
 /* The interval and the table that rows belong to. */
 struct column_source {
-	u64 interval;           /* number of the one that ended, for maxima: sums may have events of the next one */
+	u64 interval;           /* number of the interval that ended, for maxima: sums may include the next one */
 	u64 began_ns;           /* CLOCK_MONOTONIC: times of maxima count from here */
-	u32 traits;             /* bits of the tool's own, by its options */
-	const struct histogram *hist;   /* of the row, for percentiles, which are unknown without; borrowed, or NULL */
+	u32 traits;             /* the tool's own bits, set by its options */
+	const struct histogram *hist;   /* of the row, for its percentiles; borrowed; NULL: they are unknown */
 };
 
-/* The sum that is this member of an element's value. */
+/* The bit of the sum that is this member of an element's value. */
 #define SUM(type, member) (1ULL << (offsetof(type, member) / sizeof(u64)))
 
 /* ...: further members of struct column. */
 #define COUNTER(title, sums, unit, ...)                                                                                \
 	{ .name = title, .role = ROLE_COUNTER, .kind = unit, .plus = sums, ##__VA_ARGS__ }
-/* A sum that says something about its interval only. */
+/* A sum that is meaningful for its interval only. */
 #define GAUGE(title, sums, unit, ...)                                                                                  \
 	{ .name = title, .role = ROLE_GAUGE, .kind = unit, .plus = sums, ##__VA_ARGS__ }
 /* The maximum of the interval; member: of type struct interval_maximum[MAXIMUM_SLOTS]. */
@@ -65,10 +65,10 @@ struct column_source {
 /* The same with its time; member: of type struct timed_maximum[MAXIMUM_SLOTS]. */
 #define TIMED_MAXIMUM(title, type, member, unit, ...)                                                                  \
 	MAXIMUM(title, type, member, unit, .timed = true, ##__VA_ARGS__)
-/* part: of 10,000 */
+/* part: per 10,000 */
 #define PERCENTILE(title, part, unit, ...)                                                                             \
 	{ .name = title, .role = ROLE_GAUGE, .kind = unit, .per_10k = part, ##__VA_ARGS__ }
-/* When that was: the time of day, and for programs the ns since the measurement began. */
+/* The time of a maximum: as time of day, and for programs in ns since the measurement began. */
 #define AT(title, maximum) { .name = title, .role = ROLE_AT, .of = maximum, .kind = FIELD_TIME }
 #define AT_NS(title, maximum) { .name = title, .role = ROLE_AT, .of = maximum, .kind = FIELD_NUMBER, .machine = true }
 /* The quotient of two columns, or of sums of columns: "hits+misses". */
@@ -77,20 +77,20 @@ struct column_source {
 #define PERCENT(title, of_columns, per_columns, places, ...)                                                           \
 	{ .name = title, .role = ROLE_PERCENT, .kind = FIELD_REAL, .decimals = places, .of = of_columns,               \
 	  .per = per_columns, ##__VA_ARGS__ }
-/* A cell that the tool adds: the list is of columns to sort by. */
+/* A cell that the tool adds itself: the column only serves for sorting. */
 #define ADDED_BY_TOOL(title, its_role, ...) { .name = title, .role = its_role, ##__VA_ARGS__ }
 
-/* The sum of those sums of an element. */
+/* Adds up those sums of an element. */
 u64 column_sum(const u64 *sums, u64 which);
 
 /*
- * Adds a cell for each column that has a source, and computes means and percentages. value: of an element. Returns 0
- * or -ENOMEM.
+ * Adds a cell for each column that has a source, and computes means and percentages. value: that of an element. Returns
+ * 0 or -ENOMEM.
  */
 int report_row__add_columns(struct report_row *row, const struct column *columns, const u64 *value,
 			    const struct column_source *source);
 
-/* After all rows: hides columns that are rare, and 0 in all of them, from people. */
+/* Call after all rows: hides rare columns that are 0 in all rows from people. */
 void report__hide_rare(struct report *r, const struct column *columns);
 
 #endif /* TALLY_REPORT_COLUMN_H */

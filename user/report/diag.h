@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Diagnostics: sentences for the user on stderr, one line each, prefixed with the tool's name.
- * Besides the report writers, the only place that prints. The whole line is escaped
- * (report/escape.h), so arguments may come from anywhere.
+ * Diagnostics: sentences for the user on stderr, one line each, prefixed with the tool's name. Apart from the report
+ * writers, only this module prints. The whole line is escaped (report/escape.h), so arguments may come from anywhere.
  */
 #ifndef TALLY_OUT_DIAG_H
 #define TALLY_OUT_DIAG_H
@@ -13,8 +12,8 @@
 #include "base/types.h"
 
 /*
- * Sets the prefix of all lines: the name of the tool, or of the measurement at work; NULL restores
- * the name of the first call.
+ * Sets the prefix of all lines: the name of the tool, or of the active measurement; NULL restores the name of the first
+ * call.
  */
 void diag_speaker(const char *name);
 
@@ -24,7 +23,7 @@ void diag_error(const char *fmt, ...) PRINTF_LIKE(1, 2);
 /* Something is done, but not as the user would expect. */
 void diag_warn(const char *fmt, ...) PRINTF_LIKE(1, 2);
 
-/* Advice what to try next; follows an error. */
+/* Advice on what to try next; follows an error. */
 void diag_hint(const char *fmt, ...) PRINTF_LIKE(1, 2);
 
 /*
@@ -34,8 +33,8 @@ void diag_hint(const char *fmt, ...) PRINTF_LIKE(1, 2);
 void diag_complaint(const char *option, const char *text, const struct complaint *c);
 
 /*
- * Detail for -v: printed only after the tool's main has called diag_verbose(true). Messages of
- * libbpf come through here, too.
+ * Detail for -v: printed only after the tool's main has called diag_verbose(true). Messages of libbpf are also printed
+ * by it.
  */
 void diag_detail(const char *fmt, ...) PRINTF_LIKE(1, 2);
 void diag_verbose(bool on);

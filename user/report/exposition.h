@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An OpenMetrics text that several measurements write to. Each metric family appears once, with its
- * type, unit, help and all its samples, whoever adds them and in whatever order; # EOF appears
- * once, at the end.
+ * An OpenMetrics text to which several measurements write. Each metric family appears once, with its type, unit, help
+ * and all its samples, regardless of who adds them and in which order; # EOF appears once, at the end.
  *
  *   f = exposition__family(x, name, "counter", "seconds", "what it is", NULL);
  *   if (f) fprintf(f, "%s_total{tool=\"a\"} 1\n", name);
  *
- * Out of memory is a sticky error, returned by exposition__write().
+ * Running out of memory is a sticky error, returned by exposition__write().
  */
 #ifndef TALLY_REPORT_EXPOSITION_H
 #define TALLY_REPORT_EXPOSITION_H
@@ -25,14 +24,13 @@ struct exposition *exposition__new(void);
 void exposition__free(struct exposition *x);
 
 /*
- * The stream for samples of a family; write whole lines. If the name is taken by another type, the
- * type is appended to it. help: in two parts, the second may be NULL; the first caller's help is
- * used. NULL: no memory.
+ * The stream for samples of a family; write whole lines. If another type has the same name, the type is appended to the
+ * name. help: in two parts, the second may be NULL; the first caller's help is used. NULL: no memory.
  */
 FILE *exposition__family(struct exposition *x, char name[METRIC_NAME_SPACE], const char *type, const char *unit,
 			 const char *help, const char *more);
 
-/* Samples so far. */
+/* Number of samples so far. */
 size_t exposition__series(struct exposition *x);
 
 /* Writes the whole text. Returns 0 or -ENOMEM. */

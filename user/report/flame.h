@@ -11,8 +11,8 @@
 extern const char flame_style[];
 
 /*
- * Writes an svg element without ids, of at most about most_bytes; of a report of several events one for each, with its
- * name above. Returns 0 or -ENOMEM.
+ * Writes an svg element without ids, of about most_bytes at most; for a report of several events one per event, with
+ * its name above. Returns 0 or -ENOMEM.
  */
 int put_flame(FILE *f, const struct report *r, size_t most_bytes);
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Handles mouse and keyboard of a flame graph (drawn by flame.c). The script reads all data from
- * the drawing: of each frame <g>, its <title> (the name, and on a second line "1,234 samples,
- * 5.67%"), its <rect>, and its <text> if it has room for one. Names reach the document as text
- * only, never as markup. flame() gets the drawing, as a page may have several, and the key target:
- * the document, or the drawing while it has the focus.
+ * Handles mouse and keyboard of a flame graph (drawn by flame.c). The script reads all data from the drawing: for each
+ * frame <g>, its <title> (the name, and on a second line "1,234 samples, 5.67%"), its <rect>, and its <text> if there
+ * is room for one. Names reach the document as text only, never as markup. The arguments of flame() are the drawing, as
+ * a page may have several, and the target of key events: the document, or the drawing while it has the focus.
  */
 #ifndef TALLY_OUT_FLAME_SCRIPT_H
 #define TALLY_OUT_FLAME_SCRIPT_H
@@ -159,9 +158,9 @@ static const char flame_script[] =
 	"}\n";
 
 /*
- * For a file of several events: turns the headings (.switch) into a row of buttons and shows the drawing (.part) of
- * one. Keys 1 to 8 switch, too. Without the script all are shown, one below the other. Inner svg elements have no
- * property style.display in old browsers, so the attribute is set.
+ * For a file of several events: turns the headings (.switch) into a row of buttons and shows the drawing (.part) of one
+ * event. Keys 1 to 8 also switch. Without the script all drawings are shown, one below the other. Inner svg elements
+ * have no property style.display in old browsers, so the attribute is set.
  */
 static const char flame_switch_script[] =
 	"(function () {\n"

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Heat maps: how a distribution changes over time. Time runs across, one column per interval;
- * values run up, one row per few neighbouring buckets; the shade of a cell is its number of values per time, since
- * intervals may be of unequal length.
- * Columns are made from the reports of a run, not from single events, so cells add up to the
- * histogram of the whole run exactly.
+ * Heat maps: how a distribution changes over time. Time runs across, one column per interval; values run up, one row
+ * per few neighbouring buckets; the shade of a cell is its rate of values, since intervals may differ in length.
+ * Columns are made from the reports of a run, not from single events, so the cells add up exactly to the histogram of
+ * the whole run.
  *
  *   heat__new()
  *   heat__add()       a report each interval
@@ -12,8 +11,8 @@
  *   heat__write()     the picture, at the end: text, or SVG
  *   heat__free()
  *
- * With keys, each of the largest keys has a map, all to one scale. Memory is bounded: beyond
- * HEAT_SPANS intervals, neighbours are merged in pairs.
+ * With keys, each of the largest keys has a map, and all maps share one scale. Memory is bounded: beyond HEAT_SPANS
+ * intervals, neighbours are merged in pairs.
  */
 #ifndef TALLY_OUT_HEAT_H
 #define TALLY_OUT_HEAT_H
@@ -92,9 +91,7 @@ int heat__write(struct heat *h, struct writer *w);
 
 void heat__free(struct heat *h);
 
-/*
- * The cells. Row 0 is the lowest. All maps have one scale.
- */
+/* The cells. Row 0 is the lowest. All maps share one scale. */
 struct heat_grid {
 	const struct heat_map **map;
 	size_t nmaps;
@@ -105,7 +102,7 @@ struct heat_grid {
 	u64 column_ns;          /* length of a column, as requested */
 	u64 *rate;              /* likewise: values per column_ns; at least 1 where there are any */
 	u64 most;               /* largest rate of a cell */
-	u64 shortest_ns, longest_ns;    /* of all columns but the last, which is shorter where the run ended */
+	u64 shortest_ns, longest_ns;    /* of all columns but the last, which is shorter if the run ended in it */
 };
 
 /*
@@ -144,7 +141,7 @@ int heat_shade(const struct heat_shades *s, u64 rate);         /* -1: 0 */
 /* Maps a shade to one of that many colours, pale to strong: the strongest is always used. */
 u32 heat_shade_colour(const struct heat_shades *s, u32 shade, u32 colours);
 
-/* Formats a value, with a sign if the values have one. text has room for HEAT_VALUE. */
+/* Formats a value, with a sign if the values are signed. text has room for HEAT_VALUE. */
 #define HEAT_VALUE (UNITS_SPACE + 1)
 const char *heat_value(char *text, const struct heat *h, const struct histogram *like, u64 value,
 		       bool milliseconds);

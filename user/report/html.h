@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reports as one self-contained HTML page: no network, no other file, readable without scripts. Its
- * script sorts and filters tables, zooms and searches flame graphs and copies commands; a
- * Content-Security-Policy blocks every script and resource that was not written here.
+ * Reports as one self-contained HTML page: no network, no other file, readable without scripts. Its script sorts and
+ * filters tables, zooms and searches flame graphs and copies commands; a Content-Security-Policy blocks every script
+ * and resource that was not written here.
  *
- * A page covers a whole run: additions become markup at once, by measurement (tool and command
- * line), and everything is written when the writer is closed. With many intervals, the last
- * HTML_INTERVALS reports stay; heat maps cover all. The page is bounded and states what it leaves
- * out.
+ * A page covers a whole run. Additions become markup at once, grouped by measurement (tool and command line), and
+ * everything is written when the writer is closed. With many intervals, the last HTML_INTERVALS reports are kept; heat
+ * maps cover all. The page is bounded and states what it leaves out.
  *
- * Texts are written only by put_xml_escaped() (report/xml.h), and never as names of elements, ids,
- * addresses, styles or scripts.
+ * Texts are written only by put_xml_escaped() (report/xml.h), and never as names of elements, ids, addresses, styles or
+ * scripts.
  */
 #ifndef TALLY_OUT_HTML_H
 #define TALLY_OUT_HTML_H
@@ -43,10 +42,10 @@ int html__add_absent(struct writer *w, const char *tool);
 int MUST_CHECK html__end(struct writer *w);
 
 /*
- * --- for who makes parts -------------------------------------------------------------------------
+ * --- for makers of parts -------------------------------------------------------------------------
  */
 
-/* A short number with the exact one behind it (on hover); heading: a th instead of a td. */
+/* A short number that shows the exact one on hover; heading: a th instead of a td. */
 void html_put_cell(FILE *f, const struct field *field, bool heading);
 
 /* Writes a command to type: "tally " and command. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where and when a picture was measured: it is looked at without the text around it. */
+/* Where and when a picture was measured, since pictures are viewed without the text around them. */
 #ifndef TALLY_OUT_IMPRINT_H
 #define TALLY_OUT_IMPRINT_H
 
@@ -8,8 +8,8 @@
 #include "report/report.h"
 
 /*
- * "web-1, kernel 6.18.44, 2026-11-28 10:12:04 UTC" as markup, without what is not known: the host (NULL), the kernel,
- * the start.
+ * Writes "web-1, kernel 6.18.44, 2026-11-28 10:12:04 UTC" as markup, without unknown parts: the host (NULL), the
+ * kernel, the start.
  */
 void put_imprint(FILE *f, const char *host, const struct report *r);
 

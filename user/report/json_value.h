@@ -25,10 +25,10 @@ json_t *json_of_moment(u64 realtime_ns);
 /* Escapes a raw text (report/escape.h). NULL: null. */
 json_t *json_of_text(const char *raw);
 
-/* null for a field without a value; an object of several fields, by name. */
+/* Returns null for a field without a value, and for several fields an object of them by name. */
 json_t *json_of_field(const struct field *f);
 
-/* Adds the members "role", "of" and "per", as far as there are any. */
+/* Adds the members "role", "of" and "per" if the field has them. */
 void json_put_role(json_t *o, enum field_role role, const char *of, const char *per);
 json_t *json_of_fields(const struct field *f, size_t n);
 
