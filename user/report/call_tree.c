@@ -13,7 +13,7 @@
  * --- names -------------------------------------------------------------------------------------
  */
 
-/* Also escapes ';', which escape() leaves alone. Takes over text. */
+/* Also escapes ';', which escape() leaves alone. Takes ownership of text. */
 static char *fold(char *text)
 {
 	size_t n = 0, i;
@@ -80,7 +80,7 @@ static char *frame_label(const struct report_frame *f, enum label_style style)
 	return style == LABELS_FOLDED ? fold(text) : text;
 }
 
-/* "nginx"; "pid 12 nginx"; "cpu 3, comm nginx": a lone name needs no label. first: of the fields. */
+/* "nginx"; "pid 12 nginx"; "cpu 3, comm nginx": a single name needs no label. first: index of the first field. */
 static char *key_label(const struct report_row *key, size_t first, bool folded)
 {
 	char *text = NULL, *escaped;
@@ -135,7 +135,7 @@ static void unite(struct stack_labels *l, struct ranked_label *list, size_t n)
 			l->same[list[i].index] = l->same[list[i - 1].index];
 }
 
-/* Frames without a symbol that share a name are one frame; keys that differ in the event are one key. */
+/* Frames without a symbol that share a name become one frame; keys that differ only in the event become one key. */
 static int find_same(struct stack_labels *l, const struct report_stacks *s)
 {
 	struct ranked_label *list = calloc(l->nframes + l->nkeys ?: 1, sizeof(*list));
@@ -244,14 +244,14 @@ void put_folded_stack(FILE *f, const struct stack_labels *l, const struct report
  * --- the tree ----------------------------------------------------------------------------------
  */
 
-/* Sort keys of stacks: labels are compared once, then by rank. */
+/* Sort keys of stacks: labels are compared once, and after that by rank. */
 struct ranked {
 	const struct report_stack *stack;
 	const u32 *rank;        /* per label */
 	const struct stack_labels *labels;
 };
 
-/* Ranks of the frames, followed by those of the keys. NULL without memory. */
+/* Ranks of the frames, followed by ranks of the keys. NULL without memory. */
 static u32 *rank_labels(const struct stack_labels *l)
 {
 	size_t n = l->nframes + l->nkeys, i;

@@ -40,7 +40,7 @@ static void put_number(struct writer *w, u64 number)
 	csv_put_text(w, text);
 }
 
-/* Enough digits to be exact; the locale is always "C". */
+/* Writes enough digits to be exact; the locale is always "C". */
 static void put_real(struct writer *w, const struct field *f)
 {
 	char text[UNITS_SPACE];
@@ -194,7 +194,7 @@ static int put_row(struct writer *w, const struct report *r, const struct report
 	return 0;
 }
 
-/* Names of columns in recordings are of anybody. */
+/* Column names in recordings are untrusted. */
 static int put_name(struct writer *w, const char *name)
 {
 	const struct field f = { .text = (char *)name };

@@ -10,7 +10,7 @@
 #include "report/escape.h"
 #include "report/terminal.h"
 
-/* Broken between words on a terminal. */
+/* Breaks the line between words on a terminal. */
 static void put_line(const char *kind, const char *line)
 {
 	const struct terminal t = terminal__of(stderr);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A flame graph as a standalone SVG file, or as part of a page: callers below, callees above, as
- * wide as their share. It is readable without its script, which adds zoom and search.
+ * A flame graph as a standalone SVG file, or as part of a page: callers below, callees above, with widths in proportion
+ * to their shares. It is readable without its script, which adds zoom and search.
  *
- * Frames too narrow to draw are merged, per caller, into one grey block whose title gives their
- * number. The threshold is chosen so that the file stays small.
+ * Frames too narrow to draw are merged, per caller, into one grey block whose title gives their number. The threshold
+ * is chosen so that the file stays small.
  *
  * A file of several events has a drawing for each, one below the other; its script shows one at a time.
  */
@@ -63,7 +63,7 @@ struct picture {
 	const char *host;       /* NULL: not known */
 	const struct report *report;
 	const struct report_stacks *stacks;
-	char *unit, *value;     /* escaped for markup: a recording may hold anything */
+	char *unit, *value;     /* escaped for markup: recordings are untrusted */
 	struct stack_labels labels;
 	struct call_tree tree;
 	u64 least;              /* smallest total of a frame that is drawn */
@@ -140,7 +140,7 @@ static void put_before(const struct picture *p, const struct call_node *node)
 		100 * change(p, node));
 }
 
-/* node: NULL for a block of several. */
+/* node: NULL for a block of several frames. */
 static void put_box(const struct picture *p, const char *class, const char *name,
 		    const struct call_node *node, u32 depth, u64 at, u64 value)
 {
@@ -305,7 +305,7 @@ static size_t measure(struct picture *p)
  * --- the rest ----------------------------------------------------------------------------------
  */
 
-/* "1,204 samples"; times in the unit that suits them. */
+/* "1,204 samples"; times in a fitting unit. */
 static void put_total(const struct picture *p)
 {
 	const u64 total = p->stacks->total;
@@ -335,7 +335,7 @@ static void put_summary(const struct picture *p)
 	put_xml_escaped(f, r->source ?: "");
 }
 
-/* Legend of a comparison: width, red, blue, and what is not drawn. */
+/* Legend of a comparison: the meaning of width, red and blue, and the part that is not drawn. */
 static void put_comparison(const struct picture *p)
 {
 	const struct report_stacks *s = p->stacks;
@@ -458,7 +458,7 @@ static int draw(struct picture *p)
 
 	if (p->stacks->compared)
 		find_farthest(p);
-	/* Start at a tenth of a pixel. */
+	/* Start with a tenth of a pixel. */
 	p->least = p->stacks->total / (10 * PLOT) ?: 1;
 	while (measure(p) > p->most_bytes)
 		p->least += p->least / 4 ?: 1;

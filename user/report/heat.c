@@ -173,7 +173,7 @@ static int copy_key(struct heat_map *m, const struct report_group *g)
 	return 0;
 }
 
-/* Takes the newest labels: a task may have another name now. */
+/* Takes the newest labels, since a task may have changed its name. */
 static int take_labels(struct heat_map *m, const struct report_group *g)
 {
 	struct report_row sum = { .cell = m->key, .ncells = m->nkey };
@@ -284,7 +284,7 @@ static int sort_maps(struct heat_grid *g, const struct heat *h)
 	return 0;
 }
 
-/* Chooses rows of whole powers of two, or fractions or multiples of them, to fit the limit. */
+/* Chooses the height of rows so that they fit the limit: a power of two, or a fraction or multiple of it. */
 static void fit_rows(struct heat_grid *g, u32 rows)
 {
 	u32 lowest = UINT32_MAX, highest = 0;

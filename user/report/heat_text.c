@@ -24,7 +24,7 @@
 #define MOST_WIDTH 1000
 
 /*
- * --- how it can be drawn -----------------------------------------------------------------------
+ * --- abilities of the terminal -----------------------------------------------------------------
  */
 
 static u32 width_of(FILE *file)
@@ -114,7 +114,7 @@ struct picture {
 	struct heat *heat;
 	struct heat_grid grid;
 	struct heat_shades shades;
-	u32 wide;               /* characters per column: a few columns are drawn wider */
+	u32 wide;               /* characters per column: if there are few columns, they are drawn wider */
 	bool milliseconds;
 };
 
@@ -237,7 +237,7 @@ int write_heat_text(struct writer *w, struct heat *h)
 
 	if (w->header)
 		fputc('\n', w->file);
-	w->header = false;      /* live lines had headers of their own */
+	w->header = false;      /* live lines had their own headers */
 	text_put_header(w, &h->total);
 	err = heat_grid__make(&p.grid, h, ROWS, room);
 	if (err) {

@@ -159,7 +159,7 @@ static struct section *section_of(struct html *h, const char *tool, const char *
 }
 
 /*
- * --- what is added -----------------------------------------------------------------------------
+ * --- additions ---------------------------------------------------------------------------------
  */
 
 static struct html_room room_of(const struct html *h)
@@ -223,7 +223,7 @@ static int keep_cost(struct html *h, const struct report_overhead *o)
 	return 0;
 }
 
-/* A heat map outlives the report, so its texts must be the section's. */
+/* A heat map outlives the report, so its texts must belong to the section. */
 static void name_heat(struct section *s)
 {
 	struct report *total = &s->heat->total;
@@ -438,8 +438,8 @@ static void put_title(FILE *f, const struct writer *w, const struct html *h)
 }
 
 /*
- * The nonce for the page's own style and script. It is unpredictable, so markup smuggled in through
- * a name could not run even if it were not escaped.
+ * The nonce for the page's own style and script. It is unpredictable, so markup smuggled in through a name could not
+ * run even without escaping.
  */
 static int make_nonce(char nonce[33])
 {

@@ -26,7 +26,7 @@ static bool is_number(const struct field *f)
 	return !f->text && f->kind != FIELD_NONE;
 }
 
-/* As in JSON. */
+/* Formats a number as in JSON. */
 static void exact(char text[UNITS_SPACE], const struct field *f)
 {
 	if (f->kind == FIELD_REAL)
@@ -37,7 +37,7 @@ static void exact(char text[UNITS_SPACE], const struct field *f)
 		snprintf(text, UNITS_SPACE, "%llu", f->number);
 }
 
-/* As in text output. */
+/* Formats a number as in text output. */
 static void human(char text[UNITS_SPACE], const struct field *f)
 {
 	bool negative = field_is_signed(f->kind) && (s64)f->number < 0;
@@ -216,7 +216,7 @@ struct bar {
 	u64 count;
 };
 
-#define BY_VALUE 32             /* as in text: one row per small count */
+#define BY_VALUE 32             /* one row per value for small counts, as in text */
 
 /* Returns the number of rows, from the first nonempty one to the last, or -ENOMEM. */
 static ssize_t bars_of_bounds(struct bar **bars, const struct histogram *h)
@@ -499,10 +499,10 @@ int html_put_groups(FILE *f, const struct report *r, const struct html_room *roo
 }
 
 /*
- * --- what text has already ---------------------------------------------------------------------
+ * --- parts in text form ------------------------------------------------------------------------
  */
 
-/* Length of the whole lines within the limit. */
+/* Length of the whole lines that fit within the limit. */
 static size_t whole_lines(const char *text, size_t n)
 {
 	if (n <= MOST_PRINTED)
@@ -512,7 +512,7 @@ static size_t whole_lines(const char *text, size_t n)
 	return n;
 }
 
-/* A part of the report in its text form. */
+/* Puts a part of the report in its text form. */
 static int put_printed(FILE *f, const struct writer *w, const struct report *r,
 		       void (*print)(struct writer *, const struct report *), const char *element, const char *class)
 {
@@ -555,7 +555,7 @@ static void print_overhead(struct writer *w, const struct report *r)
  * --- stacks ------------------------------------------------------------------------------------
  */
 
-/* Several events say it in their headings. */
+/* Reports of several events show this in their headings. */
 static void put_completeness(FILE *f, const struct report_stacks *s)
 {
 	char number[UNITS_SPACE];

@@ -78,7 +78,7 @@ static json_t *offset(u64 value)
 	return value == FRAME_PLACES ? json_null() : json_of_number(value);
 }
 
-/* As a string: kernel addresses exceed the exact range of JSON integers. */
+/* Written as a string: kernel addresses exceed the exact range of JSON integers. */
 static json_t *address(u64 value)
 {
 	return value == FRAME_PLACES ? json_null() : json_sprintf("0x%llx", value);
@@ -117,7 +117,7 @@ static json_t *stack(const struct report_stacks *all, const struct report_stack 
 	return o;
 }
 
-/* For several events. */
+/* For reports of several events. */
 static json_t *events_of(const struct report_stacks *s)
 {
 	json_t *list = json_array(), *o;
@@ -248,7 +248,7 @@ static json_t *overhead(const struct report_overhead *cost)
 	return o;
 }
 
-/* Units of the columns whose cells are all times or all sizes. */
+/* Units of columns in which all cells are times or all are sizes. */
 static json_t *units(const struct report_row *row, size_t n)
 {
 	json_t *all = json_object(), *was;
@@ -303,7 +303,7 @@ static json_t *columns(const struct report *r)
 	return all;
 }
 
-/* Without columns (no row, or a histogram without a key) there is no such member. */
+/* Omits the member if there are no columns (no row, or a histogram without a key). */
 static void put_columns(json_t *o, const struct report *r)
 {
 	json_t *all = columns(r);
