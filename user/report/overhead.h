@@ -17,19 +17,19 @@ struct report_overhead {
 	size_t nprograms;
 	u64 runs, ns;           /* of all programs */
 	u64 duration_ns;        /* length of the interval */
-	u64 measured_ns;        /* programs are estimated from so much of it; 0: measured all the time */
+	u64 measured_ns;        /* programs are estimated from this part of it; 0: measured all the time */
 	int cpus;               /* of the machine */
 	u64 own_ns;             /* CPU time of the tool's process in the interval */
-	u64 start_ns;           /* CPU time it took before the first interval: loading, attaching; 0: not known */
+	u64 start_ns;           /* CPU time of the process before the first interval: loading, attaching; 0: unknown */
 	u64 map_bytes;          /* kernel memory charged for the maps now */
 	double budget;          /* --budget, in percent of the machine; 0: none */
-	double over_budget;     /* the share that ended the measurement; 0: none did */
+	double over_budget;     /* the share that ended the measurement; 0: it was never exceeded */
 };
 
 /* The programs' share of one CPU, in percent; divide by cpus for the share of the machine. */
 double overhead_percent(const struct report_overhead *o);
 
-/* For the footer of text, and on one line. */
+/* As lines for the footer of text, and on one line. */
 void put_overhead(FILE *f, const struct report_overhead *o);
 void put_overhead_line(FILE *f, const struct report_overhead *o);
 

@@ -3,7 +3,7 @@
  * Stacks as a pprof profile: the message Profile of profile.proto (github.com/google/pprof). It has
  *
  *   a sample      per stack: its values (report/stack_values.h), and its key as labels
- *   a location    per frame: its address, unless merged stacks differ in it, and its function, preceded by
+ *   a location    per frame: its address, unless it differs between merged stacks, and its function, preceded by
  *                 the functions inlined there, innermost first
  *   a function    per name, as in folded stacks (report/tree.h): "do_wait_[k]", "[incomplete]",
  *                 "libz.so.1+0x1234"; system_name is the name without that suffix, empty if inlined

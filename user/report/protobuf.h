@@ -26,10 +26,10 @@ void protobuf__put_numbers(struct protobuf *p, u32 field, const u64 *number, siz
 /* Strings and bytes, including empty ones. */
 void protobuf__put_bytes(struct protobuf *p, u32 field, const void *bytes, size_t n);
 
-/* Embeds a message and takes over its error; the message is empty and reusable afterwards. */
+/* Embeds a message and takes over its error; the message is then empty and can be reused. */
 void protobuf__put_message(struct protobuf *p, u32 field, struct protobuf *message);
 
-/* Appends all fields of another message, which is empty and reusable afterwards. */
+/* Appends all fields of another message, which is then empty and can be reused. */
 void protobuf__append(struct protobuf *p, struct protobuf *fields);
 void protobuf__free(struct protobuf *p);
 

@@ -39,25 +39,25 @@ static inline bool field_is_signed(enum field_kind kind)
 }
 
 /*
- * The meaning of a cell for its row. Readers that merge reports, compare them or make metrics of them ask the role,
- * never a name or a kind of number (report/role.h).
+ * The meaning of a cell for its row. Readers that merge reports, compare them or convert them to metrics use the role,
+ * never the name or the kind of number (report/role.h).
  */
 enum field_role {
 	ROLE_UNSAID,            /* report__add_row() makes texts and ids keys, other numbers gauges */
 	/*
-	 * Rows with equal keys are the same row. With "of": tells rows apart whose key of that name is equal, and is
+	 * Rows with equal keys are the same row. With "of": distinguishes rows with equal keys of that name, and is
 	 * valid in this run only (an address); comparisons of runs leave it out.
 	 */
 	ROLE_KEY,
-	ROLE_LABEL,             /* belongs to the key before it, and may change: the comm of a pid */
+	ROLE_LABEL,             /* belongs to the key before it, and may change, as the comm of a pid */
 	ROLE_COUNTER,           /* adds up over intervals */
 	ROLE_GAUGE,             /* cannot be computed from the values of parts: a percentile, a level */
 	ROLE_MINIMUM,
 	ROLE_MAXIMUM,
 	ROLE_MEAN,              /* the column "of" divided by the column "per" */
-	ROLE_PERCENT,           /* 100 times that; without "per": divided by the report's duration */
+	ROLE_PERCENT,           /* 100 times that quotient; without "per": divided by the report's duration */
 	ROLE_AT,                /* belongs to the maximum in the column "of": when it happened */
-	ROLE_REMARK,            /* about other cells: their unit, why there is no value */
+	ROLE_REMARK,            /* about other cells: their unit, or why there is no value */
 	FIELD_ROLES,
 };
 
@@ -67,7 +67,7 @@ struct field {
 	char *text;             /* NULL: the field is a number */
 	u64 number;
 	double real;
-	/* FIELD_REAL: real is the double nearest to this quotient of whole numbers; exact_per 0: of unknown ones */
+	/* FIELD_REAL: real is the double nearest to this quotient of integers, which are unknown if exact_per is 0 */
 	__int128 exact;
 	u64 exact_per;
 	enum field_kind kind;
@@ -77,11 +77,11 @@ struct field {
 	bool machine;           /* omitted from text, which shows it elsewhere */
 	bool word;              /* text shown unquoted: 0x1f */
 	u8 indent;              /* columns to indent the text by, in text output */
-	bool spare;             /* a narrow terminal leaves it out before others */
-	bool no_metric;         /* OpenMetrics leaves it out: its unit differs from row to row, or its name is a key */
+	bool spare;             /* narrow terminals leave it out first */
+	bool no_metric;         /* omitted from OpenMetrics: its unit differs between rows, or its name is a key */
 };
 
-/* Whether it is a whole number that 64 bits do not hold. */
+/* Whether it is an integer that does not fit into 64 bits. */
 static inline bool field_is_wide(const struct field *f)
 {
 	return f->kind == FIELD_REAL && f->exact_per == 1 && !f->decimals;
@@ -112,7 +112,7 @@ struct report_row {
 	size_t ncells;
 	bool is_total;          /* total of all rows before it: always shown */
 	bool later;             /* report__sort_rows() puts it after the rows without this */
-	/* what its figures are of, if they are a histogram's (run/tabulate.h); owned; NULL: they are not */
+	/* the histogram that its figures describe (run/tabulate.h); owned; NULL: there is none */
 	struct histogram *hist;
 };
 
@@ -127,7 +127,7 @@ enum frame_kind {
 	FRAME_KINDS,
 };
 
-/* A function, as far as known. Texts belong to the resolver. */
+/* A function, as far as it is known. Texts belong to the resolver. */
 struct report_frame {
 	const char *name;       /* NULL: no symbol */
 	const char *module;     /* file name, "[kernel]"; NULL: unknown */
@@ -155,9 +155,9 @@ struct report_place {
 #define FRAME_PLACES UINT64_MAX
 
 /*
- * One of several events of a report, whose values have units of their own: they are never added up. Each stack has a
- * value of one event. Its key begins with the field "event", which trees, pictures and profiles leave out, as they have
- * the event.
+ * One of several events of a report, whose values have different units and are never added up. Each stack has a value
+ * of one event. Its key begins with the field "event", which trees, pictures and profiles leave out, since they show
+ * the event elsewhere.
  */
 struct report_event {
 	const char *name;       /* "page-faults"; borrowed, not escaped */
@@ -166,7 +166,7 @@ struct report_event {
 	u64 period;             /* as in report_stacks */
 	u64 total;              /* of all its stacks, including those cut by --top */
 	u64 chosen, left_out;   /* as in the report */
-	u64 missed;             /* events that the kernel counted and no sample stands for */
+	u64 missed;             /* events that the kernel counted but did not sample */
 };
 
 #define REPORT_MOST_EVENTS 8
@@ -191,59 +191,59 @@ struct report_stacks {
 	size_t n;
 	struct report_event *event;     /* nevents of them, borrowed; NULL: all values are of one event */
 	size_t nevents;
-	/* of all stacks, including those cut by --top; of several events only for their number */
+	/* of all stacks, including those cut by --top; with several events it only serves as their number */
 	u64 total;
 	const char *unit;       /* of values, plural: "samples"; of several events: "value" */
 	const char *type;       /* what values are, for other programs: "off-cpu"; NULL: the unit says it */
 	u64 period;             /* weight of one sample: ns if unit is "samples", else events; 0: unknown */
 	bool compared;          /* with an earlier run */
 	u64 before;             /* total of the earlier run */
-	bool callee_first;      /* trees and pictures begin with the innermost frames */
+	bool callee_first;      /* trees and pictures start from the innermost frames */
 };
 
 /* Whether two runs differ by more than chance (`tally diff --test`). */
 struct report_verdict {
 	const char *text;       /* a line */
 	u64 tested, different;  /* rows */
-	double least_percent;   /* smaller changes do not count */
-	double reach_percent;   /* such a change would have been seen in half of the rows; not finite: unknown */
-	u64 intervals[2], block[2];     /* of each run; neighbours that are drawn together */
+	double least_percent;   /* smaller changes are ignored */
+	double reach_percent;   /* change that would be detected in half of the rows; not finite: unknown */
+	u64 intervals[2], block[2];     /* of each run; length of the blocks that are drawn */
 };
 
 struct report {
 	const char *tool;
 	const char *source;     /* where the numbers come from, and the attach points */
-	const char *caveat;     /* a sentence the reader must know, or NULL */
-	const char *begun;      /* what counters.begun_before counts, behind a number; NULL: events that ended */
+	const char *caveat;     /* a sentence that the reader must know, or NULL */
+	const char *begun;      /* meaning of counters.begun_before, behind its number; NULL: events that ended */
 	const char *value;      /* what is measured, for people: "wait for a CPU" */
 	/*
-	 * The same in names of metrics, which stay when value is said better: "wait", of which its unit makes
-	 * tally_runqlat_wait_seconds. NULL: made of value.
+	 * The same in names of metrics, which must not change if value is reworded: "wait" and its unit become
+	 * tally_runqlat_wait_seconds. NULL: derived from value.
 	 */
 	const char *metric;
 	enum unit unit;         /* of histograms */
 	bool table;             /* the rows are the measurement; text prints their titles */
-	const char *no_table;   /* option that shows histograms in place of the rows, or NULL: nothing to say of it */
+	const char *no_table;   /* option that shows histograms instead of the rows, or NULL: do not mention it */
 	bool standing;          /* state at the end of the interval: no row adds up over intervals */
-	u64 read_ns;            /* of a picture: how long it took to read the events, which value names, plural */
+	u64 read_ns;            /* of a picture: time to read the events, which value names in the plural */
 	const char *command;    /* the tool's command line, or NULL */
 	const char *kernel;     /* uname -r */
 	int cpus;
 	u64 start_ns;           /* CLOCK_REALTIME */
 	u64 duration_ns;
-	u64 measured_ns;        /* counts are estimated from so much of it; 0: they are of all of it */
+	u64 measured_ns;        /* counts are estimated from this part of it; 0: they cover all of it */
 	bool has_events;        /* events, filtered and lost apply */
 	bool has_losses;        /* lost applies; events and filtered do not */
 	bool has_max_keys;      /* the tool has --max-keys */
-	const char *room_by;    /* the options that make room where maps are full; NULL: that one */
+	const char *room_by;    /* the options that make room if maps are full; NULL: --max-keys */
 	u64 events;             /* in the groups or rows, including those cut by --top */
 	struct loss_counters counters;
 	bool is_sampled;        /* events are samples, by a clock or a counter */
-	bool is_estimate;       /* what was counted stands for more: the source says for how much, to everybody */
+	bool is_estimate;       /* counts stand for more events; the source tells all readers for how many */
 	u64 throttled;          /* least number of times the kernel throttled sampling, over all CPUs */
 	size_t hidden;          /* groups or rows cut by --top */
 	const char *nothing;    /* explanation if there are no events, or NULL: none happened in scope */
-	const char *left_out_by; /* what selects the stacks, or NULL; other values omit excluded stacks */
+	const char *left_out_by; /* option that selects the stacks, or NULL; other values omit excluded stacks */
 	u64 left_out;           /* value of the excluded stacks */
 	u64 chosen;             /* value of the selected ones */
 	struct report_group *group;
@@ -251,15 +251,15 @@ struct report {
 	struct report_row *row;
 	size_t nrows;
 	/*
-	 * For the heading of a report without rows: the cells that a row would have, of which only the names are used.
-	 * Without groups or stacks: the cells of their keys. No cells: unknown, or not needed.
+	 * For the heading of a report without rows: the cells that a row would have; only their names are used. Without
+	 * groups or stacks: the cells of their keys. No cells: unknown, or not needed.
 	 */
 	struct report_row columns;
-	bool columns_of_lines;  /* these are the columns of single events, which are all there is */
+	bool columns_of_lines;  /* the report has only single events, and these are their columns */
 	struct report_stacks *stacks;   /* the measurement, if it has stacks; else NULL */
 	struct report_listings *listings;       /* of functions (report/listing.h); NULL: none */
 	const struct report_overhead *overhead; /* --overhead; borrowed; NULL: not requested */
-	const struct report_verdict *verdict;   /* borrowed; NULL: none was asked for */
+	const struct report_verdict *verdict;   /* borrowed; NULL: not requested */
 };
 
 /*
@@ -275,7 +275,7 @@ int report_row__add_field(struct report_row *row, const struct field *f);
 int report_row__add_sum(struct report_row *row, const char *name, u64 number, enum field_kind kind);
 int report_row__add_fields(struct report_row *row, const struct field *f, size_t n);
 
-/* A number with a role; FIELD_NONE: its value is unknown. */
+/* A number with a role; FIELD_NONE: the value is unknown. */
 int report_row__add_figure(struct report_row *row, const char *name, u64 number, enum field_kind kind,
 			   enum field_role role);
 
@@ -283,7 +283,7 @@ int report_row__add_figure(struct report_row *row, const char *name, u64 number,
 int report_row__add_mean(struct report_row *row, const char *name, u64 number, enum field_kind kind, const char *of,
 			 const char *per);
 
-/* Makes all cells so far the row's key, except labels: numbers, too. */
+/* Makes all cells so far the row's key, including numbers, except labels. */
 void report_row__end_key(struct report_row *row);
 
 /* Take over the contents of g or row; on failure (-ENOMEM) free them. */
@@ -293,7 +293,7 @@ int report__add_row(struct report *r, struct report_row *row);
 /* Adds the row if err, from building it, is 0; otherwise frees it and returns err. */
 int report__end_row(struct report *r, struct report_row *row, int err);
 
-/* The same for the columns of a report without rows: row has any values, as of a row of zeros. */
+/* The same for the columns of a report without rows; values in row are ignored. */
 int report__end_columns(struct report *r, struct report_row *row, int err);
 
 /* Begins the total of the rows so far: "total" in the first of their nkeys key cells, nothing in the others. */
@@ -330,13 +330,13 @@ const char *report__usual_column(const struct report *r);
 u64 report_stacks__total(const struct report_stacks *s, const struct report_stack *stack);
 
 /*
- * Sorts stacks, largest first, of several events by share; ties by the names of frames. Keeps the first top (0: all).
+ * Sorts stacks, largest first, with several events by share; ties by the names of frames. Keeps the first top (0: all).
  */
 void report__sort_stacks(struct report *r, size_t top);
 
 void report__free(struct report *r);
 
-/* The caveat, or what the figures are estimated from; NULL: neither. May be written to room. */
+/* The caveat, or the basis of an estimate; NULL if there is neither. May be written to room. */
 #define REPORT_NOTE_SPACE (64 + 2 * UNITS_SPACE)
 const char *report__note(const struct report *r, char room[REPORT_NOTE_SPACE]);
 
@@ -370,8 +370,8 @@ enum report_format {
 };
 
 /*
- * Return -EINVAL for an unknown format; the second one also if it is not a format for stacks
- * ("tree" is text).
+ * report_format() and report_stack_format() return -EINVAL for an unknown format; the latter also for a format that is
+ * not for stacks ("tree" is text).
  */
 int report_format(const char *name);
 const char *report_format_name(enum report_format format);
@@ -407,8 +407,8 @@ struct writer {
 	FILE *file;
 	const char *path;       /* file that each report replaces (report/replace.h), or NULL */
 	struct replacement replacement; /* of that file, from the first report on */
-	int failed;             /* first write error; -EPIPE: the reader is gone, -ECANCELED: it did not read */
-	/* Readable once the run must end (signalfd(2)): then a reader that does not read is not waited for. 0: none */
+	int failed;             /* first write error; -EPIPE: the reader is gone, -ECANCELED: it stopped reading */
+	/* Readable once the run must end (signalfd(2)): a reader that does not read is then not waited for. 0: none */
 	int stop_fd;
 	/*
 	 * May be NULL. Receives the text of each report in place of a file. Returns 0 or a negative
@@ -420,14 +420,14 @@ struct writer {
 	const struct writer_sink *sink; /* borrowed; NULL: reports and lines are written */
 	struct html *html;      /* FORMAT_HTML: the page so far; written on close */
 	const char *host;       /* host of the reports, for the head of a page; or NULL */
-	const char *tool;       /* in a run of several: the tool whose single events are written; else NULL */
+	const char *tool;       /* in a run of several tools: the tool whose single events are written; else NULL */
 	const char *of_tool, *of_command;       /* the same for a sink, in any run */
 	enum report_format format;
 	char separator;         /* CSV */
 	bool milliseconds;
 	bool timestamps;
 	bool only_lines;        /* the output has lines of single events; text reports go to standard error */
-	const char *more;       /* how to see rows that are left out; NULL: "--top N" */
+	const char *more;       /* how to see rows that were left out; NULL: "--top N" */
 	/*
 	 * text for a terminal: without the kernel and, unless they are estimates, the source of the numbers; trees
 	 * without repetitions
@@ -435,10 +435,10 @@ struct writer {
 	bool brief;
 	bool header;            /* the CSV or text header has been written */
 	bool follows;           /* text: a report has been written, and a blank line separates the next */
-	bool is_last;           /* the run has ended: what follows is its last output */
+	bool is_last;           /* the run has ended: this is the last output */
 	bool prometheus;        /* FORMAT_OPENMETRICS: files and standard output get the older text format */
 	struct terminal terminal;       /* of text output; rows: 0 to show all of them */
-	/* of single events on a terminal, of all tools, from the first one on; else NULL */
+	/* columns of single events of all tools on a terminal, from the first event on; else NULL */
 	struct stream_columns *columns;
 };
 
@@ -461,10 +461,7 @@ struct writing {
  */
 int MUST_CHECK writer__emit(struct writer *w, const char *text, size_t n);
 
-/*
- * Writes the page, if any, and closes the file unless it is standard output. An error of closing
- * goes to failed.
- */
+/* Writes the page, if any, and closes the file unless it is standard output. Errors of closing are stored in failed. */
 void writer__close(struct writer *w);
 
 int MUST_CHECK writer__begin(struct writer *w, struct writing *writing);

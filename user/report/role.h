@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How readers treat a cell, by its role (enum field_role): the same row of several reports becomes one row here, for
- * recordings and for comparisons. Counters are added, minima and maxima compared, means and percentages computed from
- * the added columns. Other figures stay if all are equal, and are empty otherwise.
+ * How readers treat a cell, by its role (enum field_role). Equal rows of several reports are merged here into one, for
+ * recordings and for comparisons: counters are added, minima and maxima compared, means and percentages computed from
+ * the added columns. Other figures are kept if all are equal, and are empty otherwise.
  */
 #ifndef TALLY_REPORT_ROLE_H
 #define TALLY_REPORT_ROLE_H
@@ -21,28 +21,31 @@ static inline bool field_is_key(const struct field *f)
 	return f->role == ROLE_KEY || f->role == ROLE_LABEL;
 }
 
-/* A number that says something by itself, known or not: a column to sort by, or a metric. */
+/* A number that is meaningful by itself, known or not: a column to sort by, or a metric. */
 static inline bool field_is_figure(const struct field *f)
 {
 	return !f->text && f->role >= ROLE_COUNTER && f->role <= ROLE_PERCENT;
 }
 
-/* The cell of that name; NULL: there is none. */
+/* The cell of that name; NULL if there is none. */
 struct field *report_row__cell(const struct report_row *row, const char *name);
 
 /*
- * Adds the cells of row to those of the same name in sum, except keys, which are equal. Cells that sum does not have
- * are copied. Means are right only after report_row__derive(). Returns 0 or -ENOMEM.
+ * Adds the cells of row to those of the same name in sum, except keys, which are equal. Copies cells that are missing
+ * in sum. Means are correct only after report_row__derive(). Returns 0 or -ENOMEM.
  */
 int report_row__combine(struct report_row *sum, const struct report_row *row);
 
 /*
- * Computes means and percentages from the columns that they are of. They become empty if one of these is unknown, and
- * stay if one of these is not in the table.
+ * Computes means and percentages from their columns. They become empty if one of these columns is unknown, and are kept
+ * if one is not in the table.
  */
 void report_row__derive(struct report_row *row, u64 duration_ns);
 
-/* The sum of the columns that "of" or "per" of a cell names. False: one of them is unknown, or not in the row. */
+/*
+ * The sum of the columns that a cell names in "of" or "per". Returns false if one of them is unknown, or not in the
+ * row.
+ */
 bool report_row__operand(const struct report_row *row, const char *columns, double *sum);
 
 #endif /* TALLY_REPORT_ROLE_H */
