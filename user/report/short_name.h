@@ -6,8 +6,8 @@
  *   void ns::run<long>(long)                                          ns::run<>
  *   <alloc::vec::Vec<T> as core::ops::drop::Drop>::drop    <alloc::vec::Vec<> as core::ops::drop::Drop>::drop
  *
- * Operators, "(anonymous namespace)", lambdas' numbers and receivers in Go (main.(*T).run) stay. Names may be hostile:
- * one whose brackets do not match, or that is very long, stays as it is. Pure.
+ * Operators, "(anonymous namespace)", the numbers of lambdas and receivers in Go (main.(*T).run) are kept. Names may be
+ * hostile: a name that is very long, or whose brackets do not match, is not changed. Pure.
  */
 #ifndef TALLY_REPORT_SHORT_NAME_H
 #define TALLY_REPORT_SHORT_NAME_H

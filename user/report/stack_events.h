@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A report of several events, one event at a time, for writers whose drawings and profiles have one value.
+ * A report of several events, one event at a time, for writers of drawings and profiles that have only one value.
  *
  *   stack_events__one()     the report of one event, in *one; borrows from r, so r must outlive it
  *   stack_events__free()

@@ -15,7 +15,7 @@
 #include "report/report.h"
 #include "base/types.h"
 
-/* One value of an event, with its name. FIELD_NONE: omitted from text, otherwise like fault. */
+/* One value of an event, with its name. FIELD_NONE: omitted from text, otherwise treated like fault. */
 struct stream_field {
 	struct field field;
 	bool fault;             /* unreadable: "(fault)", null in JSON, empty in CSV */
@@ -31,7 +31,7 @@ struct stream_line {
 	u32 pid, tid, cpu;
 	const char *event;      /* NULL: the tool has only one event, which needs no name */
 	bool has_elapsed;
-	bool elapsed_unknown;   /* it began before the run */
+	bool elapsed_unknown;   /* the event began before the run */
 	u64 elapsed_ns;
 	const struct stream_field *field;
 	size_t n;
@@ -75,8 +75,8 @@ int stream__write_line(struct writer *w, const struct stream_template *t,
 const char *stream__column(const struct stream_line *line, size_t i);
 
 /*
- * CSV has its heading even if there are no lines: writes it, if no line has. like: a line of any values. A sink
- * gets it. Returns 0 or -ENOMEM, or the sink's error.
+ * CSV has a heading even if there are no lines: writes it if no line has done so. like: a line with any values. A sink
+ * gets that line. Returns 0 or -ENOMEM, or the sink's error.
  */
 int stream__end_lines(struct writer *w, const struct stream_line *like);
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The parts of a line of single events, as text. All of it is escaped (report/escape.h). Errors:
- * -ENOMEM.
- */
+/* The parts of a line of single events, as text. All of them are escaped (report/escape.h). Errors: -ENOMEM. */
 #ifndef TALLY_REPORT_STREAM_VALUE_H
 #define TALLY_REPORT_STREAM_VALUE_H
 
@@ -33,7 +30,7 @@ bool stream_field__is_there(const struct stream_field *v);
 /* Writes "a=1" or "b=\"text\"", after gap. */
 int stream_put_pair(FILE *f, const struct stream_field *v, const char *gap, bool milliseconds);
 
-/* Writes all fields like that, separated by blanks; gap precedes the first. Missing values are omitted. */
+/* The same for all fields, separated by blanks; gap precedes the first. Missing values are omitted. */
 int stream_put_pairs(FILE *f, const struct stream_line *line, const char *gap, bool milliseconds);
 
 #endif /* TALLY_REPORT_STREAM_VALUE_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Size and colours of the terminal a report is read on. Text for a pipe or a file is neither cut
- * nor coloured, and has its numbers in full.
+ * Size and colours of the terminal on which a report is read. Text for a pipe or a file is neither cut nor coloured,
+ * and has its numbers in full.
  */
 #ifndef TALLY_REPORT_TERMINAL_H
 #define TALLY_REPORT_TERMINAL_H

@@ -14,16 +14,15 @@ void text_put_key(struct writer *w, const struct field *key, size_t n);
 /* Count, extremes, average, percentiles. */
 void text_put_figures(struct writer *w, const struct report *r, const struct histogram *h);
 
-/* loss_sentence() for this report: samples are missed for reasons of their own. */
+/* loss_sentence() for this report, where missed samples have their own reasons. */
 const char *text_loss_sentence(const struct report *r, enum loss_reason reason);
 
 /* "lost 3  inexact 1"; the second only if nonzero. */
 void text_put_lost(FILE *f, const struct loss_counters *c);
 
 /*
- * The rows, in columns as wide as their widest cell. On a terminal, figures have three digits and a
- * fitting unit, texts are cut, columns and rows that do not fit are left out, and a line below says
- * which. Returns 0 or -ENOMEM.
+ * The rows, in columns as wide as their widest cell. On a terminal, figures have three digits and a fitting unit, texts
+ * are cut, and columns and rows that do not fit are left out, which a line below reports. Returns 0 or -ENOMEM.
  */
 int text_put_table(struct writer *w, const struct report *r);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A chart of CPUs and tasks over time, from the time each spent per slot. Text: one line per row.
- * Picture: a standalone SVG file of less than 1 MB, whatever the size of the chart.
+ * A chart of CPUs and tasks over time, from the time that each spent per slot. Text: one line per row. Picture: a
+ * standalone SVG file of less than 1 MB, regardless of the size of the chart.
  */
 #ifndef TALLY_OUT_TIMECHART_H
 #define TALLY_OUT_TIMECHART_H
@@ -34,7 +34,7 @@ struct timechart_slot {
 struct timechart_row {
 	enum timechart_kind kind;
 	u32 cpu;
-	u32 ncpus;              /* CPUs to divide its run time by; a task: 1 */
+	u32 ncpus;              /* number of CPUs to divide its run time by; a task: 1 */
 	u32 pid, tid;
 	char name[16];          /* of a task; NUL-terminated, not escaped */
 	u64 tasks;              /* TIMECHART_OTHERS: how many */

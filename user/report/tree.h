@@ -9,11 +9,10 @@
 #include "report/report.h"
 
 /*
- * Names of all frames and keys, escaped (report/escape.h). Folded: ';' separates names, so a ';'
- * inside a name is escaped, too; kernel, JIT and inlined frames end in _[k], _[j] and _[i], as
- * flamegraph.pl expects, and a frame without a symbol is "libfoo.so+0x1234". Drawn: all frames of a
- * module without symbols are one, "libfoo.so [no symbol]". A frame of which nothing is known is
- * "[unknown]".
+ * Names of all frames and keys, escaped (report/escape.h). Folded: ';' separates names, so a ';' inside a name is also
+ * escaped; kernel, JIT and inlined frames end in _[k], _[j] and _[i], as expected by flamegraph.pl, and a frame without
+ * a symbol is "libfoo.so+0x1234". Drawn: all frames of a module without symbols are one, "libfoo.so [no symbol]". A
+ * frame about which nothing is known is "[unknown]".
  */
 enum label_style {
 	LABELS_FOLDED,
@@ -27,10 +26,10 @@ const char *report_frame__file(const struct report_frame *f);
 
 struct stack_labels {
 	size_t nframes, nkeys;
-	char **frame, **key;    /* of several events, key labels omit the event */
-	char **event;           /* per event; NULL: there is one, or it is written elsewhere */
+	char **frame, **key;    /* with several events, key labels omit the event */
+	char **event;           /* per event; NULL: there is only one, or it is shown elsewhere */
 	size_t nevents;
-	u32 *same;              /* per frame, then per key: index of the one that represents it */
+	u32 *same;              /* per frame, then per key: index of its representative */
 	bool callee_first;
 };
 
@@ -51,14 +50,14 @@ struct call_node {
 	u32 span;               /* nodes of this subtree, including itself */
 	u32 depth;              /* root: 0 */
 	u64 total, self;
-	u64 before;             /* total in the run it is compared with */
+	u64 before;             /* total in the earlier run of a comparison */
 };
 
 struct call_tree {
 	struct call_node *node;
 	size_t n;
 	/*
-	 * For several events: nevents per node. Totals in the nodes then mix events, and only say whether there are
+	 * For several events: nevents per node. Totals in the nodes then mix events, and only tell whether there are
 	 * any.
 	 */
 	struct call_share { u64 total, self; } *share;

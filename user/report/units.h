@@ -28,10 +28,10 @@ const char *format_count(char *text, unsigned __int128 value);
 /* "-1234567" */
 const char *format_digits(char *text, __int128 value);
 
-/* sum / count with two decimals, of which none is wrong: "-1234.57" */
+/* sum / count with two decimals, both correct: "-1234.57" */
 const char *format_mean(char *text, __int128 sum, u64 count);
 
-/* With these decimals, and without digits that a double does not hold: "12.50", "1.84467440737096e+19". */
+/* With this many decimals, but no digits beyond the precision of a double: "12.50", "1.84467440737096e+19". */
 const char *format_real(char *text, double value, u8 decimals);
 
 /*

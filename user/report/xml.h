@@ -8,8 +8,8 @@
 #include "base/types.h"
 
 /*
- * Writes at most n bytes of text that escape() has made: valid UTF-8 without controls. XML requires
- * four more characters to be escaped, and does not allow U+FFFE and U+FFFF.
+ * Writes at most n bytes of text that escape() has produced: valid UTF-8 without controls. XML requires four more
+ * characters to be escaped, and does not allow U+FFFE and U+FFFF.
  */
 void put_xml(FILE *f, const char *text, size_t n);
 
