@@ -14,7 +14,7 @@
 
 #define NAME_SPACE 128           /* for a part of a name, or for a label */
 
-/* Keys kept per key written; a kept key that returns goes on with its totals. */
+/* Keys kept per key written; a kept key that returns continues with its totals. */
 #define KEPT_FOR_EACH_SHOWN 10
 
 /* A column of a table makes one family per unit of its cells. */
@@ -22,7 +22,7 @@ struct family {
 	char *column;
 	enum unit unit;
 	bool is_counter, is_percent;
-	bool is_of_distribution;        /* avg, p99: the name does not say of what */
+	bool is_of_distribution;        /* avg, p99: the column name does not say of which value */
 };
 
 struct figure {
@@ -39,7 +39,7 @@ struct keyed {
 	struct histogram hist;
 	struct figure *figure;
 	size_t nfigures;
-	u64 report;             /* number of the last report with this key */
+	u64 report;             /* number of the last report that had this key */
 };
 
 struct openmetrics {
@@ -72,9 +72,7 @@ static bool ends_with(const char *text, const char *end)
 	return n >= m && !strcmp(text + n - m, end);
 }
 
-/*
- * Makes a name of lower-case letters, digits and single underscores; otherwise if nothing is left.
- */
+/* Makes a name of lower-case letters, digits and single underscores, or uses otherwise if nothing is left. */
 static void make_name(char name[NAME_SPACE], const char *text, const char *otherwise)
 {
 	size_t n = 0;
@@ -133,7 +131,7 @@ static void put_value(FILE *f, unsigned __int128 value, enum unit unit, bool poi
 }
 
 /*
- * --- what is added up --------------------------------------------------------------------------
+ * --- totals by key -----------------------------------------------------------------------------
  */
 
 static int compare_entries(const void *a, const void *b)
@@ -147,7 +145,7 @@ static int put_label(FILE *f, const struct field *field, const char *names, size
 	int err = 0;
 
 	make_name(name, field->name, "key");
-	/* A label must be unique in its sample, and not the reserved label of buckets. */
+	/* A label must be unique in its sample, and must not be the reserved label of buckets. */
 	do {
 		snprintf(quoted, sizeof(quoted), "%s=\"", name);
 		if (strcmp(name, "le") && !memmem(names, n, quoted, strlen(quoted)))
@@ -163,9 +161,7 @@ static int put_label(FILE *f, const struct field *field, const char *names, size
 	return err;
 }
 
-/*
- * Labels of a key, after first; all: including fields that only accompany another. NULL: no memory.
- */
+/* Labels of a key, after first; all: also fields that only accompany another one. NULL: no memory. */
 static char *labels_of(const char *first, const struct field *key, size_t n, bool all)
 {
 	char *text = NULL;
@@ -330,7 +326,9 @@ static int add_cell(struct openmetrics *m, struct keyed *e, const struct field *
 	return 0;
 }
 
-/* Remarks are metrics, too, if they are numbers. The time of a maximum is none: it counts from the start of the run. */
+/*
+ * Remarks that are numbers are metrics, too. The time of a maximum is not, since it counts from the start of the run.
+ */
 static bool is_figure(const struct field *f)
 {
 	return !f->text && !field_is_key(f) && f->kind != FIELD_NONE && f->role != ROLE_AT && !f->no_metric;
@@ -388,7 +386,7 @@ static int add_report(struct openmetrics *m, const struct report *r)
 }
 
 /*
- * --- what is written ---------------------------------------------------------------------------
+ * --- output ------------------------------------------------------------------------------------
  */
 
 static void put_labels(FILE *f, const char *labels)
@@ -423,7 +421,7 @@ static void put_buckets(FILE *f, const char *name, const struct keyed *e, enum u
 	}
 }
 
-/* The user's own bounds, which are exclusive; values are integers, so subtract one. */
+/* The user's own bounds are exclusive; values are integers, so subtract one. */
 static void put_own_buckets(FILE *f, const char *name, const struct keyed *e, enum unit unit)
 {
 	const struct histogram *h = &e->hist;
@@ -443,7 +441,7 @@ static void put_own_buckets(FILE *f, const char *name, const struct keyed *e, en
 	}
 }
 
-/* With negative values, _sum is not allowed, and without it neither is _count. */
+/* If there are negative values, _sum is not allowed, and without it neither is _count. */
 static void put_histogram(FILE *f, const char *name, const struct keyed *e, enum unit unit)
 {
 	if (e->hist.bound)
@@ -611,7 +609,7 @@ static int put_of_run(struct exposition *x, const struct openmetrics *m, size_t 
 	return err ?: put_losses_of(x, m, LOSS_INEXACT);
 }
 
-/* Rank of a key: its time, else its other sum, else its count. */
+/* Rank of a key: the sum of its histogram (its count if there are bounds), else the sum of its first figure. */
 static __int128 weight(const struct keyed *e)
 {
 	if (e->hist.bound)
@@ -631,7 +629,7 @@ static int by_report_and_weight(const void *a, const void *b)
 	return strcmp(x->id, y->id);
 }
 
-/* Drops keys beyond most from the end of the sorted entries, but none of the last report. */
+/* Drops keys beyond the first most of the sorted entries, but none that is in the last report. */
 static void forget_idle(struct openmetrics *m, size_t most)
 {
 	struct keyed *e;
@@ -643,7 +641,7 @@ static void forget_idle(struct openmetrics *m, size_t most)
 	}
 }
 
-/* Keeps what a report says about the whole measurement. Without memory, the previous copy stays. */
+/* Copies the parts of a report that describe the whole measurement. Without memory, the previous copy stays. */
 static int note_head(struct openmetrics *m, const struct report *r)
 {
 	const char *const said[] = { r->tool, r->value, r->metric, r->source };
@@ -759,7 +757,7 @@ void openmetrics__free(struct openmetrics *m)
 }
 
 /*
- * --- the format before it ----------------------------------------------------------------------
+ * --- the Prometheus text format ----------------------------------------------------------------
  */
 
 static bool begins_with(const char *text, const char *start)

@@ -38,7 +38,10 @@ void put_overhead_line(FILE *f, const struct report_overhead *o)
 		fputs(", sampled for ", f);
 		put_time(f, o->measured_ns);
 	}
-	/* The tracepoint, the trampoline, the slow path of a system call: often more than the program. */
+	/*
+	 * Hooks are the tracepoint, the trampoline, the slow path of a system call: they often cost more than the
+	 * program.
+	 */
 	fputs("), hooks not included; this process ", f);
 	put_time(f, o->own_ns);
 	fputs(" of CPU, ", f);

@@ -10,7 +10,7 @@
 
 #include "base/types.h"
 
-/* PAGER is a shell's line, as for man(1). less ends at once if the text fits the screen, and leaves it there. */
+/* PAGER is a shell command line, as for man(1). If the text fits the screen, less exits at once and leaves it there. */
 static void run_pager(void)
 {
 	const char *line = getenv("PAGER");
@@ -26,7 +26,7 @@ static void run_pager(void)
 
 static void ignore(bool on)
 {
-	/* Ctrl-C is the pager's. */
+	/* Ctrl-C is for the pager. */
 	signal(SIGINT, on ? SIG_IGN : SIG_DFL);
 	signal(SIGQUIT, on ? SIG_IGN : SIG_DFL);
 }

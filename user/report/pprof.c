@@ -55,7 +55,7 @@ struct module {
 
 /* A location: a function, if known, and the functions inlined into it at that point. */
 struct location {
-	u64 address;            /* 0: not unique */
+	u64 address;            /* 0: differs between stacks */
 	const u32 *frame;       /* in a report_stack, innermost last */
 	u32 n;
 };
@@ -121,7 +121,7 @@ static bool same_text(const void *array, u32 index, const void *key)
 	return !strcmp(((char *const *)array)[index], *(char *const *)key);
 }
 
-/* Takes over an escaped text; NULL means no memory. */
+/* Takes ownership of an escaped text; NULL means no memory. */
 static int take_text(struct builder *b, char *text, u32 *number)
 {
 	size_t before = b->texts.n;
@@ -138,7 +138,7 @@ static int take_text(struct builder *b, char *text, u32 *number)
 	return 0;
 }
 
-/* raw: NULL is the empty string. */
+/* A raw text of NULL becomes the empty string. */
 static int add_text(struct builder *b, const char *raw, u32 *number)
 {
 	return take_text(b, escape_string(raw ?: ""), number);
@@ -244,7 +244,7 @@ static int make_room(struct builder *b, u32 n)
 	return ARRAY_RESERVE(b->ids, b->ids_room, n);
 }
 
-/* Innermost first. */
+/* Finds the locations of a stack, innermost first. */
 static int find_locations(struct builder *b, const struct report_stack *s, u32 *n)
 {
 	u32 end = s->nframes, first;
@@ -314,7 +314,7 @@ static int put_labels(struct builder *b)
 
 	for (i = 0; i < b->stacks->nkeys; i++) {
 		row = &b->stacks->key[i];
-		/* The value says which of several events it is. */
+		/* With several events, the value identifies the event. */
 		for (k = b->stacks->nevents ? 1 : 0; k < row->ncells && !err; k++)
 			err = put_label(b, &row->cell[k], &b->key[i]);
 	}
@@ -370,7 +370,7 @@ static int put_types(struct builder *b, struct protobuf *p)
 	return err;
 }
 
-/* The period is in the type of the last value. */
+/* Puts the period, in the type of the last value. */
 static int put_period(struct builder *b, struct protobuf *p)
 {
 	const struct stack_value *last = &b->value[b->nvalues - 1];
@@ -541,10 +541,7 @@ static void end(struct builder *b)
 	protobuf__free(&b->inner);
 }
 
-/*
- * Fields are in the order of their numbers, except the texts, which are written once all have been
- * added.
- */
+/* Writes fields in the order of their numbers, except the texts, which follow once all have been added. */
 static int put_profile(struct builder *b, const struct report *r, struct protobuf *p)
 {
 	const struct location *l;

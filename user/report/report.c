@@ -137,7 +137,7 @@ static enum field_role usual_role(const struct field *f, bool after_figure)
 	return ROLE_GAUGE;
 }
 
-/* Gives cells without a role the usual one. A cell without a value belongs to the key until the first figure. */
+/* Gives cells without a role their default one. A cell without a value belongs to the key until the first figure. */
 static void settle_roles(struct report_row *row)
 {
 	bool after_figure = false;

@@ -48,7 +48,7 @@ static bool is_known(const struct field *f)
 	return f->text || f->kind != FIELD_NONE;
 }
 
-/* A whole number, which may be wider than 64 bits. */
+/* Whether it is an integer, which may be wider than 64 bits. */
 static bool is_whole(const struct field *f)
 {
 	return f->kind != FIELD_REAL || field_is_wide(f);
@@ -61,7 +61,9 @@ static __int128 whole_of(const struct field *f)
 	return field_is_signed(f->kind) ? (__int128)(s64)f->number : (__int128)f->number;
 }
 
-/* Exactly. False, and sum stays: one is real, or 64 bits do not hold the result. */
+/*
+ * Adds exactly. Returns false, with sum unchanged, if one number is real, or if the result does not fit into 64 bits.
+ */
 static bool add_whole(struct field *sum, const struct field *f)
 {
 	__int128 total = whole_of(sum) + whole_of(f);
@@ -77,7 +79,7 @@ static bool add_whole(struct field *sum, const struct field *f)
 	return true;
 }
 
-/* A sum that 64 bits do not hold becomes real, and stays exact if both are whole. */
+/* A sum that does not fit into 64 bits becomes real, and stays exact if both numbers are integers. */
 static void add_up(struct field *sum, const struct field *f)
 {
 	bool exact = is_whole(sum) && is_whole(f);
@@ -97,7 +99,7 @@ static void add_up(struct field *sum, const struct field *f)
 	}
 }
 
-/* Takes over the value. Returns 0 or -ENOMEM. */
+/* Replaces the value by a copy of f's. Returns 0 or -ENOMEM. */
 static int take(struct field *there, const struct field *f)
 {
 	char *text = f->text ? strdup(f->text) : NULL;
@@ -110,7 +112,7 @@ static int take(struct field *there, const struct field *f)
 	return 0;
 }
 
-/* The minimum or maximum, with what belongs to it. */
+/* Takes a minimum or maximum, and the cells that belong to it. */
 static int take_with(struct report_row *sum, const struct report_row *row, struct field *there, const struct field *f)
 {
 	struct field *companion;
@@ -193,12 +195,12 @@ int report_row__combine(struct report_row *sum, const struct report_row *row)
  * --- means -------------------------------------------------------------------------------------
  */
 
-/* A sum of columns. */
+/* A sum of columns, as named by "of" or "per". */
 struct operand {
 	bool is_there, is_known, is_whole;
 	__int128 whole;
 	double real;
-	enum field_kind kind;   /* of the first one */
+	enum field_kind kind;   /* kind of the first column */
 };
 
 static struct operand operand(const struct report_row *row, const char *columns)
@@ -234,13 +236,13 @@ bool report_row__operand(const struct report_row *row, const char *columns, doub
 	return all.is_there && all.is_known;
 }
 
-/* Such a mean is a whole number; that of counts has decimals. */
+/* Means with a unit are integers; means of counts have decimals. */
 static bool has_unit(enum field_kind kind)
 {
 	return kind == FIELD_TIME || kind == FIELD_DURATION || kind == FIELD_SIZE || kind == FIELD_SIGNED_SIZE;
 }
 
-/* Recordings and saved runs may be of anybody: real sums may be 0 where whole ones are not, and the reverse. */
+/* Recordings and saved runs are untrusted: a real sum may be 0 where the integer sum is not, and the reverse. */
 static bool can_divide(const struct operand *of, const struct operand *per)
 {
 	return of->is_known && per->is_known && per->real && (per->whole || !per->is_whole);

@@ -42,7 +42,7 @@ int screen__check(void)
 	return -EINVAL;
 }
 
-/* Without job control on it, a terminal has no background. */
+/* A terminal without job control has no background. */
 static bool is_foreground(int fd)
 {
 	pid_t group = tcgetpgrp(fd);
@@ -54,7 +54,7 @@ static bool is_foreground(int fd)
  * --- the guard ---------------------------------------------------------------------------------
  */
 
-/* The state of the screen, as the guard is told it. */
+/* The state of the screen, as sent to the guard. */
 struct guarded {
 	bool is_open, has_keys;
 	struct termios before;
@@ -71,8 +71,8 @@ static void give_back(const struct guarded *g)
 }
 
 /*
- * The child: everything but the terminal is closed, so nothing of ours lives on in it. Ignoring SIGTTOU
- * lets it change the settings even after the shell has taken the foreground.
+ * The child closes everything but the terminal, so no other resource of ours outlives us. Ignoring SIGTTOU lets it
+ * change the settings even after the shell has taken the foreground.
  */
 static void guard(int fd)
 {
@@ -102,7 +102,7 @@ static void tell_guard(const struct screen *s)
 	const struct guarded now = { s->is_open, s->has_keys, s->before };
 
 	if (s->guard && write(s->guard_fd, &now, sizeof(now)) != sizeof(now))
-		return;         /* it has been killed; there is nothing to do about that */
+		return;         /* the guard has been killed; nothing can be done about it */
 }
 
 static int start_guard(struct screen *s)
@@ -128,7 +128,7 @@ static int start_guard(struct screen *s)
 }
 
 /*
- * --- taking it over ----------------------------------------------------------------------------
+ * --- taking over the terminal ------------------------------------------------------------------
  */
 
 static void do_nothing(int sign)
@@ -143,7 +143,7 @@ static void handle(int sign, void (*handler)(int))
 	sigaction(sign, &action, NULL);
 }
 
-/* In the background this process may write, as the last report is, and reading fails. */
+/* In the background this process may write (the last report), and reading fails. */
 static void begin_handling(void)
 {
 	handle(SIGTTOU, SIG_IGN);
@@ -157,8 +157,8 @@ static void end_handling(void)
 }
 
 /*
- * Changes no setting in the background: because of the handler the call fails there with EINTR. With the
- * signal ignored it would succeed.
+ * Changes no setting in the background: with a handler for SIGTTOU, the call fails there with EINTR. If the signal were
+ * ignored, it would succeed.
  */
 static int set_terminal(const struct termios *settings)
 {
@@ -197,7 +197,7 @@ static void take_keys(struct screen *s)
 	s->has_keys = !set_keys(s);
 }
 
-/* glibc's stderr is a variable: whoever writes there writes into memory. */
+/* glibc's stderr is a variable, so all writes to stderr can be redirected to memory. */
 static void keep_messages(struct screen *s)
 {
 	if (!isatty(STDERR_FILENO))
@@ -227,7 +227,7 @@ bool screen__open(struct screen *s)
 	begin_handling();
 	if (s->is_open && is_foreground(STDOUT_FILENO))
 		return true;
-	if (s->is_open) {               /* SIGSTOP and bg, from elsewhere: the shell has set the terminal */
+	if (s->is_open) {               /* stopped from elsewhere (SIGSTOP and bg): the shell has set the terminal */
 		s->is_open = s->has_keys = false;
 		tell_guard(s);
 		show_messages(s);
@@ -279,7 +279,7 @@ void screen__free(struct screen *s)
 	end_handling();
 }
 
-/* SIGTSTP is blocked, so that it can be waited for; the kernel does not stop orphans. */
+/* SIGTSTP is blocked, so that this process can wait for it; the kernel does not stop orphans. */
 void screen__stop(struct screen *s)
 {
 	sigset_t set;
@@ -293,7 +293,7 @@ void screen__stop(struct screen *s)
 }
 
 /*
- * --- what is on it -----------------------------------------------------------------------------
+ * --- contents ----------------------------------------------------------------------------------
  */
 
 struct screen_size screen__size(void)

@@ -8,7 +8,7 @@
 #include "base/types.h"
 
 #define OPERATOR "operator"
-#define LONGEST 4096            /* the time to read a name grows by the square of its length */
+#define LONGEST 4096            /* the time to parse a name grows with the square of its length */
 #define ANONYMOUS "(anonymous namespace)"
 
 struct shortening {
@@ -28,7 +28,10 @@ static bool in_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
-/* Behind the bracket that closes the one at text; NULL: none does. The > of -> and of operators closes nothing. */
+/*
+ * Returns the position behind the bracket that closes the one at text; NULL if there is none. The > of -> and => closes
+ * nothing.
+ */
 static const char *behind(const char *text)
 {
 	char open = *text, close = open == '(' ? ')' : '>';
@@ -38,7 +41,7 @@ static const char *behind(const char *text)
 	for (at = text; *at; at++) {
 		if (close == '>' && at > text && (at[-1] == '-' || at[-1] == '=') && *at == '>')
 			continue;
-		/* Parentheses hide what is in them from angle brackets. */
+		/* Skip parentheses, since angle brackets inside them do not count. */
 		if (close == '>' && *at == '(') {
 			at = behind(at);
 			if (!at)
@@ -60,7 +63,7 @@ static void copy(struct shortening *s, size_t n)
 	s->at += n;
 }
 
-/* Words that may follow the parameters of a function. */
+/* Skips words that may follow the parameters of a function. */
 static const char *skip_qualifiers(const char *text)
 {
 	static const char *const words[] = { " const", " volatile", " noexcept", " &&", " &" };
@@ -74,7 +77,7 @@ static const char *skip_qualifiers(const char *text)
 	return text;
 }
 
-/* Are these parentheses, which end there, around parameters? If so, what the rest of the name is. */
+/* If the parentheses that end there enclose parameters, returns the rest of the name, else NULL. */
 static const char *behind_parameters(const char *end)
 {
 	const char *rest = skip_qualifiers(end);
@@ -96,7 +99,7 @@ static void take_parenthesis(struct shortening *s)
 		copy(s, end - s->at);
 }
 
-/* In Rust a name may begin with <T as Trait>, or have <impl Trait for T> in it: their own names are shortened. */
+/* In Rust a name may begin with <T as Trait>, or contain <impl Trait for T>: the names inside are shortened, too. */
 static void take_angle(struct shortening *s)
 {
 	const char *end = behind(s->at);
@@ -142,7 +145,7 @@ static void take(struct shortening *s)
 		copy(s, 1);
 }
 
-/* Functions made from templates are told with the type of their result: "void f<>". */
+/* Names of functions made from templates begin with the type of the result: "void f<>". */
 static void drop_result(char *text)
 {
 	char *name = NULL, *at;
@@ -161,7 +164,7 @@ static void drop_result(char *text)
 		memmove(text, name, strlen(name) + 1);
 }
 
-/* Only these have parameters or arguments in their names. */
+/* Only such names have parameters or arguments. */
 static bool is_decorated(const char *name)
 {
 	size_t n = strlen(name);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Stacks for speedscope.app: a JSON file with a table of frames and one profile per unit of the
- * values, and per event of several. The key of a stack is its outermost frame, as in folded stacks. Texts are escaped
+ * Stacks for speedscope.app: a JSON file with a table of frames and one profile per unit of the values; with several
+ * events, per event and unit. The key of a stack is its outermost frame, as in folded stacks. Texts are escaped
  * (report/escape.h).
  */
 #include <errno.h>
@@ -55,7 +55,7 @@ static bool has_value(const struct report_stack *stack, const struct stack_value
 	return stack->event == v->event;
 }
 
-/* The samples that have this value. */
+/* The samples for this value. */
 static json_t *samples(struct scope_file *s, const struct stack_value *v)
 {
 	json_t *list = json_array(), *sample;
@@ -140,7 +140,10 @@ static json_t *file(struct scope_file *s, const struct report *r)
 	json_object_set_new(o, "$schema", json_string(SCHEMA));
 	json_object_set_new(o, "exporter", json_string(EXPORTER));
 	json_object_set_new(o, "name", json_of_text(r->command ?: r->tool));
-	/* The last value says most, so its profile is shown first; of several events, the first event's. */
+	/*
+	 * The last value is the most informative, so its profile is shown first; with several events, the first
+	 * event's.
+	 */
 	json_object_set_new(o, "activeProfileIndex", json_integer(r->stacks->nevents ? 0 : n - 1));
 	json_object_set(shared, "frames", s->frames);
 	json_object_set_new(o, "shared", shared);

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Without the first field, the event. */
+/* The key without its first field, the event. */
 static struct report_row rest_of(const struct report_row *key)
 {
 	struct report_row rest = *key;

@@ -44,7 +44,7 @@ static int put_plain(FILE *f, const struct writer *w, const struct stream_line *
 	return err ?: stream_put_pairs(f, line, gap, w->milliseconds);
 }
 
-/* Below the line. */
+/* Writes the stack below the line. */
 static int write_stack(struct writer *w, const struct stream_line *line)
 {
 	char text[] = "        ", *frame, *all;
@@ -217,7 +217,7 @@ static int put_by_template(FILE *f, const struct writer *w, const struct stream_
 	return err;
 }
 
-/* t: a template; NULL: the default. On a terminal, long lines are continued below. */
+/* t: a template; NULL: the default layout. On a terminal, long lines are continued below. */
 static int write_plain(struct writer *w, const struct stream_template *t, const struct stream_line *line)
 {
 	char *text = NULL;

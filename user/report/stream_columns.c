@@ -14,7 +14,7 @@
 #define GAP 2                   /* between columns */
 #define INDENT 4                /* of continuation lines */
 #define LEAST_TEXT 8            /* least room for a text at the end; longer texts continue below */
-#define USUAL_TEXT 32           /* room for it that is worth more than spare columns */
+#define USUAL_TEXT 32           /* room for it that takes precedence over spare columns */
 #define MOST_WIDTH 40           /* a wider value shifts the rest of its line */
 #define WORD 16                 /* do not break shorter words */
 #define WIDE 120                /* from this width on, times have microseconds */
@@ -30,13 +30,13 @@ struct column {
 	bool word;              /* a short word */
 	bool rest;              /* the last column, which takes the rest of the line */
 	bool seen;              /* some line had a value; otherwise the column is hidden */
-	bool spare;             /* all its values so far were */
-	bool left_out;          /* of this screen, for want of room */
+	bool spare;             /* all its values so far were spare */
+	bool left_out;          /* from this screen, for lack of room */
 };
 
 /* A measurement whose lines have the same fields. */
 struct source {
-	char *name, *command;   /* the tool; its command line, which tells sources apart. NULL in a run of one */
+	char *name, *command;   /* the tool; its command line, which distinguishes sources. NULL if there is only one */
 	struct column *column;
 	size_t n, fields_at;    /* fields_at: index of the first field */
 	bool event, elapsed;
@@ -44,18 +44,18 @@ struct source {
 	size_t shown;           /* columns before those that follow on the next line */
 	u64 heading_at;         /* number of lines before the heading */
 	bool heading_due;
-	size_t name_width;      /* of the column of tools; 0: there is none */
+	size_t name_width;      /* of the column of tools; 0: there is no such column */
 };
 
 struct stream_columns {
 	struct source **source;
 	size_t n;
-	struct source *present; /* whose line is to be written */
+	struct source *present; /* source of the line that is being written */
 	u64 lines;              /* written so far, of all sources */
 };
 
 /*
- * --- what columns there are --------------------------------------------------------------------
+ * --- the set of columns ------------------------------------------------------------------------
  */
 
 static size_t fixed_columns(const struct stream_line *line)
@@ -183,7 +183,7 @@ void stream_columns__free(struct stream_columns *c)
 	free(c);
 }
 
-/* From the second source on, each line says which tool it is from. */
+/* From the second source on, each line begins with the name of its tool. */
 static void name_sources(struct stream_columns *c)
 {
 	size_t width = 0, i;
@@ -248,7 +248,7 @@ void stream_columns__interrupt(struct stream_columns *c)
  * --- the values of a line ----------------------------------------------------------------------
  */
 
-/* The cells of a line, one string after the other; at: where each begins. */
+/* The cells of a line, one string after the other; at: their offsets. */
 struct cells {
 	char *text;
 	size_t n, *at;
@@ -402,7 +402,7 @@ static size_t line_width(const struct source *c, size_t text)
 	return sum;
 }
 
-/* Whether columns became too wide, and fit again without those that can be left out. */
+/* Whether columns have become too wide, but fit again without the optional ones. */
 static bool needs_fewer(const struct source *c, const struct terminal *t)
 {
 	size_t width = line_width(c, LEAST_TEXT), least = width, i;
@@ -452,7 +452,8 @@ static size_t first_line_of(const char *text, size_t columns, size_t least)
 }
 
 /*
- * Writes text from column at on; further lines are indented. The first line is not broken within its first least bytes.
+ * Writes text, beginning at column at; further lines are indented. The first line is not broken within its first least
+ * bytes.
  */
 static void put_wrapped(FILE *f, const struct terminal *t, const char *text, size_t at, size_t indent, size_t least)
 {
@@ -488,7 +489,7 @@ static void put_padded(FILE *f, const struct column *c, const char *text, bool i
 		fprintf(f, "%*s", (int)blanks, "");
 }
 
-/* Which heading belongs to which lines: both begin with the name of the tool. */
+/* Names the tool, so that readers can match lines with headings. */
 static void put_name(FILE *f, const struct source *c)
 {
 	if (c->name_width)
@@ -524,7 +525,7 @@ static void put_heading(struct writer *w, const struct source *c)
 	put_left_out(w, c);
 }
 
-/* lines: written before, of all sources. */
+/* lines: number of lines of all sources that were written before. */
 static void begin_screen(struct writer *w, struct source *c, u64 lines)
 {
 	u32 screen = w->terminal.rows > 8 ? w->terminal.rows - 3 : UNKNOWN_SCREEN - 1;
@@ -606,7 +607,7 @@ static bool is_left_over(const struct source *c, const struct stream_line *line,
 	       !(c->column[i].left_out && v->field.spare);
 }
 
-/* The values that did not fit into the line. */
+/* Writes the values that did not fit into the line. */
 static int put_rest(struct writer *w, const struct source *c, const struct stream_line *line)
 {
 	const char *gap = "";

@@ -20,7 +20,7 @@
 #define NARROW_TEXT 24          /* cut texts to this before dropping columns, */
 #define LEAST_TEXT 10           /* and to this once no column can be dropped */
 #define LEAST_FIGURES 2         /* columns of figures that always stay */
-#define AROUND 10               /* lines of a terminal besides rows: header, titles, losses, prompt */
+#define AROUND 10               /* lines of a terminal that are not rows: header, titles, losses, prompt */
 #define LEAST_ROWS 5
 
 /*
@@ -129,7 +129,7 @@ char *text_heading(const char *name)
 struct column {
 	const char *name;
 	size_t width;
-	size_t widest;          /* of its cells; width: what it gets */
+	size_t widest;          /* widest of its cells; width: columns granted to it */
 	bool shown;
 	bool right;             /* right-aligned: figures */
 	bool text;              /* may be cut */
@@ -137,7 +137,7 @@ struct column {
 	bool of_key;
 	bool is_key;            /* with all columns before it: always shown */
 	bool says_something;    /* some value is nonzero */
-	bool spare;             /* left out before others */
+	bool spare;             /* left out first */
 };
 
 struct table {
@@ -252,7 +252,7 @@ static int table__make(struct table *t, const struct writer *w, const struct rep
 }
 
 /*
- * --- what fits ---------------------------------------------------------------------------------
+ * --- fitting to the terminal -------------------------------------------------------------------
  */
 
 static size_t wide(const struct table *t)
@@ -316,7 +316,7 @@ static void drop_figures(struct table *t, size_t columns, bool (*is_kind)(const 
 	}
 }
 
-/* Before texts are cut anew, to what is left for them. */
+/* Restores the full widths before texts are cut again to the remaining room. */
 static void widen_texts(struct table *t)
 {
 	size_t k;
@@ -336,7 +336,7 @@ static void table__fit(struct table *t, size_t columns)
 	narrow_texts(t, columns, LEAST_TEXT);
 }
 
-/* The last places columns of a text. */
+/* The last part of a text, places columns wide. */
 static const char *tail_of(const char *text, size_t places)
 {
 	const char *p = text + strlen(text);
@@ -357,7 +357,7 @@ static size_t head_of(const char *text, size_t places)
 	return n;
 }
 
-/* Cuts paths at the front: their end says more. Returns the columns used. */
+/* Writes a cell, and cuts paths at the front, since their end is more informative. Returns the columns used. */
 static size_t put_cell(FILE *f, const char *text, size_t width)
 {
 	size_t places = terminal_columns(text), kept = width - strlen(CUT);

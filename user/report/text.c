@@ -222,7 +222,7 @@ static void put_bound_figures(struct writer *w, const struct report *r, const st
 	fprintf(w->file, "  total %s\n", format_signed(text, h->sum, r->unit, w->milliseconds));
 }
 
-/* Averages of counts keep decimals, and 0 is a case of its own. */
+/* Averages of counts keep decimals, and 0 is handled separately. */
 static void put_average(struct writer *w, const struct report *r, const struct histogram *h)
 {
 	u64 zeros = h->nbuckets && !h->bucket[0].index ? h->bucket[0].count : 0;
@@ -236,7 +236,7 @@ static void put_average(struct writer *w, const struct report *r, const struct h
 			format_value(text, histogram__average(h), r->unit, w->milliseconds));
 }
 
-/* min and max of an interval may be known only to the bucket. */
+/* The min and max of an interval may be known only to the precision of a bucket. */
 static void put_figures(struct writer *w, const struct report *r, const struct histogram *h)
 {
 	char text[UNITS_SPACE];
@@ -346,13 +346,13 @@ void text_put_header(struct writer *w, const struct report *r)
 	w->header = true;
 }
 
-/* Missed samples were delayed by whatever held the CPU; they are not hidden from programs. */
+/* Missed samples were delayed by code that held the CPU; they are not hidden from programs. */
 static bool is_hidden(const struct report *r, int reason)
 {
 	return loss_is_hidden(reason) && !(r->is_sampled && reason == LOSS_MISSED);
 }
 
-/* One sentence for everything programs cannot see on this kernel, whatever its kind. */
+/* Writes one sentence about everything that programs cannot see on this kernel. */
 static void put_hidden(struct writer *w, const struct report *r)
 {
 	const char *before = "  programs do not see everything on this kernel: ";
@@ -377,7 +377,7 @@ const char *text_loss_sentence(const struct report *r, enum loss_reason reason)
 	return loss_sentence(reason);
 }
 
-/* The option that helps against a loss, or "". */
+/* The option that prevents a loss, or "". */
 static const char *option_for(const struct report *r, enum loss_reason reason)
 {
 	if (!r->has_max_keys || !loss_ends_with_more_keys(reason))
@@ -413,7 +413,7 @@ void text_put_lost(FILE *f, const struct loss_counters *c)
 		fprintf(f, "  inexact %s", format_count(n, inexact));
 }
 
-/* Several events, each by itself. */
+/* Lists excluded values, with several events separately for each. */
 static void put_each_left_out(struct writer *w, const struct report *r)
 {
 	char n[UNITS_SPACE];
@@ -432,7 +432,7 @@ static void put_each_left_out(struct writer *w, const struct report *r)
 	fputc('\n', w->file);
 }
 
-/* The missed ones of several events. */
+/* Lists the missed samples of each of several events. */
 static void put_each_missed(struct writer *w, const struct report_stacks *s)
 {
 	char n[UNITS_SPACE];
@@ -459,10 +459,10 @@ static void put_left_out(struct writer *w, const struct report *r)
 	fputc('\n', w->file);
 }
 
-/* Rows that the report has and does not show. */
+/* Reports the rows that are in the report but not shown. */
 static void put_not_shown(struct writer *w, const struct report *r)
 {
-	if (r->hidden && !(w->terminal.columns && r->nrows))     /* else text_put_table() has reported it */
+	if (r->hidden && !(w->terminal.columns && r->nrows))     /* text_put_table() has reported it otherwise */
 		fprintf(w->file, "%zu more not shown (--top)\n", r->hidden);
 	if (r->left_out_by && r->stacks && r->stacks->nevents)
 		put_each_left_out(w, r);

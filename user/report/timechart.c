@@ -29,7 +29,7 @@ static void add_slot(struct timechart_slot *to, const struct timechart_slot *fro
 	}
 }
 
-/* rows_less: task rows move up by this many. */
+/* rows_less: number by which indexes of task rows decrease. */
 static void add_row(struct timechart_row *sum, const struct timechart_row *row, u32 by_slots,
 		    u32 nslots, u32 rows_less)
 {

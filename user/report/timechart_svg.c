@@ -101,7 +101,7 @@ static void put_silhouette(const struct picture *p, const struct timechart_row *
 		fputs("z\"/>", p->file);
 }
 
-/* The slots where the tasks of row most ran most; 0: tasks without a row. */
+/* Marks the slots in which the task of row most ran most; 0: a task without a row. */
 static void put_most(const struct picture *p, const struct timechart_row *row, u32 most)
 {
 	u32 i, high, last = 0;
@@ -154,7 +154,7 @@ static void put_paths(const struct picture *p, size_t i)
 }
 
 /*
- * --- places that tell their numbers ------------------------------------------------------------
+ * --- tooltips ----------------------------------------------------------------------------------
  */
 
 static void put_figures(const struct picture *p, const struct timechart_row *row,

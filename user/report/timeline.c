@@ -14,7 +14,7 @@
 
 /* A name of 15 letters and two 7-digit ids: "[4194304/4194304]". */
 #define TASK_WIDTH 32
-#define TASK_NARROW 23          /* of a terminal without room for that; longer names take the blanks behind them */
+#define TASK_NARROW 23          /* on a terminal without that much room; longer names use the blanks behind them */
 #define ALL_WIDTH 89
 #define TIME_WIDTH 10
 
@@ -43,7 +43,10 @@ static void put_time(const struct timeline *t, FILE *f, u64 time_ns)
 	fputs(text, f);
 }
 
-/* Puts text on the right of width columns, of which those before it have taken *over: as many as are blank. */
+/*
+ * Right-aligns text in width columns. The columns before it have exceeded theirs by *over; uses its leading blanks to
+ * make up for this.
+ */
 static void put_right(FILE *f, const char *text, int width, int *over)
 {
 	int blank = width - (int)strlen(text), taken = *over < blank ? *over : blank;
@@ -122,7 +125,7 @@ static int task_width(const struct writer *w)
 	return w->terminal.columns && w->terminal.columns < ALL_WIDTH ? TASK_NARROW : TASK_WIDTH;
 }
 
-/* A sink takes fields. */
+/* Sinks take fields, not text. */
 static bool takes_text(const struct writer *w)
 {
 	return w->format == FORMAT_TEXT && !w->sink;
@@ -178,7 +181,7 @@ static void put_switch(const struct timeline *t, struct writer *w, const struct 
 		put_stack(t, f, stack);
 }
 
-/* The column of tasks shows who did it. */
+/* The column of tasks shows the acting task. */
 static void put_other_event(struct writer *w, const struct switches_record *r)
 {
 	FILE *f = w->file;
@@ -224,7 +227,7 @@ static struct stream_field time_field(const char *name, u64 ns)
 	return number_field(name, ns, FIELD_TIME, ns != SWITCHES_UNKNOWN);
 }
 
-/* record: NULL: only the heading, if there were no lines. */
+/* record: NULL for the heading alone, if there were no lines. */
 static int write_fields(const struct timeline *t, struct writer *w, const struct switches_record *record)
 {
 	static const char *const names[SWITCHES_KINDS] = {
@@ -273,7 +276,7 @@ int timeline__write(const struct timeline *t, struct writer *w, const struct swi
  * --- the map -----------------------------------------------------------------------------------
  */
 
-/* record: NULL: only the heading, if there were no lines. */
+/* record: NULL for the heading alone, if there were no lines. */
 static int write_map_fields(const struct timeline *t, struct writer *w,
 			    const struct switches_record *record, const char *code)
 {

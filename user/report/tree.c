@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Text stacks: a tree, callers first. Shares are of all samples, so any two can be compared. A
- * chain of frames with the same share is listed without figures and without further indentation, so
- * that forks stand out. With several events, each has a column of shares.
+ * Stacks as text: a tree, callers first. Shares refer to all samples, so any two can be compared. A chain of frames
+ * with the same share is listed without figures and without further indentation, so that forks stand out. With several
+ * events, each has a column of shares.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,10 +15,10 @@
 #define HOTTEST 10              /* functions listed below the tree */
 #define MOST_INDENT 40          /* levels of indentation */
 
-/* A column of figures: all of a report of one event, or one of several. */
+/* A column of figures: for the whole report, or for one of several events. */
 struct column {
-	u64 total;              /* what shares are of */
-	char *title;            /* of several: the event */
+	u64 total;              /* the whole of the shares */
+	char *title;            /* with several events: the event */
 	int width;
 };
 
@@ -31,7 +31,7 @@ struct drawing {
 	const struct call_tree *tree;
 	struct column column[REPORT_MOST_EVENTS];
 	size_t ncolumns;        /* at least 1 */
-	bool brief;             /* for people: without what every system call goes through, and repetitions */
+	bool brief;             /* for people: without repetitions, and without frames that every system call passes */
 };
 
 static bool is_of_several(const struct drawing *d)
@@ -154,7 +154,7 @@ static void put_shares(const struct drawing *d, const u64 *value)
 	fputs("  ", d->file);
 }
 
-/* self: NULL if there is none. A tree of several events has no room for it. */
+/* self: NULL if there is none. A tree of several events has no column for it. */
 static void put_figures(const struct drawing *d, const u64 *total, const u64 *self)
 {
 	char n[UNITS_SPACE];
@@ -187,7 +187,7 @@ static int width_of_figures(const struct drawing *d)
 struct ranked_node {
 	const struct call_node *node;
 	double share;
-	u64 total;              /* of one event, where shares may be rounded */
+	u64 total;              /* exact, unlike shares; 0 with several events */
 };
 
 static int larger_first(const void *a, const void *b)
@@ -206,7 +206,7 @@ static struct ranked_node rank_node(const struct drawing *d, const struct call_n
 	return (struct ranked_node){ node, largest(d, value), is_of_several(d) ? 0 : *value };
 }
 
-/* The children to draw, largest first; rest and *nrest: totals and number of the others. */
+/* The children to draw, largest first; rest and *nrest become totals and number of the others. */
 static struct ranked_node *children(const struct drawing *d, const struct call_node *node, size_t *n, u64 *rest,
 				    size_t *nrest)
 {
@@ -287,7 +287,7 @@ static bool repeats(const struct drawing *d, const struct call_node *node, const
 	       !strcmp(label, call_node__label(parent, d->labels));
 }
 
-/* In the middle of a line of calls, without time of its own. */
+/* Whether the frame is left out: an inner frame of a chain, without time of its own. */
 static bool is_passed_over(const struct drawing *d, const struct call_node *node, const struct call_node *parent,
 			   bool only, bool forks, u64 self)
 {
@@ -300,7 +300,7 @@ static int put_node(const struct drawing *d, const struct call_node *node,
 	bool only = parent->depth && same_totals(d, node, parent);
 	bool forks = node->span > 1 && !same_totals(d, &node[1], node);
 	u64 total[REPORT_MOST_EVENTS];
-	/* In a tree by callee, all of the first level is self time, and callers have none. */
+	/* In a callee-first tree, the whole first level is self time, and callers have none. */
 	u64 self = d->stacks->callee_first || is_of_several(d) ? 0 : node->self;
 
 	if (is_passed_over(d, node, parent, only, forks, node->self))
@@ -312,7 +312,7 @@ static int put_node(const struct drawing *d, const struct call_node *node,
 		put_figures(d, total, &self);
 	fprintf(d->file, "%*s", 2 * (int)indent, "");
 	put_name(d, node, parent);
-	/* Keys stay at the left. */
+	/* Stacks are always indented below their key. */
 	if ((forks || node->frame >= d->stacks->nframes) && indent < MOST_INDENT)
 		indent++;
 	return put_children(d, node, indent);

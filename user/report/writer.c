@@ -26,7 +26,7 @@ void writer__close(struct writer *w)
 	replacement__release(&w->replacement);
 }
 
-/* Programs that read the lines see no report among them. */
+/* Writes a report to stderr, so that programs that read the lines do not find it among them. */
 static int write_aside(const struct writer *w, const struct report *r)
 {
 	struct writer aside = {
@@ -39,7 +39,7 @@ static int write_aside(const struct writer *w, const struct report *r)
 	if (!err)
 		err = write_text(&aside, r);
 	err = writer__end(&aside, &writing, err);
-	return err == -ENOMEM ? err : 0;        /* the lines are what matters */
+	return err == -ENOMEM ? err : 0;        /* the lines matter more than this report */
 }
 
 static int write_noted(struct writer *w, const struct report *r)
@@ -50,8 +50,8 @@ static int write_noted(struct writer *w, const struct report *r)
 		[FORMAT_PPROF] = write_pprof, [FORMAT_SPEEDSCOPE] = write_speedscope,
 	};
 	/*
-	 * Reports that the format cannot show become text: no stacks (-n) in a format of stacks, no
-	 * figures for metrics.
+	 * Reports that the format cannot show become text: reports without stacks (-n) in a format for stacks, reports
+	 * without figures in a format for metrics.
 	 */
 	bool fits = !format_is_metrics(w->format) && (w->format < FORMAT_FOLDED || r->stacks);
 	enum report_format format = fits ? w->format : FORMAT_TEXT;

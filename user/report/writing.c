@@ -23,7 +23,7 @@ int writer__begin(struct writer *w, struct writing *writing)
 	return w->file ? 0 : -ENOMEM;
 }
 
-/* Requests choose the format themselves (run/listen.h); this one is for files. */
+/* Converts for files; requests choose the format themselves (run/listen.h). */
 static int make_prometheus(struct writing *writing, size_t *n)
 {
 	char *text = prometheus_text(writing->text);
@@ -56,10 +56,16 @@ int writer__end(struct writer *w, struct writing *writing, int err)
 	return err;
 }
 
-/* A run that must end waits so long for a reader that takes nothing: on a busy machine one may wait for a CPU. */
+/*
+ * Time that a run which must end waits for a reader that takes nothing: on a busy machine, the reader may wait for a
+ * CPU.
+ */
 #define GRACE_MS 1000
 
-/* Waits until the file takes text. -ECANCELED: the run must end, and the file took none for GRACE_MS. */
+/*
+ * Waits until the file accepts text. Returns -ECANCELED if the run must end, and the file accepted nothing for
+ * GRACE_MS.
+ */
 static int await_reader(int fd, int stop_fd)
 {
 	struct pollfd waited[2] = { { .fd = fd, .events = POLLOUT }, { .fd = stop_fd, .events = POLLIN } };
@@ -74,8 +80,8 @@ static int await_reader(int fd, int stop_fd)
 }
 
 /*
- * Pipes, sockets and terminals get pieces that they take at once when poll(2) says so: a longer write(2) would wait for
- * the reader, and hear no signal.
+ * Pipes, sockets and terminals get pieces that fit at once after poll(2): a longer write(2) would wait for the reader,
+ * and ignore signals.
  */
 static int write_heeding(int fd, int stop_fd, const char *text, size_t n)
 {
