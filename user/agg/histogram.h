@@ -75,11 +75,10 @@ int histogram__add(struct histogram *h, const struct histogram *other);
 /*
  * The difference of two snapshots of a cumulative histogram: *out = later - earlier.
  *
- * Count, sum and buckets are exact. The maximum is exact if the interval set a new one; otherwise
- * it is the upper end of the highest bucket that grew (max_exact is false). The minimum likewise. A
- * value whose bucket was not counted yet at the time of the read is excluded from the sum, too: it
- * is subtracted from later, and so appears in the next difference. Returns 0, -ENOMEM, or -EINVAL
- * if earlier is not an earlier state of later.
+ * Count, sum and buckets are exact. The maximum is exact if the interval set a new one; otherwise it is the upper end
+ * of the highest bucket that grew (max_exact is false). The minimum is treated in the same way. A value whose bucket
+ * was not counted yet at the time of the read is also excluded from the sum: it is subtracted from later, and so
+ * appears in the next difference. Returns 0, -ENOMEM, or -EINVAL if earlier is not an earlier state of later.
  */
 int histogram__difference(struct histogram *out, struct histogram *later,
 			  const struct histogram *earlier);

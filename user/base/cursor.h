@@ -76,7 +76,7 @@ static inline s64 cursor__take_sleb(struct cursor *c)
 	return (s64)cursor__take_leb(c, true);
 }
 
-/* The next size bytes as a cursor of their own. */
+/* Returns the next size bytes as a separate cursor. */
 static inline struct cursor cursor__cut(struct cursor *c, u64 size)
 {
 	struct cursor part = { .at = c->at, .end = c->at };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Opens, stats and reads files of others in a child process. A file system may have a server that never answers (FUSE,
- * NFS): a process that waits for it may not even be killable, and its BPF programs stay attached. The tracer therefore
- * never asks a file system that is not its own. The child has the tracer's rights, since it opens files, but it parses
- * nothing (see base/confined.h for that).
+ * Opens, stats and reads files of traced processes in a child process. A file system may have a server that never
+ * answers (FUSE, NFS): a process that waits for it may not even be killable, and its BPF programs stay attached. The
+ * tracer therefore never asks a file system that is not its own. The child has the tracer's rights, since it opens
+ * files, but it parses nothing (see base/confined.h for that).
  *
  * An answer that takes too long is -ETIME. The child is then killed, or abandoned if it cannot be killed, and the next
  * request starts another one. At most OPENER_MOST_LOST children are abandoned, and a place (directory or device) that

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Opens files of the system and of the user. For files of others see base/opener.h. */
+/* Opens files of the system and of the user. For files of traced processes see base/opener.h. */
 #ifndef TALLY_BASE_REGULAR_H
 #define TALLY_BASE_REGULAR_H
 

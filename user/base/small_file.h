@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Small files of the kernel: in /proc, /sys and cgroups. */
+/* Small kernel files: in /proc, /sys and cgroups. */
 #ifndef TALLY_BASE_SMALL_FILE_H
 #define TALLY_BASE_SMALL_FILE_H
 

@@ -94,7 +94,7 @@ struct cli {
 	bool has_max_keys;      /* CLI_KEYS */
 	const struct own_parts *own_parts;
 	const char *keys;       /* from the spec */
-	const char *formats;    /* likewise */
+	const char *formats;    /* from the spec */
 	u32 groups;             /* from the spec */
 	u32 usual_keys, usual_stacks;   /* from the spec */
 	u32 max_keys;           /* --max-keys, or CLI_DEFAULT_MAX_KEYS */

@@ -17,7 +17,7 @@ char *signal_name(char text[SIGNAL_NAME_SPACE], int signal);
 /* "TERM", "SIGTERM", "15", "SIGRTMIN+2", "SIGRTMAX-1". Returns 0 or -EINVAL. */
 int signal_number(const char *text, int *signal);
 
-/* The name of an si_code ("SI_USER"); some signals have codes of their own. */
+/* The name of an si_code ("SI_USER"); for some signals, codes have special names. */
 char *signal_code_name(char text[SIGNAL_NAME_SPACE], int signal, int code);
 
 #endif /* TALLY_HOST_SIGNAL_NAME_H */

@@ -100,7 +100,7 @@ struct heat_grid {
 	u32 per_column;         /* spans per column */
 	u64 *cell;              /* of map m: cell[(m * columns + column) * rows + row] */
 	u64 column_ns;          /* length of a column, as requested */
-	u64 *rate;              /* likewise: values per column_ns; at least 1 where there are any */
+	u64 *rate;              /* indexed as cell: values per column_ns; at least 1 where there are any */
 	u64 most;               /* largest rate of a cell */
 	u64 shortest_ns, longest_ns;    /* of all columns but the last, which is shorter if the run ended in it */
 };

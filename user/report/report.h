@@ -161,7 +161,7 @@ struct report_place {
  */
 struct report_event {
 	const char *name;       /* "page-faults"; borrowed, not escaped */
-	const char *share_name; /* "page-faults%": the title of a column of shares; likewise */
+	const char *share_name; /* "page-faults%": the title of a column of shares; borrowed, not escaped */
 	const char *unit;       /* of values, plural: "samples" */
 	u64 period;             /* as in report_stacks */
 	u64 total;              /* of all its stacks, including those cut by --top */

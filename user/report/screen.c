@@ -71,8 +71,8 @@ static void give_back(const struct guarded *g)
 }
 
 /*
- * The child closes everything but the terminal, so no other resource of ours outlives us. Ignoring SIGTTOU lets it
- * change the settings even after the shell has taken the foreground.
+ * The child closes everything but the terminal, so none of the tracer's other resources outlives the tracer. Ignoring
+ * SIGTTOU lets it change the settings even after the shell has taken the foreground.
  */
 static void guard(int fd)
 {

@@ -32,7 +32,7 @@ static void put_labelled(struct writer *w, const char *label, const char *text)
 	put_escaped(w, text);
 }
 
-/* A line of its own, wrapped to the terminal. */
+/* Writes a separate line, wrapped to the terminal. */
 static void put_remark(struct writer *w, const char *label, const char *text)
 {
 	char *line = escape_string(text), *all = NULL;

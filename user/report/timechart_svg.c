@@ -353,7 +353,7 @@ static void draw(struct picture *p)
 {
 	size_t i, n = p->chart->n;
 
-	/* Omit an empty row of others. */
+	/* Omit the row of other tasks if it is empty. */
 	if (n && p->chart->row[n - 1].kind == TIMECHART_OTHERS && !p->chart->row[n - 1].tasks)
 		n--;
 	p->bottom = y_of(p, n);
