@@ -74,7 +74,7 @@ static int show_peer(const struct peer *p)
 	return EXIT_USAGE;
 }
 
-/* The name of a peer's program without what its suite or a distribution adds: "opensnoop-bpfcc", "tcplife.bt". */
+/* Strips from the name of a peer's program what its suite or a distribution adds: "opensnoop-bpfcc", "tcplife.bt". */
 static void strip_suffix(char *name)
 {
 	static const char *const suffix[] = { ".bt", ".py", "-bpfcc", "-perf" };
@@ -87,7 +87,7 @@ static void strip_suffix(char *name)
 		}
 }
 
-/* word: what was typed from the name on, with NULL behind it. "perf" may stand before the name. */
+/* word: the typed words from the name on, followed by NULL. "perf" may precede the name. */
 static int unknown_tool(char **word)
 {
 	bool perf = !strcmp(word[0], "perf") && word[1];
@@ -146,7 +146,7 @@ static void complete_measuring_tools(struct completion *c)
 			completion__add(c, __start_tally_tools[i]->name, __start_tally_tools[i]->summary);
 }
 
-/* manual_page() has them; the Makefile lists their files. */
+/* manual_page() returns the text of these documents; the Makefile lists their files. */
 static const struct {
 	const char *name, *summary;
 } documents[] = {
@@ -348,7 +348,7 @@ static void fill_standard_descriptors(void)
 		close(fd);
 }
 
-/* Descriptors needed beyond the given ones: libraries, tracefs, a directory inside another. */
+/* Completes TOOL, and the TOOL of "help TOOL". */
 #define FEWEST_FILES 10
 
 static int run_main(int argc, char **argv)

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The tools in this executable. A tool is one file that ends in
- *
- *   TOOL(runqlat, AREA_SCHEDULER, "how long tasks wait for a CPU");
- *
- * which adds it to the list that tally.c shows and searches. The function of that name is its
- * main(): it returns the exit status.
+ * Printed above and below the list, so that a terminal still shows it at the end.
  */
 #ifndef TALLY_TOOLS_H
 #define TALLY_TOOLS_H
@@ -35,25 +30,25 @@ struct tool {
 	const struct tool_spec *spec;           /* run/measurement.h */
 };
 
-/* Returns NULL if there is none of that name. */
+/* Returns NULL if no tool has this name. */
 const struct tool *find_tool(const char *name);
 
-/* The tools by number; NULL: there are no more. */
+/* Returns a tool by its number, or NULL beyond the last. */
 const struct tool *tool_at(size_t i);
 
-/* The same for tools that measure; for run/several.h. */
+/* The same for tools that measure; used by run/several.h. */
 const struct tool_spec *find_tool_spec(const char *name);
 
 /* Pointers to all tools, collected by the linker. */
 #define TOOL(fn, where, what) TOOL_NAMED(fn, fn, where, what)
 
-/* For a tool with another name in C: stat(2). */
+/* For a tool whose name differs in C: stat(2). */
 #define TOOL_NAMED(name, fn, where, what)                                                          \
 	static const struct tool tool_##name = { #name, what, where, fn, NULL };                    \
 	static const struct tool *const tool_pointer_##name                                        \
 		__attribute__((section("tally_tools"), used)) = &tool_##name
 
-/* A tool that is a declaration (run/measurement.h): its struct tool_spec. */
+/* A tool that is declared by its struct tool_spec (run/measurement.h). */
 #define TOOL_MEASURING(name, tool_spec, where, what)                                               \
 	static const struct tool tool_##name = { #name, what, where, NULL, &(tool_spec) };         \
 	static const struct tool *const tool_pointer_##name                                        \

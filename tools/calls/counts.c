@@ -70,7 +70,7 @@ int calls__read_keyed(struct counts *c, const struct bpf_map *map, volatile u32 
 
 /* --- sets ------------------------------------------------------------------------------------- */
 
-/* Takes over the histogram, even without memory. */
+/* Takes ownership of the histogram, even if it returns -ENOMEM. */
 static int add(struct calls *set, struct call *each)
 {
 	if (!set->tell_errors)
@@ -195,8 +195,9 @@ static int settle(struct calls *set)
 /* --- times over intervals --------------------------------------------------------------------- */
 
 /*
- * The change is negative if a call in progress at the last report has returned, but is not in hist
- * yet: the missing time is ahead, and subtracted from the next report, in which hist has it.
+ * The change is negative if a call that was in progress at the last report has returned, but is not
+ * in hist yet. The missing time is added to ahead_ns, and subtracted from the next report, whose
+ * hist contains it.
  */
 static void spend(struct call *c)
 {

@@ -20,16 +20,16 @@ struct call {
 	struct task_key task;
 	u64 outcome;                    /* OUTCOME(): the call and, if asked for, the errno */
 	u64 calls;                      /* calls that returned */
-	u64 errors;                     /* of those */
+	u64 errors;                     /* failed calls among these */
 	u64 running;                    /* calls in progress now */
 	u64 longest_ns;                 /* how long the longest of these has run */
 	u64 time_ns;                    /* time spent in this interval, set by calls__add_up() */
-	struct histogram hist;          /* of calls that returned: their complete times */
-	char name[TASK_KEY_COMM_LEN];   /* of the task, for keys by pid or tid; not escaped */
+	struct histogram hist;          /* complete times of calls that returned */
+	char name[TASK_KEY_COMM_LEN];   /* name of the task, for keys by pid or tid; not escaped */
 
 	/* For calls in progress: their time so far, and their time at the last report. */
 	u64 so_far_ns, before_ns;
-	u64 ahead_ns;                   /* of before_ns: reported already, not yet in hist */
+	u64 ahead_ns;                   /* part of before_ns that was reported already, but is not yet in hist */
 };
 
 struct calls {
@@ -61,10 +61,10 @@ int calls__add_running(struct calls *set, int fd);
 
 /*
  * Merges equal keys, sorts by key, and fills in time_ns: the time of calls that returned and of
- * those in progress, without the part covered by earlier reports. *before holds what this needs of
- * the last report, empty at first, and is replaced for the next one. A call that ends after hist
- * was read and before the iterator reaches it is in neither; the next report has it. Returns 0 or
- * -ENOMEM.
+ * those in progress, without the part covered by earlier reports. *before holds the state of the
+ * last report. It is empty at first, and is replaced for the next report. A call that ends after
+ * hist was read and before the iterator reaches it is counted in neither; the next report counts
+ * it. Returns 0 or -ENOMEM.
  */
 int calls__add_up(struct calls *set, struct calls *before);
 
@@ -74,7 +74,7 @@ int calls__add_up(struct calls *set, struct calls *before);
  */
 int calls__regroup(struct calls *set, void (*change)(void *context, void *key), void *context);
 
-/* Multiplies the calls that returned, and rounds. */
+/* Multiplies the number of calls that returned by this factor, and rounds. */
 void calls__scale(struct calls *set, double by);
 
 void calls__free(struct calls *set);

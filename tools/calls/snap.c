@@ -47,7 +47,7 @@ static const struct column columns[] = {
 
 #define USUAL_KEYS (BY_OWN(SNAP_BY_STATE) | BY_OWN(SNAP_BY_CALL) | BY_OWN(SNAP_BY_OBJECT) | BY_OWN(SNAP_BY_WCHAN))
 
-/* One picture at once, unless pictures are asked for at each interval. */
+/* Takes a single picture by default; with an interval, one per interval. */
 static int check(void *own, struct cli *cli)
 {
 	struct snap *s = own;

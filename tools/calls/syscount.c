@@ -25,7 +25,7 @@ SKELETON(syscount);
 
 struct syscount {
 	struct syscall_set wanted;
-	bool chosen;            /* by -e; otherwise all */
+	bool chosen;            /* calls were chosen by -e; otherwise all are counted */
 	struct call_columns columns;
 	bool hist;
 	bool failed;
@@ -130,7 +130,7 @@ static int report(struct measurement *m, struct report *r)
  * --- the hooks ---------------------------------------------------------------------------------
  */
 
-/* Histograms need keys with a task. */
+/* Histograms need keys that contain a task. */
 static bool only_calls(const struct syscount *s, const struct measurement *m)
 {
 	return m->cli->by == BY_SYSCALL && !s->hist;
@@ -211,8 +211,8 @@ static int open_skeleton(struct measurement *m)
 }
 
 /*
- * Calls in progress, for tables. Left out if it is still unknown how they will count: by CPU, or by
- * result.
+ * Calls in progress, for tables. They are left out if their key is not known before they return: by
+ * CPU, or by result.
  */
 static void prepare_running(struct syscount *s, const struct measurement *m)
 {

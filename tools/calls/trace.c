@@ -65,7 +65,7 @@ static bool is_option(struct trace *t, const char *arg)
 	return descriptors || !strcmp(arg, "signal=none") || !strcmp(arg, "signals=none");
 }
 
-/* strace's names of what calls come to. Calls that are not finished, detached or unavailable have none here. */
+/* The names that strace gives to outcomes of calls. Tally has no outcomes "unfinished", "detached" or "unavailable". */
 static int parse_status(void *own, char *arg)
 {
 	struct trace *t = own;
@@ -187,7 +187,7 @@ static const struct option_row rows[] = {
 	{},
 };
 
-/* Processes leave the set that -p and a command make. */
+/* With -p and a command, the set of processes shrinks as they exit. */
 static int check_detach(const struct scope_options *scope, bool has_command)
 {
 	if ((scope->npids || has_command) && !scope->ntids)
@@ -231,7 +231,7 @@ static int check(void *context, struct cli *cli)
 		diag_error("-g is about lines, and --summary has none; syscount and stackcount sum up by more");
 		return -EINVAL;
 	}
-	/* All calls have the same kernel stack. */
+	/* All calls would have the same kernel stack. */
 	t->callers.user = t->callers.wanted;
 	if (callers__check(&t->callers))
 		return -EINVAL;
@@ -257,7 +257,7 @@ static int leave_out_state(struct bpf_object *obj, const char *name)
 	return err ?: bpf_program__set_autoload(bpf_object__find_program_by_name(obj, text), false);
 }
 
-/* Before 5.13. Elements of 8 KiB are allocated on demand: this is safe where system calls begin. */
+/* For kernels before 5.13. Elements of 8 KiB are allocated on demand, which is safe at the entry of system calls. */
 static int size_states(struct bpf_map *hash)
 {
 	u64 tasks = 4 * host__threads();
@@ -266,7 +266,7 @@ static int size_states(struct bpf_map *hash)
 	return err ?: bpf_map__set_max_entries(hash, tasks > LEAST_TASKS ? tasks : LEAST_TASKS);
 }
 
-/* Loads either the programs of records or those of sums. */
+/* Loads either the programs that write records or the programs that keep sums. */
 static int choose_programs(struct trace *t, bool has_command)
 {
 	struct trace_bpf *bpf = t->bpf;

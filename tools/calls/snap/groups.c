@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Threads by the keys that are asked for. */
+/* Groups threads by the requested keys. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static bool same_text(const void *array, u32 index, const void *key)
 	return !strcmp(((char *const *)array)[index], key);
 }
 
-/* Takes over the text. */
+/* Takes ownership of the text. */
 static int number_text(struct snap_groups *t, char *text, u32 *number)
 {
 	u64 hash = table_hash(0, text, strlen(text));
@@ -57,7 +57,7 @@ static int number_parts(struct snap_groups *t, const struct snap_thread *thread,
 	return err;
 }
 
-/* Only the parts asked for. */
+/* Keeps only the requested parts of the key. */
 static struct task_key key_of(const struct task_key *all, u32 by)
 {
 	struct task_key key = {};

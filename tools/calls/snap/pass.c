@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "calls/snap/snap.h"
 
-/* The kernel fills no more at once: eight pages. */
+/* The kernel fills at most this much at once: eight pages. */
 #define CHUNK (64 << 10)
 
 void snap_pass__describe(u8 descriptors[TRACE_SLOTS][TRACE_FDS], struct call_signatures *signatures)
@@ -26,7 +26,7 @@ void snap_pass__describe(u8 descriptors[TRACE_SLOTS][TRACE_FDS], struct call_sig
 	}
 }
 
-/* The yield brings the scheduler's clock of this CPU up to date, which the program then compares with ours. */
+/* The yield updates the scheduler's clock of this CPU. The program compares this clock with ours. */
 static ssize_t read_more(struct snap_pass *p, int fd)
 {
 	ssize_t n;

@@ -32,7 +32,7 @@ static int add_times(struct report_row *row, const char *name, const struct snap
 	return report_row__add_fields(row, times, ARRAY_SIZE(times));
 }
 
-/* The thread that has been in its state for the longest time. */
+/* Shows the thread that has been in its state for the longest time. */
 static int add_example(struct report_row *row, const struct snap_thread *thread)
 {
 	const struct field pid = {
@@ -59,7 +59,7 @@ static int fill_group(struct snap_groups *t, const struct snap_group *g, struct 
 	return err;
 }
 
-/* Text has the file of a descriptor among the arguments. */
+/* Text output already shows the file of a descriptor among the arguments. */
 static int add_part(struct snap_groups *t, const struct snap_thread *thread, enum snap_part part,
 		    struct report_row *row)
 {

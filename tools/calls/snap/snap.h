@@ -18,7 +18,7 @@
 
 #include "bpf/calls/snap.h"
 
-/* --by: keys of the tool's own. */
+/* Keys for --by that only this tool has. */
 enum snap_part {
 	SNAP_BY_STATE,
 	SNAP_BY_CALL,
@@ -42,13 +42,13 @@ struct snap_pass {
 /* The descriptors of all calls, for the programs: rodata->descriptors. */
 void snap_pass__describe(u8 descriptors[TRACE_SLOTS][TRACE_FDS], struct call_signatures *signatures);
 
-/* link: of the program; clock_ahead: the program's variable. */
+/* link: the program's link. clock_ahead: the program's variable. */
 int snap_pass__run(struct snap_pass *p, int link_fd, volatile s64 *clock_ahead);
 
-/* The record at *at, 0 for the first, and advances *at. NULL: there are no more. */
+/* Returns the record at *at (0 for the first) and advances *at, or returns NULL after the last. */
 const struct snap_thread *snap_pass__next(const struct snap_pass *p, size_t *at);
 
-/* How long it has been in its state. False: unknown. */
+/* How long the thread has been in its state. Returns false if this is unknown. */
 bool snap_pass__time(const struct snap_pass *p, const struct snap_thread *t, u64 *ns);
 void snap_pass__free(struct snap_pass *p);
 
@@ -59,17 +59,17 @@ struct snap_names {
 	struct symbols *symbols;
 };
 
-/* The part of a thread, allocated; NULL in *text: there is none. Returns 0 or -ENOMEM. */
+/* Sets *text to this part of a thread, allocated, or to NULL if the thread has none. Returns 0 or -ENOMEM. */
 int snap_names__part(struct snap_names *names, const struct snap_thread *t, enum snap_part part, char **text);
 
-/* The arguments of the call, likewise. */
+/* The same for the arguments of the call. */
 int snap_names__arguments(struct snap_names *names, const struct snap_thread *t, char **text);
 
-/* A thread's call in the form that is decoded, without what pointers point to. Returns its size. */
+/* Converts a thread's call to the record that is decoded, without the targets of pointers. Returns its size. */
 size_t snap_thread__record(struct trace_record *r, const struct snap_thread *t);
 bool snap_thread__is_call(const struct snap_thread *t, const char *name);
 
-/* Threads that need attention come first: the smaller, the more. */
+/* The rank in the order of attention that threads need: the smallest comes first. */
 u32 snap_thread__rank(const struct snap_thread *t, u64 ns);
 
 /* --- the tool --------------------------------------------------------------------------------- */
@@ -77,7 +77,7 @@ u32 snap_thread__rank(const struct snap_thread *t, u64 ns);
 struct snap {
 	/* Options. */
 	bool each, with_stacks, with_waits;
-	bool deadlocks; /* of the waits only cycles; descriptors are looked at where a lock of a file needs it */
+	bool deadlocks; /* show only cycles among waits; descriptors are read only where a file lock needs it */
 	const char *order;      /* a column; NULL: by key */
 	struct stack_options options;
 	/* The rest is set by the hooks. */
@@ -85,17 +85,17 @@ struct snap {
 	struct bpf_link *link;
 	struct snap_names names;
 	struct snap_pass pass;
-	struct stacks stacks;   /* of it, what is taken, the names and the unwinder */
-	struct snap_user_stacks *user_stacks;   /* NULL: no stacks are wanted */
-	char without[320];      /* how many threads have no stack, or what is known of waits */
+	struct stacks stacks;   /* which stacks are taken, names and the unwinder */
+	struct snap_user_stacks *user_stacks;   /* NULL if no stacks are wanted */
+	char without[320];      /* the caveat: threads without a stack, or what is known of waits */
 };
 
-/* The default of --sort: the odd ones, then the most threads. */
+/* The default of --sort: unusual groups first, then the largest. */
 #define SNAP_ORDER_USUAL "odd"
 
 /* --- groups.c --------------------------------------------------------------------------------- */
 
-/* The parts that are not asked for are zero; text: 1 + index of a text, 0: none. */
+/* Parts that were not requested are zero. text: 1 + index of a text, or 0 for none. */
 struct snap_group_key {
 	struct task_key task;
 	u32 text[SNAP_PARTS];
@@ -105,8 +105,8 @@ struct snap_group {
 	struct snap_group_key key;
 	u64 threads;
 	u32 rank;
-	bool has_time;          /* of any of them is known since when it is in its state */
-	u64 longest_ns, doubt_ns;       /* of the thread that has been in it for the longest time: */
+	bool has_time;          /* for at least one thread, the time of its last state change is known */
+	u64 longest_ns, doubt_ns;       /* of the thread that has been in this state for the longest time: */
 	const struct snap_thread *thread;
 };
 
@@ -133,7 +133,9 @@ int snap_groups__add(struct snap_groups *t, const struct snap_thread *thread, u3
 int snap_groups__add_key(struct snap_groups *t, const struct snap_group *g, struct report_row *row);
 void snap_groups__free(struct snap_groups *t);
 
-/* Add a cell with a text: the first takes it over, the second copies it. NULL: there is none. */
+/*
+ * Add a cell with a text, or none if it is NULL. The first function takes ownership of the text, the second copies it.
+ */
 int snap_add_cell(struct report_row *row, struct field cell, char *text);
 int snap_copy_cell(struct report_row *row, struct field cell, const char *text);
 
@@ -141,7 +143,7 @@ int snap_copy_cell(struct report_row *row, struct field cell, const char *text);
 
 int snap_rows__report(struct snap *s, struct measurement *m, struct report *r);
 
-/* Stacks: the value of each is the number of threads. */
+/* The value of each stack is the number of threads that have it. */
 int snap_stacks__report(struct snap *s, struct measurement *m, struct report *r);
 
 #endif /* TALLY_SNAP_SNAP_H */

@@ -9,13 +9,13 @@
 #include "calls/snap/snap.h"
 #include "calls/snap/user_stacks.h"
 
-/* Many threads have the same stack: it is named once. */
+/* Many threads have the same stack, so it is symbolized only once. */
 struct named {
 	const struct stack *stack;
 	struct stack_path path;
 };
 
-/* The threads of a group have one key; stacks that look alike share a value. */
+/* The threads of a group have one key. Stacks with the same names share one value. */
 struct merge {
 	struct snap *snap;
 	struct report *r;
@@ -24,7 +24,7 @@ struct merge {
 	struct named *named;
 	size_t nnamed;
 	struct table by_stack;
-	u64 without;            /* threads on a CPU, and those that have ended */
+	u64 without;            /* threads that are on a CPU or have ended */
 };
 
 static size_t bytes_of(const struct stack *s)
@@ -113,7 +113,7 @@ static int name_groups(struct merge *m)
 	return err;
 }
 
-/* Adds a part of the note, if there are any. */
+/* Adds a part of the note, unless n is 0. */
 static size_t put(struct merge *m, size_t at, u64 n, const char *one, const char *many)
 {
 	struct snap *s = m->snap;

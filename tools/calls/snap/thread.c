@@ -16,10 +16,10 @@ const char *const snap_part_names[SNAP_PARTS] = {
 	[SNAP_BY_STATE] = "state", [SNAP_BY_CALL] = "call", [SNAP_BY_OBJECT] = "object", [SNAP_BY_WCHAN] = "wchan",
 };
 
-/* A thread that waits for a CPU so long is shown first. */
+/* A thread that has waited this long for a CPU is shown first. */
 #define LONG_RUNNABLE_NS (10 * NSEC_PER_MSEC)
 
-/* A thread's call in the form that is decoded. Without what pointers point to. */
+/* Converts a thread's call to the record that is decoded, without the targets of pointers. */
 size_t snap_thread__record(struct trace_record *r, const struct snap_thread *t)
 {
 	memset(r, 0, offsetof(struct trace_record, data));
@@ -40,7 +40,7 @@ size_t snap_thread__record(struct trace_record *r, const struct snap_thread *t)
  * --- calls -------------------------------------------------------------------------------------
  */
 
-/* The name of the kernel function at a return address; NULL: unknown. */
+/* Returns the name of the kernel function at a return address, or NULL if it is unknown. */
 static const char *function_at(struct snap_names *names, u64 address, int *err)
 {
 	struct symbol found = {};
@@ -49,7 +49,7 @@ static const char *function_at(struct snap_names *names, u64 address, int *err)
 	return found.name;
 }
 
-/* By the kernel's outermost function. On arm64 that of a fault is that of calls, too. */
+/* Classifies by the outermost kernel function. On arm64, faults have the same outermost function as calls. */
 static const char *outside_name(const char *entry)
 {
 	if (entry && strstr(entry, "page_fault"))
@@ -93,7 +93,7 @@ int snap_names__arguments(struct snap_names *names, const struct snap_thread *t,
 		return -ENOMEM;
 	*text = constants__choose(*text, CONSTANTS_BY_NAME);
 	if (*text)
-		escape_undo(*text);     /* the report escapes it */
+		escape_undo(*text);     /* undone, because the report escapes it */
 	return *text ? 0 : -ENOMEM;
 }
 

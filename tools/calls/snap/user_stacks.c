@@ -57,10 +57,10 @@ static int see(struct snap *s, u32 pid)
 	return err == -ENOMEM ? err : 0;
 }
 
-/* Files whose tables are read while the next processes are seen: the queue has room for more of them. */
+/* Tables of this many files are read while further processes are examined. The queue has room for more. */
 #define FILES_AT_ONCE 64
 
-/* The threads of a process follow one another. */
+/* The threads of a process are adjacent. */
 static int see_processes(struct snap *s)
 {
 	struct unwinder *unwinder = &s->stacks.unwinder;
@@ -96,7 +96,7 @@ void snap_kernel_stack(const struct snap *s, const struct snap_thread *t, struct
 	memcpy(to->frame, t + 1, to->kernel * sizeof(u64));
 }
 
-/* It may have been started, or called exec, since processes were seen. */
+/* The process may have started, or called exec, since processes were examined. */
 static int begin_process(struct snap *s, u32 pid)
 {
 	struct snap_user_stacks *u = s->user_stacks;
@@ -127,7 +127,7 @@ static size_t size_of(const struct stack *stack)
 	return sizeof(*stack) + (stack->kernel + stack->user) * sizeof(*stack->frame);
 }
 
-/* Threads on a CPU, and those that have ended, have none. */
+/* Threads that are on a CPU or have ended have no stack. */
 static int take_stack(struct snap *s, struct snap_stack *of)
 {
 	struct stack *room = s->user_stacks->room;
@@ -180,7 +180,7 @@ static struct snap_stack *find(struct snap_stack *item, size_t n, u32 tid)
 	return n ? bsearch(&key, item, n, sizeof(*item), by_tid) : NULL;
 }
 
-/* The same thread, in the same place since then. */
+/* Whether this is the same thread and it has not run since then. */
 static bool has_stayed(const struct snap_stack *s, const struct snap_thread *t)
 {
 	struct snap_moment now = moment_of(t);
@@ -204,7 +204,7 @@ static void free_items(struct snap_stack *item, size_t n)
 	free(item);
 }
 
-/* The stack of a thread that has not run since the last picture is known, unless that could not be read. */
+/* The stack of a thread that has not run since the last picture is known, unless it could not be read. */
 static int begin_item(struct snap *s, struct snap_stack *to, const struct snap_thread *t, struct snap_stack *known)
 {
 	*to = (struct snap_stack){ .moment = moment_of(t), .thread = t };
@@ -245,7 +245,7 @@ static bool is_any_open(const struct snap_user_stacks *u)
 	return false;
 }
 
-/* The kernel's part is of one moment, and stays. */
+/* The kernel's part was taken at one moment, and stays. */
 static void lose_user_part(struct snap_stack *of)
 {
 	of->stack->user = 0;
@@ -254,7 +254,7 @@ static void lose_user_part(struct snap_stack *of)
 	of->is_open = of->is_unread = false;
 }
 
-/* Threads that are open and in the pass now were seen before; any that stays open has run, or ended. */
+/* Threads that are open and in this pass were processed before. A thread that stays open has run or ended. */
 static int look_again(struct snap *s, struct snap_pass *pass, bool is_last)
 {
 	struct snap_user_stacks *u = s->user_stacks;
@@ -299,7 +299,10 @@ static int run_pass(struct snap *s, struct snap_pass *pass)
 	return snap_pass__run(pass, bpf_link__fd(s->link), s->user_stacks->clock_ahead);
 }
 
-/* Processes are seen before threads are looked at, so that these have little time to run meanwhile. */
+/*
+ * Processes are examined first, so that threads have little time to run between the pass and the reading of their
+ * stacks.
+ */
 static int begin_pass(struct snap *s)
 {
 	return s->stacks.user ? see_processes(s) ?: run_pass(s, &s->pass) : 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Waits that end when somebody uses an open file: the other end of a pipe or UNIX socket, or a file that is locked by
- * flock(2). Looks at the descriptors of all processes once, if anybody waits so. Nothing is asked of file systems:
- * links below /proc/PID/fd say which file it is, and their own mode says how it is open.
+ * Waits that end when another process acts on an open file: the other end of a pipe or UNIX socket, or a file that is
+ * locked by flock(2). Scans the descriptors of all processes once if any thread waits for a file. File systems are not
+ * accessed: a link below /proc/PID/fd names the file, and the mode of the link says how it is open.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -19,7 +19,7 @@
 #include "calls/snap/waits.h"
 #include "calls/syscall/text.h"
 
-/* How a descriptor has to be open: to read, to write, both or either; or its open file has a lock. */
+/* How the descriptor must be open: to read, to write, both or either; or its open file must hold a lock. */
 enum how {
 	TO_READ = S_IRUSR,
 	TO_WRITE = S_IWUSR,
@@ -27,11 +27,11 @@ enum how {
 	LOCKED = 1
 };
 
-/* An open file that is sought. */
+/* An open file to look for. */
 struct wanted {
 	char *link;
 	enum how how;
-	u32 first, n; /* its holders, as targets */
+	u32 first, n; /* its holders, as wait targets */
 };
 
 struct holder {
@@ -51,7 +51,7 @@ struct search {
 	size_t nholders;
 	struct waiter *waiter;
 	size_t nwaiters;
-	bool cut; /* not all descriptors were looked at */
+	bool cut; /* not all descriptors were scanned */
 };
 
 /*
@@ -126,7 +126,7 @@ static int want(struct search *s, const char *link, enum how how, u32 thread)
 	return ARRAY_APPEND(s->waiter, s->nwaiters, (struct waiter){ thread, known });
 }
 
-/* The name of its own descriptor, as all that have the file see it. */
+/* The name of the thread's own descriptor, which is the same for all processes that have the file open. */
 static int want_same(struct search *s, struct wait_thread *t, u32 fd, enum how how)
 {
 	char path[WAITS_PATH], name[24], link[PATH_MAX];
@@ -149,7 +149,7 @@ static int want_peer(struct search *s, struct wait_thread *t, const struct trace
 
 	if (!socket->peer)
 		return 0;
-	/* Others may send datagrams, too. */
+	/* Any process may send datagrams. */
 	snap_waits__begin(s->w, t, WAIT_SOCKET, socket->type != SOCK_DGRAM);
 	snprintf(link, sizeof(link), "socket:[%llu]", socket->peer);
 	return want(s, link, OPEN, t - s->w->thread);
@@ -263,7 +263,7 @@ static int search_process(struct search *s, u32 process)
 	DIR *fds;
 	int err;
 
-	/* A thread of the kernel has no descriptors, and one that has ended had them closed. */
+	/* A kernel thread has no descriptors, and the descriptors of an ended process are closed. */
 	if (t->of->place == SNAP_KERNEL_THREAD || (t->of->place == SNAP_ENDED && t->nthreads == 1))
 		return 0;
 	snap_waits__path(path, t, "fd");
@@ -312,8 +312,8 @@ static int add_targets(struct search *s)
 }
 
 /*
- * Its own process among them: another thread or the handler of a signal may end the wait, so it is no deadlock. A lock
- * stays until the process gives it up.
+ * The waiter's own process may be a target: another thread or a signal handler may end the wait, so this is not a
+ * deadlock. A lock is held until the process releases it.
  */
 static void give_targets(struct search *s, const struct waiter *of)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owners of futexes. The memory is the process's own: it may say anything. An owner counts only if it is a thread that
- * shares the futex with the one that waits.
+ * Owners of futexes. The process itself writes this memory, so its content is not trustworthy. An owner counts only if
+ * it is a thread that shares the futex with the waiter.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -21,10 +21,10 @@ enum {
 	WORDS
 };
 
-/* The largest value of the kinds: types, robust, PI, protected, shared, elision and its absence. */
+/* The largest value of a mutex kind: types, robust, PI, protected, shared, elision and its absence. */
 #define MOST_KIND 0x7ff
 
-/* lowlevellock.h: locked, and others wait. */
+/* lowlevellock.h: locked, with waiters. */
 #define LOCKED_AND_WAITED_FOR 2
 
 struct futex_wait {
@@ -55,7 +55,7 @@ static bool may_be_mutex(const struct futex_wait *f)
 	return is_pi(f) || f->op == FUTEX_WAIT || (f->op == FUTEX_WAIT_BITSET && f->has_timeout);
 }
 
-/* The tid that the words name; 0: none. */
+/* The tid that the words name, or 0 for none. */
 static u32 owner_in(const struct futex_wait *f, const u32 word[WORDS])
 {
 	u32 tid = word[LOCK] & FUTEX_TID_MASK;
@@ -92,7 +92,7 @@ static int read_words(struct snap_waits *w, struct wait_thread *t, u64 address, 
  */
 
 struct place {
-	u64 address; /* where it is sought; or 0: the file is */
+	u64 address; /* where to look, or 0 if the file is known */
 	u64 device, inode, offset;
 };
 
@@ -149,7 +149,7 @@ static bool shares(struct snap_waits *w, const struct wait_thread *t, const stru
  * --- a wait ------------------------------------------------------------------------------------
  */
 
-/* The thread for whose end it waits: the kernel clears the futex then. */
+/* The thread that the waiter joins. The kernel clears this futex when that thread ends. */
 static u32 joined(const struct snap_waits *w, const struct wait_thread *t, u64 address)
 {
 	size_t i = snap_waits__up_to(w, WAITS_BY_CLEAR_TID, address);

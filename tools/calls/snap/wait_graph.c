@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Threads that cannot go on, cycles, and how many wait for each thread. */
+/* Finds threads that cannot proceed and cycles, and counts the waiters of each thread. */
 #include "base/clock.h"
 #include "calls/snap/waits.h"
 
@@ -7,7 +7,7 @@
  * --- stuck -------------------------------------------------------------------------------------
  */
 
-/* Whether no thread of the process can do anything. An ended thread does nothing, but the others may wait for it. */
+/* Whether no thread of the process can run. An ended thread does nothing, but the others may wait for it. */
 static bool is_process_stuck(const struct snap_waits *w, u32 process)
 {
 	u32 i, stuck = 0;
@@ -34,7 +34,7 @@ static bool stays_stuck(const struct snap_waits *w, const struct wait_thread *t)
 	return true;
 }
 
-/* Whether the time is up. Then no thread is called stuck. Asks the clock at one call in 256. */
+/* Whether the time is up, in which case no thread is called stuck. Reads the clock at one call in 256. */
 static bool takes_too_long(struct snap_waits *w, u32 *calls, u64 end)
 {
 	u32 i;
@@ -48,8 +48,8 @@ static bool takes_too_long(struct snap_waits *w, u32 *calls, u64 end)
 }
 
 /*
- * Begins with all that only others can wake, and takes away who has somebody outside of them. In turn from either end:
- * mutexes are most often taken in the order of threads, or against it.
+ * Starts with all threads that only others can wake, and removes each that a thread outside this set can wake. Scans
+ * from alternating ends: mutexes are usually taken in ascending or descending order of threads.
  */
 static void find_stuck(struct snap_waits *w)
 {
@@ -88,7 +88,7 @@ static u32 activity(const struct wait_thread *t)
 	return t->of->state == 'R' || t->of->state == 'D' ? 3 : 2;
 }
 
-/* The thread of a process that most likely goes on. */
+/* The thread of a process that is most likely to proceed. */
 static u32 most_active(const struct snap_waits *w, u32 process)
 {
 	u32 best = process, i;
@@ -99,7 +99,7 @@ static u32 most_active(const struct snap_waits *w, u32 process)
 	return best;
 }
 
-/* Its own process counts where it has to act itself, as the holder of a lock: not for a pipe. */
+/* The waiter's own process counts if it must act itself, as the holder of a lock, but not for a pipe. */
 static u32 next_of(const struct snap_waits *w, const struct wait_thread *t)
 {
 	bool may_be_own = t->why != WAIT_PIPE && t->why != WAIT_SOCKET;
@@ -125,7 +125,7 @@ static void name_cycle(struct snap_waits *w, u32 from)
 	} while (at != from);
 }
 
-/* seen[thread]: 1 + the thread from which it was come by first. In place of it, waiters, which are counted later. */
+/* Until waiters are counted, this member holds 1 + the thread whose walk reached this one first. */
 static void walk(struct snap_waits *w, u32 from)
 {
 	u32 at;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Waits for locks of files, from /proc/locks: a line for each lock, and below it those that wait for it, the deeper the
- * further from its holder.
+ * Waits for locks of files, from /proc/locks: a line for each lock, followed by lines of its waiters. A waiter is
+ * indented by one more level than the lock or waiter it waits for.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,15 +12,15 @@
 #include "base/array.h"
 #include "calls/snap/waits.h"
 
-/* The kernel lets waits queue behind waits. Deeper ones are taken for waits of the last level. */
+/* The kernel lets waiters queue behind waiters. Deeper levels are treated as the last level. */
 #define LEVELS 8
 
 struct lock_line {
-	u32 pid; /* 0: not known: of an open file, or of a process that we do not see */
+	u32 pid; /* 0 if unknown: the lock of an open file, or of a process that we do not see */
 	u64 inode;
 	bool is_flock;
 	u32 level;    /* 0: a holder */
-	size_t above; /* which line it waits for */
+	size_t above; /* the line that it waits for */
 };
 
 struct locks {
@@ -96,7 +96,7 @@ static int of_lock(struct snap_waits *w, struct wait_thread *t, const struct loc
 	return err;
 }
 
-/* Which kind of lock the call waits for. */
+/* The kind of lock that the call waits for. */
 static enum wait_why kind_of(const struct snap_thread *t)
 {
 	if (t->place != SNAP_IN_CALL)
@@ -118,7 +118,7 @@ static int of_thread(struct snap_waits *w, struct wait_thread *t, struct locks *
 
 	if (!why || t->of->state == 'R')
 		return 0;
-	/* A lock of flock(2) belongs to all that have the open file: see wait_files.c. */
+	/* A flock(2) lock belongs to all processes that have the open file: see wait_files.c. */
 	snap_waits__begin(w, t, why, why == WAIT_FCNTL);
 	file = snap_waits__file(t, &r, &fd);
 	if (!l->n) {

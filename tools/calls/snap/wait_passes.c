@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Asks what the threads of a pass wait for, and compares them with the next pass. */
+/* Determines what the threads of a pass wait for, and compares them with the next pass. */
 #include "calls/snap/waits.h"
 
 static bool is_waiting(const struct snap_thread *t)
@@ -7,7 +7,10 @@ static bool is_waiting(const struct snap_thread *t)
 	return t->state != 'R' && t->place != SNAP_ON_CPU && t->place != SNAP_ENDED;
 }
 
-/* Most of the work. Without deadlocks over pipes and sockets, only who has locked a file is to be known. */
+/*
+ * Scanning descriptors is most of the work. --deadlocks leaves out pipes and sockets, and needs only the holders of
+ * file locks.
+ */
 static bool needs_files(const struct snap_waits *w)
 {
 	u32 i;

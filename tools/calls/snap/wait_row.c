@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A thread of a chain as a row: the edge, and words for people. */
+/* A thread of a chain as a row: the edge, and a sentence for readers. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

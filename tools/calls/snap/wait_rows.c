@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Chains of waits as rows: whom the others wait for, and below it those that wait. Cycles come first. */
+/* Chains of waits as rows: the thread that others wait for, followed by its waiters. Cycles come first. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,12 +9,12 @@
 #include "calls/snap/waits.h"
 #include "cli/order.h"
 
-/* Waits behind so many others are only counted. */
+/* Deeper waits are only counted. */
 #define MOST_DEPTH 64
 
 struct chain {
-	u32 root; /* its end, or a thread of its cycle */
-	u32 rank; /* deadlocks, then other cycles, then what has an end, then what nobody is known for */
+	u32 root; /* the end of the chain, or a thread of its cycle */
+	u32 rank; /* deadlocks, other cycles, chains with an end, then waits without a known target */
 	u64 threads, ns;
 };
 
@@ -22,7 +22,7 @@ struct tree {
 	struct snap_waits *w;
 	struct report *r;
 	size_t room; /* rows left; SIZE_MAX: any number */
-	u32 *order;  /* threads that wait for somebody, by whom they wait for */
+	u32 *order;  /* threads with a known target, sorted by target */
 	size_t n;
 	struct chain *chain;
 	size_t nchains;
@@ -44,7 +44,7 @@ static bool is_shown(const struct wait_thread *t)
  * --- order -------------------------------------------------------------------------------------
  */
 
-/* Threads that wait alike are equal. */
+/* Threads with equal waits compare equal. */
 static int compare_alike(const struct wait_thread *x, const struct wait_thread *y)
 {
 	if (x->next != y->next)
@@ -86,7 +86,7 @@ static int compare_chains(const void *a, const void *b)
 	return x->root < y->root ? -1 : 1;
 }
 
-/* The first that waits for a thread. */
+/* The first thread that waits for this one. */
 static size_t first_waiter(const struct tree *t, u32 thread)
 {
 	size_t from = 0, to = t->n, middle;
@@ -136,7 +136,7 @@ static int add_others(struct tree *t, struct wait_row row)
  * --- chains ------------------------------------------------------------------------------------
  */
 
-/* How many threads from a place in the order on wait like the first of them, and nobody waits for any. */
+/* Counts the threads from this position on that have the same wait as the first, and no waiters. */
 static u32 alike_from(const struct tree *t, size_t at)
 {
 	const struct wait_thread *first = &t->w->thread[t->order[at]], *other;
@@ -185,7 +185,7 @@ static int add_cycle(struct tree *t, struct wait_row row)
 	return err;
 }
 
-/* Futexes without a known owner come last, and alike ones share a row. */
+/* Futexes without a known owner come last, and equal waits share a row. */
 static int add_unknown(struct tree *t, u32 chain)
 {
 	struct wait_row row = { .to = WAITS_NOBODY, .rank = RANK_UNKNOWN, .chain = chain };
@@ -224,7 +224,7 @@ static int add_chains(struct tree *t)
  * --- together ----------------------------------------------------------------------------------
  */
 
-/* How many threads a cycle holds up; 0: none in scope. */
+/* The number of threads that a cycle holds up, or 0 if none is in scope. */
 static u64 cycle_threads(const struct snap_waits *w, u32 first, u64 *ns)
 {
 	u64 threads = 0;
@@ -271,7 +271,7 @@ static int find_chains(struct tree *t)
 	return err;
 }
 
-/* Threads below others, and those of which nobody is known: of them only those that nobody waits for. */
+/* Collects threads with a known target, and threads without one if nobody waits for them. */
 static int order_waits(struct tree *t)
 {
 	const struct wait_thread *of;

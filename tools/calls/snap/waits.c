@@ -27,7 +27,7 @@ static int compare_threads(const void *a, const void *b)
 
 	if (x->pid != y->pid)
 		return x->pid < y->pid ? -1 : 1;
-	/* The first thread first, whatever the numbers. */
+	/* The first thread of a process comes first, regardless of its number. */
 	if ((x->tid == x->pid) != (y->tid == y->pid))
 		return x->tid == x->pid ? -1 : 1;
 	return x->tid < y->tid ? -1 : x->tid > y->tid;
@@ -71,7 +71,7 @@ static u64 own_key(u32 pidns, u32 tid)
 	return (u64)pidns << 32 | tid;
 }
 
-/* 0: it is not in this order. */
+/* Returns 0 if the thread is not in this order. */
 static u64 key_of(const struct snap_waits *w, u32 thread, enum wait_order order)
 {
 	const struct snap_thread *of = w->thread[thread].of;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * snap --waits: who waits for whom. A pass gives the threads (waits.c). The kernel's own records (wait_tasks.c), the
- * memory of processes (wait_futex.c) and /proc (wait_files.c, wait_locks.c) say what each waits for. A second pass says
- * who has run meanwhile (wait_passes.c). wait_graph.c finds what cannot go on; wait_rows.c and wait_row.c show it.
+ * snap --waits: which thread waits for which. A pass lists the threads (waits.c). The kernel's own records
+ * (wait_tasks.c), the memory of processes (wait_futex.c) and /proc (wait_files.c, wait_locks.c) say what each waits
+ * for. A second pass shows which threads have run meanwhile (wait_passes.c). wait_graph.c finds threads that cannot
+ * proceed; wait_rows.c and wait_row.c show them.
  *
  * Functions of type int return 0 or a negative errno.
  */
@@ -11,19 +12,19 @@
 
 #include "calls/snap/snap.h"
 
-/* Bounds of one picture; the report says if they were not enough. */
-#define WAITS_MOST_READS 50000		  /* of memory, for owners of futexes */
-#define WAITS_MAPS_NS (2 * NSEC_PER_SEC)  /* CPU time for lists of mappings, all together */
-#define WAITS_GRAPH_NS (2 * NSEC_PER_SEC) /* CPU time to find who is stuck */
+/* Limits of one picture; the report says if one was reached. */
+#define WAITS_MOST_READS 50000		  /* reads of memory, for owners of futexes */
+#define WAITS_MAPS_NS (2 * NSEC_PER_SEC)  /* CPU time for all lists of mappings together */
+#define WAITS_GRAPH_NS (2 * NSEC_PER_SEC) /* CPU time to find stuck threads */
 #define WAITS_MOST_DESCRIPTORS 500000
 #define WAITS_MOST_TARGETS 200000
 
 #define WAITS_NOBODY UINT32_MAX
 
 enum wait_why {
-	WAIT_NONE, /* for nobody, as far as known */
+	WAIT_NONE, /* no wait for a thread is known */
 	WAIT_MUTEX,
-	WAIT_FUTEX, /* of another kind, which has no owner */
+	WAIT_FUTEX, /* a futex of another kind, which has no owner */
 	WAIT_JOIN,
 	WAIT_FLOCK,
 	WAIT_FCNTL,
@@ -37,7 +38,7 @@ enum wait_why {
 
 extern const char *const wait_why_names[WAIT_WHYS];
 
-/* Threads are numbered by rising pid and tid; the number of a process is that of its first thread. */
+/* Threads are numbered by ascending pid and tid; the number of a process is that of its first thread. */
 struct wait_target {
 	u32 thread;
 	bool whole_process; /* any of its threads */
@@ -45,15 +46,15 @@ struct wait_target {
 
 struct wait_thread {
 	const struct snap_thread *of;
-	u32 process, nthreads; /* the number of its process, and how many threads that has */
+	u32 process, nthreads; /* the number of its process, and the number of threads in that process */
 	enum wait_why why;
 	u32 first, n;  /* its targets */
-	bool complete; /* nobody else can end the wait, nor does a timeout */
+	bool complete; /* no other thread and no timeout can end the wait */
 	bool moved;    /* it has run between the two passes */
-	bool stuck;    /* complete, and all that could end the wait are stuck */
-	u32 next;      /* the first target, as a thread; WAITS_NOBODY */
+	bool stuck;    /* the wait is complete, and all threads that could end it are stuck */
+	u32 next;      /* the thread of the first target, or WAITS_NOBODY */
 	u32 cycle;     /* 1 + number of the cycle it is in; 0: none */
-	u32 waiters;   /* in scope, and not moved: directly or through others; not of its own cycle */
+	u32 waiters;   /* in scope and not moved, direct or indirect; without threads of its own cycle */
 };
 
 /* Sorted by key. */
@@ -64,9 +65,9 @@ struct wait_index {
 
 enum wait_order {
 	WAITS_BY_OWN_TID,   /* pid namespace << 32 | tid in it */
-	WAITS_BY_SEEN_PID,  /* /proc/PID: first threads */
+	WAITS_BY_SEEN_PID,  /* pid in /proc: first threads */
 	WAITS_BY_PARENT,    /* pid of the parent: first threads */
-	WAITS_BY_CLEAR_TID, /* the address; threads of all memories */
+	WAITS_BY_CLEAR_TID, /* the address, for threads of all address spaces */
 	WAITS_ORDERS,
 };
 
@@ -79,37 +80,37 @@ struct snap_waits {
 	struct wait_target *target;
 	size_t ntargets;
 	u32 ncycles;
-	u64 reads, maps_ns, descriptors; /* so far */
+	u64 reads, maps_ns, descriptors; /* used so far */
 	u64 unread;			 /* waits whose reason could not be read */
-	bool too_many;			 /* a bound above was reached */
+	bool too_many;			 /* a limit above was reached */
 	u64 moved;
 };
 
 /* --- waits.c ---------------------------------------------------------------------------------- */
 
-/* Numbers the threads of the snap's pass. */
+/* Numbers the threads of the pass. */
 int snap_waits__init(struct snap_waits *w, struct snap *s);
 void snap_waits__free(struct snap_waits *w);
 
 struct wait_thread *snap_waits__thread(struct snap_waits *w, u32 pid, u32 tid);
 
-/* The place behind the last element whose key is at most this one: it is before it, if there is any. */
+/* The position after the last element whose key is at most this one, so that such an element, if any, precedes it. */
 size_t snap_waits__up_to(const struct snap_waits *w, enum wait_order order, u64 key);
 
-/* The only thread or process of that key; WAITS_NOBODY: there is none. */
+/* The only thread or process with this key, or WAITS_NOBODY. */
 u32 snap_waits__find(const struct snap_waits *w, enum wait_order order, u64 key);
 u32 snap_waits__by_own_tid(const struct snap_waits *w, const struct snap_thread *beside, u32 tid);
 
-/* Begins the targets of a thread, and adds one. */
+/* Starts the target list of a thread, and adds a target. */
 void snap_waits__begin(struct snap_waits *w, struct wait_thread *t, enum wait_why why, bool complete);
 int snap_waits__add(struct snap_waits *w, struct wait_thread *t, u32 thread, bool whole_process);
 int snap_waits__add_target(struct snap_waits *w, u32 thread, bool whole_process);
 
-/* "/proc/PID/NAME" of the process of a thread, also if its first thread has ended. */
+/* "/proc/PID/NAME" of the process of a thread, even if its first thread has ended. */
 #define WAITS_PATH 64
 void snap_waits__path(char path[WAITS_PATH], const struct wait_thread *t, const char *name);
 
-/* --- what a thread waits for: each leaves other waits alone ------------------------------------ */
+/* --- targets of a thread: each function ignores other kinds of waits --------------------------- */
 
 int snap_waits__of_tasks(struct snap_waits *w, struct wait_thread *t);
 int snap_waits__of_futex(struct snap_waits *w, struct wait_thread *t);
@@ -118,12 +119,12 @@ int snap_waits__of_futex(struct snap_waits *w, struct wait_thread *t);
 int snap_waits__of_locks(struct snap_waits *w);
 int snap_waits__of_files(struct snap_waits *w);
 
-/* The first descriptor of its call, if it is of a file; NULL: none. *fd: its number. Valid as long as *r. */
+/* The file of the first descriptor of the thread's call, or NULL. *fd: its number. Valid as long as *r. */
 const struct file_name *snap_waits__file(const struct wait_thread *t, struct trace_record *r, u32 *fd);
 
 /* --- wait_passes.c ----------------------------------------------------------------------------- */
 
-/* All of it, of the first pass; takes the second into *again. */
+/* Does all of this for the first pass; takes the second pass into *again. */
 int snap_waits__collect(struct snap_waits *w, struct snap *s, struct snap_pass *again, int link_fd,
 			volatile s64 *clock_ahead);
 
@@ -131,10 +132,10 @@ int snap_waits__collect(struct snap_waits *w, struct snap *s, struct snap_pass *
 
 void snap_waits__find_cycles(struct snap_waits *w);
 
-/* Whether none of the cycle has run meanwhile, and nobody else could end a wait in it. */
+/* Whether no thread of the cycle has run meanwhile, and no other thread could end a wait in it. */
 bool snap_waits__is_deadlock(const struct snap_waits *w, u32 cycle);
 
-/* Cycles come first, and futexes of which no owner is known last. */
+/* Cycles come first, and futexes without a known owner last. */
 enum wait_rank {
 	RANK_DEADLOCK,
 	RANK_CYCLE,
@@ -143,8 +144,8 @@ enum wait_rank {
 };
 
 struct wait_row {
-	u32 thread, to;		/* to: WAITS_NOBODY */
-	u32 like;		/* so many threads wait alike, with this one */
+	u32 thread, to;		/* to: may be WAITS_NOBODY */
+	u32 like;		/* number of threads with this wait, including this one */
 	u32 depth, chain, rank; /* rank: enum wait_rank */
 };
 
