@@ -186,7 +186,7 @@ static const struct signature commands[] = {
 	PRCTL_OF(28, LNAMED(secure_bits)),
 	PRCTL_OF(37, OUT(INT)),
 	PRCTL_OF(40, OUT(U64)),
-	/* PR_CAP_AMBIENT_IS_SET, RAISE and LOWER are of a capability, CLEAR_ALL is not. */
+	/* PR_CAP_AMBIENT_IS_SET, RAISE and LOWER take a capability, CLEAR_ALL does not. */
 	PRCTL_OF(47, LNAMED(ambient_commands), LNAMED_IF(capabilities, 1, 1 << 1 | 1 << 2 | 1 << 3), HEX, HEX),
 	PRCTL_OF(0x53564d41, LNAMED(vma_names), PTR, SIZE, STR),
 	PRCTL_OF(0x59616d61, LONG),

@@ -7,7 +7,7 @@
 #define BEGIN '\1'
 #define END '\2'
 
-#define DIGITS 16               /* of four bits, as letters from 'a' on */
+#define DIGITS 16               /* four bits each, as letters from 'a' on */
 #define HEAD (2 + DIGITS)       /* BEGIN, the base, the digits */
 
 void constant__begin(FILE *f, enum constant_base base, u64 value)
@@ -25,7 +25,7 @@ void constant__end(FILE *f)
 	fputc(END, f);
 }
 
-/* Behind the head that begins here; a text that ends within it ends there. */
+/* Returns the end of the head that begins here, or the end of the text if that comes first. */
 static char *behind_head(char *at)
 {
 	return at + strnlen(at, HEAD);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Constants in the text of a call: by name, as numbers, or both. The code that writes the text puts the number before
- * each name, in control characters, which nothing else in it has (report/escape.h); the last step chooses.
+ * Constants in the text of a call: by name, as numbers, or both. The writer of the text puts the number before each
+ * name, in control characters, which occur nowhere else in the text (report/escape.h). The last step chooses.
  *
  *   constant__begin(f, CONSTANT_HEX, 3);
  *   fputs("PROT_READ|PROT_WRITE", f);
  *   constant__end(f);
  *
- * A constant within another is a part of its name.
+ * A nested constant is a part of the outer one's name.
  */
 #ifndef TALLY_SYSCALL_CONSTANTS_H
 #define TALLY_SYSCALL_CONSTANTS_H
@@ -26,13 +26,15 @@ enum constant_base {
 enum constant_style {
 	CONSTANTS_BY_NAME,              /* PROT_READ */
 	CONSTANTS_RAW,                  /* 0x1 */
-	CONSTANTS_WITH_BOTH,            /* 0x1 (PROT_READ), the name as a comment of C */
+	CONSTANTS_WITH_BOTH,            /* 0x1 (PROT_READ), with the name as a C comment */
 };
 
 void constant__begin(FILE *f, enum constant_base base, u64 value);
 void constant__end(FILE *f);
 
-/* Returns the text in this style, in its place or as another allocation; NULL: no memory, and the text is freed. */
+/*
+ * Returns the text in this style, either in place or newly allocated. Returns NULL without memory, and frees the text.
+ */
 char *constants__choose(char *text, enum constant_style style);
 
 #endif /* TALLY_SYSCALL_CONSTANTS_H */

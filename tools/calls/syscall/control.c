@@ -9,11 +9,11 @@
 
 /* include/linux/socket.h: struct cmsghdr; each one is aligned to 8 bytes. */
 struct control_header {
-	u64 length;             /* of the header and its data */
+	u64 length;             /* length of the header and its data */
 	int level, type;
 };
 
-/* include/uapi/asm-generic/socket.h, with the numbers of x86 and arm64. */
+/* include/uapi/asm-generic/socket.h, with the values of x86 and arm64. */
 enum {
 	CONTROL_RIGHTS = 1,
 	CONTROL_CREDENTIALS = 2,

@@ -10,7 +10,7 @@
 #include "bpf/calls/trace.h"
 
 /*
- * Puts the messages in c, as far as they are valid, then "..." for the rest: "[{cmsg_len=20,
+ * Puts the valid messages at the start of c, then "..." for the rest: "[{cmsg_len=20,
  * cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=[3]}]". Returns false and puts nothing if
  * c is NULL or shorter than one header. Only for 64-bit programs.
  */

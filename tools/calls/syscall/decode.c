@@ -34,7 +34,7 @@ struct operand {
 	u32 number;
 	u64 value;
 	const struct trace_chunk *chunk;
-	size_t size;            /* of the record */
+	size_t size;            /* size of the record */
 };
 
 static void put_strings(FILE *f, const struct operand *o)
@@ -167,7 +167,7 @@ static void put_structs(FILE *f, const struct operand *o)
 		fputs(o->chunk->flags & TRACE_CHUNK_CUT ? ", ...]" : "]", f);
 }
 
-/* Finds what is known of the file of a descriptor that this argument is, or points to. */
+/* Finds the file of the descriptor that this argument is, or points to. */
 static const struct trace_chunk *fd_chunk(const struct operand *o, enum trace_part part)
 {
 	return trace_chunk__find(o->r, o->size, TRACE_ID(o->number, part));
@@ -424,7 +424,7 @@ static void put_names(FILE *f, const struct operand *o)
 		constant__end(f);
 		break;
 	default:
-		/* A query of the current value, which sets nothing. */
+		/* This value queries the current personality, and sets nothing. */
 		if (o->arg->names == &personalities && value == UINT32_MAX)
 			fputs("0xffffffff", f);
 		else
@@ -466,7 +466,7 @@ static void put_argument(FILE *f, const struct operand *o)
 		break;
 	case ARG_MODE:
 	case ARG_CREATE_MODE:
-		fprintf(f, "%#03o", (u32)(o->value & 0xffff));    /* umode_t: all that the kernel takes */
+		fprintf(f, "%#03o", (u32)(o->value & 0xffff));    /* umode_t: all bits that the kernel uses */
 		break;
 	case ARG_OPEN_FLAGS:
 		put_open_flags(f, (u32)o->value);
@@ -549,7 +549,7 @@ static bool fcntl_has_third(u64 command)
 	       command != F_GET_SEALS;
 }
 
-/* The arguments that the kernel reads, by command; a bit for each. */
+/* The arguments that the kernel reads for a command, one bit for each. */
 static u32 futex_arguments(u64 op)
 {
 	static const u8 taken[] = {
@@ -570,7 +570,7 @@ static bool takes_new_address(const struct signature *s, const struct trace_reco
 	return s->arg[3].names != &mremap_flags || r->value[3] & 6;
 }
 
-/* Whether the call uses an argument; this may depend on others. */
+/* Whether the call uses an argument, which may depend on others. */
 static bool is_taken(const struct signature *s, const struct trace_record *r, u32 i)
 {
 	switch (s->arg[i].kind) {

@@ -14,15 +14,15 @@
 #include "bpf/calls/trace.h"
 
 /*
- * size: of the record as received; chunks beyond it are ignored. A pointer whose target was not
- * read is shown as a number, followed by "(fault)" if the read failed.
+ * size: size of the record as received; chunks beyond it are ignored. A pointer whose target was
+ * not read is shown as a number, followed by "(fault)" if the read failed.
  */
 void syscall_arguments__put(FILE *f, const struct signature *s, const struct trace_record *r, size_t size);
 
-/* Puts a struct that the kernel's side has read in full. */
+/* Puts a struct that the BPF program has read in full. */
 void struct__put(FILE *f, enum struct_layout layout, const void *data);
 
-/* Puts a struct clone_args of which the caller passed this many bytes, at least the first 64. */
+/* Puts a struct clone_args whose size the caller passed as `bytes`; at least the first 64 are present. */
 void clone_args__put(FILE *f, const void *data, size_t bytes);
 
 #endif /* TALLY_SYSCALL_DECODE_H */

@@ -31,7 +31,7 @@ static void put_path(FILE *f, const char *path)
 	free(text);
 }
 
-/* Only their file systems know the names of namespaces and pidfds. */
+/* The names of namespaces and pidfds are known only to their file systems. */
 static bool is_nameless(const struct file_name *n)
 {
 	return n->flags & FILE_NAME_PLAIN && S_ISREG(n->mode) &&

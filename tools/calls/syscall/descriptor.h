@@ -11,8 +11,8 @@
 
 /*
  * "</etc/passwd>", "<pipe:[123]>", "<TCP:[127.0.0.1:80->127.0.0.1:5555]>", "<UNIX-STREAM:[4->5]>",
- * "<anon_inode:[eventfd]>". Puts nothing without a chunk: the descriptor is invalid, or names were
- * not asked for. "<...>": the record had no room for it.
+ * "<anon_inode:[eventfd]>". Puts nothing if c is NULL: the descriptor is invalid, or names were not
+ * requested. "<...>" means that the record had no room for the name.
  */
 void descriptor__put(FILE *f, const struct trace_chunk *c);
 

@@ -16,11 +16,11 @@ void tms__put(FILE *f, const void *data);
 void sysinfo__put(FILE *f, const void *data);
 void utsname__put(FILE *f, const void *data);
 void statfs__put(FILE *f, const void *data);
-/* told: filled in by F_GETLK, with the owner of the lock. */
+/* told: the call was F_GETLK, which fills in the owner of the lock. */
 void flock__put(FILE *f, const void *data, bool told);
 void sched_attr__put(FILE *f, const void *data);
 
-/* Capabilities: the process they are about, and sets as in /proc/PID/status. */
+/* Capabilities: the process that they belong to, and sets as in /proc/PID/status. */
 void cap_header__put(FILE *f, const void *data);
 void caps__put(FILE *f, const void *data);
 

@@ -7,7 +7,8 @@
 #include "types/tracefs.h"
 
 /*
- * All fields of syscall tracepoints have 64 bits; their types are those of the call's parameters.
+ * All fields of syscall tracepoints have 64 bits, but their types are those of the call's
+ * parameters.
  */
 bool syscall_type_is_narrow(const char *type)
 {

@@ -14,7 +14,7 @@ enum member_kind {
 	MEMBER_POINTER,
 	MEMBER_NAMES,
 	MEMBER_PERF_PERIOD,
-	MEMBER_PERF_CONFIG,     /* by type, the first member */
+	MEMBER_PERF_CONFIG,     /* depends on the first member, the type */
 	MEMBER_TEXT,            /* within the struct, up to a NUL */
 	MEMBER_SIGNALS,
 	MEMBER_ADDRESS,         /* struct sockaddr */
@@ -37,7 +37,7 @@ struct member {
 #define NAMED(n, a, s, set) { .name = #n, .at = (a), .size = (s), .kind = MEMBER_NAMES, .names = &(set) }
 #define TEXT(n, a, s) { .name = #n, .at = (a), .size = (s), .kind = MEMBER_TEXT }
 #define TIME(n, a) { .name = #n, .at = (a), .size = 16, .kind = MEMBER_TIME }
-/* The same, shown only if nonzero. */
+/* The same, but shown only if nonzero. */
 #define INT_IF(n, a, s) { .name = #n, .at = (a), .size = (s), .kind = MEMBER_INT, .if_set = 1 }
 #define UINT_IF(n, a, s) { .name = #n, .at = (a), .size = (s), .kind = MEMBER_UINT, .if_set = 1 }
 #define HEX_IF(n, a, s) { .name = #n, .at = (a), .size = (s), .kind = MEMBER_HEX, .if_set = 1 }
@@ -201,7 +201,7 @@ MEMBERS(bpf_run, INT(prog_fd, 0, 4), UINT(retval, 4, 4), UINT(data_size_in, 8, 4
 MEMBERS(signal_frame, { .name = "mask", .at = 0, .size = 8, .kind = MEMBER_SIGNALS });
 MEMBERS(u64_alone, HEX(, 0, 8));
 
-/* A longer struct, of which only the beginning is read. */
+/* A longer struct of which only the beginning is read. */
 #define HEAD(name, bytes, same)                                                                    \
 	{ .size = (bytes), .least = (bytes), .alike = (same), .more = 1, .members = (name) }
 #define LAYOUT(name, bytes, fewest, same) { .size = (bytes), .least = (fewest), .alike = (same), .members = (name) }

@@ -52,7 +52,7 @@
 #define FLAGS(set, ...) NAMES(set, 0, __VA_ARGS__)
 #define VALUES(set, ...) NAMES(set, VALUE_ONLY, __VA_ARGS__)
 
-/* Kernel ABI that older headers lack, or that is in no user-space header. */
+/* Parts of the kernel ABI that older headers lack, or that no user-space header has. */
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22
 #define MADV_POPULATE_WRITE 23
@@ -324,7 +324,7 @@ VALUES(socket_options, N(SO_DEBUG), N(SO_REUSEADDR), N(SO_TYPE), N(SO_ERROR), N(
        { 72, "SO_BUF_LOCK" }, { 73, "SO_RESERVE_MEM" }, { 74, "SO_TXREHASH" },
        { 75, "SO_RCVMARK" }, { 76, "SO_PASSPIDFD" }, { 77, "SO_PEERPIDFD" });
 
-/* For SOL_SOCKET, of getsockopt: numbers that have another name for setsockopt. */
+/* Options of SOL_SOCKET whose number has another name in getsockopt than in setsockopt. */
 VALUES(told_socket_options, { 26, "SO_GET_FILTER" });
 
 /* For SOL_IP, SOL_IPV6, SOL_TCP. */

@@ -13,8 +13,8 @@ struct value_name {
 };
 
 /*
- * The names of one argument. The bits of `mask` form one value, all others are flags; a mask of all
- * bits means no flags.
+ * The names of one argument. The bits of `mask` form one value, and all other bits are flags. A
+ * mask of all bits means that there are no flags.
  */
 struct value_names {
 	const struct value_name *name;  /* ends with an entry without a name */
@@ -63,7 +63,7 @@ extern const struct value_names ambient_commands, attach_flags, bpf_attach_types
 	terminal_output, timerfd_settings, timex_modes, trace_options, trace_requests,
 	udp_options, vma_names, waitid_flags, write_hints;
 
-/* The name of a value of that set, or NULL. */
+/* Returns the name of a value, or NULL. */
 const char *value_names__find(const struct value_names *names, u64 value);
 
 /* "PROT_READ|PROT_WRITE", as a C expression; bits without a name follow as a hex number. */

@@ -310,7 +310,7 @@ NAMES(personalities, 0xff, { 0x20000, "UNAME26" }, { 0x40000, "ADDR_NO_RANDOMIZE
 	{ 0x8000000, "ADDR_LIMIT_3GB" }, { 0, "PER_LINUX" }, { 8, "PER_LINUX32" });
 FLAGS(module_flags, { 1, "MODULE_INIT_IGNORE_MODVERSIONS" }, { 2, "MODULE_INIT_IGNORE_VERMAGIC" },
 	{ 4, "MODULE_INIT_COMPRESSED_FILE" });
-/* NLM_F_: all messages have these flags, and more by their type. */
+/* NLM_F_: common to all messages; further flags depend on the type. */
 #define NETLINK_FLAGS(set, ...)                                                                    \
 	FLAGS(set, { 1, "NLM_F_REQUEST" }, { 2, "NLM_F_MULTI" }, { 4, "NLM_F_ACK" },              \
 	      { 8, "NLM_F_ECHO" }, { 0x10, "NLM_F_DUMP_INTR" },                                    \
@@ -427,7 +427,7 @@ FLAGS(ipc_flags, { 0x200, "IPC_CREAT" }, { 0x400, "IPC_EXCL" }, { 0x800, "IPC_NO
 	{ 010000, "MSG_NOERROR" }, { 020000, "MSG_EXCEPT" });
 /* include/uapi/linux/sem.h, ipc.h */
 FLAGS(semaphore_flags, { 0x800, "IPC_NOWAIT" }, { 0x1000, "SEM_UNDO" });
-/* kernel/module/main.c: what delete_module() looks at */
+/* kernel/module/main.c: the flags that delete_module() uses */
 FLAGS(module_deletion, { 0x200, "O_TRUNC" }, { 0x800, "O_NONBLOCK" });
 FLAGS(ipc_get_flags, { 0x200, "IPC_CREAT" }, { 0x400, "IPC_EXCL" }, { 04000, "SHM_HUGETLB" },
 	{ 010000, "SHM_NORESERVE" });

@@ -17,7 +17,7 @@ int netlink__protocol(const struct trace_record *r, size_t size, const struct tr
 
 	if (c && c->bytes >= sizeof(protocol)) {
 		memcpy(&protocol, c->data, sizeof(protocol));
-		/* The kernel's events are text, without headers. */
+		/* Kernel uevents are text without headers. */
 		return protocol == NETLINK_KOBJECT_UEVENT ? NOT_NETLINK : (int)(protocol & 0xffff);
 	}
 	if (address && address->bytes >= sizeof(family))
@@ -25,7 +25,7 @@ int netlink__protocol(const struct trace_record *r, size_t size, const struct tr
 	return family == AF_NETLINK ? NETLINK_UNKNOWN : NOT_NETLINK;
 }
 
-/* Flags of the protocol have the same bits for different kinds of messages. */
+/* Flags of a protocol reuse the same bits for different kinds of messages. */
 static const struct value_names *flags_of(int protocol, u32 type)
 {
 	/* The lower two bits of a type: create, delete, query, change. */
@@ -49,7 +49,7 @@ static void put_header(FILE *f, int protocol, const struct nlmsghdr *h)
 	fprintf(f, ", nlmsg_seq=%u, nlmsg_pid=%d}", h->nlmsg_seq, (int)h->nlmsg_pid);
 }
 
-/* Puts a message, of which there are at most `left` bytes. */
+/* Puts a message that has at most `left` bytes. */
 static void put_message(FILE *f, int protocol, const struct nlmsghdr *h, u64 left)
 {
 	bool is_longer = left > sizeof(*h) && h->nlmsg_len != sizeof(*h);
@@ -86,7 +86,7 @@ bool netlink__put(FILE *f, int protocol, const u8 *data, size_t n, u64 whole, u6
 		at += distance(&h);
 		fputs(", ", f);
 		if (at + sizeof(h) > n) {
-			/* Bytes that were not read, or too few for a header. */
+			/* Some bytes were not read, or are too few for a header. */
 			if (n < whole)
 				fputs("...", f);
 			else

@@ -9,15 +9,15 @@
 
 #include "bpf/calls/trace.h"
 
-/* In place of a protocol, NETLINK_ROUTE and the like. */
+/* Values in place of a protocol such as NETLINK_ROUTE. */
 enum {
-	NOT_NETLINK = -1,               /* no netlink messages, as far as is known */
+	NOT_NETLINK = -1,               /* not known to be netlink messages */
 	NETLINK_UNKNOWN = -2,           /* netlink messages of an unknown protocol */
 };
 
 /*
- * Returns the protocol of the messages of a call: that of the socket, its first argument, or NETLINK_UNKNOWN if only
- * the family of the address says so. size: see syscall_arguments__put(). address: or NULL.
+ * Returns the protocol of a call's messages: that of the socket in its first argument, or NETLINK_UNKNOWN if only the
+ * family of the address identifies netlink. size: see syscall_arguments__put(). address: may be NULL.
  */
 int netlink__protocol(const struct trace_record *r, size_t size, const struct trace_chunk *address);
 

@@ -17,7 +17,7 @@ void protocol__put(FILE *f, u32 family, u32 protocol);
 /* "QCMD(Q_GETQUOTA, USRQUOTA)" */
 void quota_command__put(FILE *f, u32 command);
 
-/* Leaves out the magic number that mount once required. */
+/* Leaves out the magic number that mount(2) once required. */
 void mount_flags__put(FILE *f, u64 flags);
 
 /* "MAP_PRIVATE|MAP_HUGETLB|21<<MAP_HUGE_SHIFT" */

@@ -25,8 +25,8 @@ int syscall_error(const struct trace_record *r)
 }
 
 /*
- * A call that a signal interrupted: before the task sees the result, the kernel restarts the call
- * or returns EINTR.
+ * The call was interrupted by a signal. Before the task sees the result, the kernel restarts the
+ * call or returns EINTR.
  */
 static const char *restarts(int error)
 {
@@ -56,7 +56,7 @@ static void put_error(FILE *f, int error)
 		fprintf(f, "-%d", error);
 }
 
-/* Puts what a returned number means, if it has a name. */
+/* Puts the meaning of a returned number, if it has a name. */
 static void put_meaning(FILE *f, const struct signature *s, const struct trace_record *r)
 {
 	u64 result = r->value[TRACE_RESULT];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Results of system calls as text, like strace(1). Texts of a traced process are escaped (report/escape.h). */
+/* Results of system calls as text, like strace(1). Text from a traced process is escaped (report/escape.h). */
 #ifndef TALLY_SYSCALL_RESULT_H
 #define TALLY_SYSCALL_RESULT_H
 
@@ -11,7 +11,7 @@
 #include "bpf/calls/trace.h"
 
 /*
- * "3", "-1 ENOENT (No such file or directory)", "? (running for 3.2 s)". size: of the record as received; chunks
+ * "3", "-1 ENOENT (No such file or directory)", "? (running for 3.2 s)". size: size of the record as received; chunks
  * beyond it are ignored.
  */
 void syscall_result__put(FILE *f, const struct signature *s, const struct trace_record *r, size_t size);

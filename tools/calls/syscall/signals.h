@@ -10,10 +10,10 @@
 
 #include "base/types.h"
 
-/* "[INT TERM]"; for a set with more than half of the signals, "~[...]" with those not in it. */
+/* "[INT TERM]"; a set with more than half of the signals is put as "~[...]" with the signals that are not in it. */
 void sigset__put(FILE *f, u64 set);
 
-/* siginfo_t: the members that its code implies. Signal 0, as left by waitid(2): "{}". */
+/* Puts the members of a siginfo_t that its code implies. Signal 0, as left by waitid(2), is put as "{}". */
 void siginfo__put(FILE *f, const void *data);
 void sigevent__put(FILE *f, const void *data);
 void sigstack__put(FILE *f, const void *data);

@@ -5,7 +5,7 @@
 
 #include "calls/syscall/table.h"
 
-/* Kinds of arguments. A length is the index of the argument that has it, counted from 0. */
+/* Kinds of arguments. A length is the index of the argument that contains it, counted from 0. */
 #define INT { .kind = ARG_INT }
 #define LONG { .kind = ARG_LONG }
 #define UINT { .kind = ARG_UINT }
@@ -44,7 +44,7 @@
 #define IN(type) { .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = TRACE_ONE }
 #define INOUT(type)                                                                                \
 	{ .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = TRACE_ONE, .changed = 1 }
-/* Only if the argument `by` has one of these values. */
+/* Read only if the argument `by` has one of these values. */
 #define IN_IF(type, by, values)                                                                    \
 	{ .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = TRACE_ONE, .if_arg = (by),        \
 	  .if_values = (values) }
@@ -63,7 +63,7 @@
 #define OUT(type)                                                                                  \
 	{ .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = TRACE_ONE,                        \
 	  .out = FETCH_IF_SUCCEEDED }
-/* Read at the begin; its value at the end is shown with the result. */
+/* Read at the entry. The value at the return is shown with the result. */
 #define TAKEN_AND_LEFT(type)                                                                       \
 	{ .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = TRACE_ONE, .changed = 1,          \
 	  .after = FETCH_IF_FOUND }
@@ -74,12 +74,12 @@
 #define MESSAGE_OUT { .kind = ARG_MESSAGE, .out = 1 }
 #define MESSAGES { .kind = ARG_MESSAGES }
 #define MESSAGES_OUT { .kind = ARG_MESSAGES, .out = 1 }
-/* The first argument of the call says how many bits count. */
+/* The call's first argument is the number of bits used. */
 #define FD_SET { .kind = ARG_FD_SET, .length = 0, .changed = 1, .after = FETCH_IF_FOUND }
 #define POLLFDS                                                                                    \
 	{ .kind = ARG_STRUCT, .layout = STRUCT_POLLFD, .length = 1, .array = 1,                    \
 	  .after = FETCH_IF_FOUND }
-/* For fcntl: the lock to set is passed in, the one asked for (F_GETLK) is filled in. */
+/* For fcntl: the lock to set is passed in, and the lock to query (F_GETLK) is filled in. */
 #define FCNTL                                                                                      \
 	{ .kind = ARG_FCNTL, .layout = STRUCT_FLOCK, .length = TRACE_ONE, .if_arg = 1,             \
 	  .if_values = 1 << 6 | 1 << 7, .if_small = 1, .after = FETCH_IF_SUCCEEDED,                \
@@ -99,7 +99,7 @@
 
 /* A struct whose length the caller passes; shorter versions are shown in part. */
 #define SIZED(type, len) { .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = (len), .sized = 1 }
-/* Passed in, and changed by the call: both values are shown if they differ. */
+/* Passed in and changed by the call. Both values are shown if they differ. */
 #define GIVEN_AND_TOLD(type)                                                                       \
 	{ .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = TRACE_ONE, .after = FETCH_IF_SUCCEEDED, \
 	  .told = 1, .changed = 1 }
@@ -107,7 +107,7 @@
 #define BUF_WITHIN(len)                                                                            \
 	{ .kind = ARG_BUFFER, .out = FETCH_IF_FOUND, .length = TRACE_RESULT, .within = (len) + 1 }
 #define KIND(what) { .kind = ARG_##what }
-/* Names; other values as decimal numbers. */
+/* Named values. Other values are decimal numbers. */
 #define NUMBER(set) { .kind = ARG_NAMED_NUMBER, .names = &(set) }
 /* Flags with the logarithm of a page size from bit 26 on. */
 #define HUGE_NAMED(set) { .kind = ARG_HUGE_NAMES, .names = &(set) }
@@ -126,7 +126,7 @@
 #define OPENS(call, ...) { .name = #call, .result = RESULT_FD, .arg = { __VA_ARGS__ } }
 #define GIVES(what, call, ...)                                                                     \
 	{ .name = #call, .native = 1, .result = RESULT_##what, .arg = { __VA_ARGS__ } }
-/* BY: one argument is a command, on which the others depend; see the lines of commands.c. */
+/* BY: the other arguments depend on this one, a command; see the lines of commands.c. */
 #define BY(arg_number, call, ...)                                                                  \
 	{ .name = #call, .by = (arg_number) + 1, .arg = { __VA_ARGS__ } }
 #define TELLS(set, call, ...)                                                                      \

@@ -39,8 +39,8 @@ void socket_option__put(FILE *f, u32 level, u32 option, const struct value_names
 }
 
 /*
- * Values of options, by level and option: strings, and structs by their size. All others are one
- * number, or bytes.
+ * Values of options, by level and option: strings, and structs identified by their size. All other
+ * values are one number, or bytes.
  */
 static bool is_text_option(u32 level, u32 option)
 {

@@ -11,7 +11,7 @@
 
 struct value_names;
 
-/* "SO_REUSEADDR"; a number for unknown levels. first: names of SOL_SOCKET that come before the usual ones, or NULL. */
+/* "SO_REUSEADDR"; a number for unknown levels. first: names of SOL_SOCKET to try before the usual ones, or NULL. */
 void socket_option__put(FILE *f, u32 level, u32 option, const struct value_names *first);
 
 /* "[1]", "{l_onoff=1, l_linger=5}", a string, or bytes. */

@@ -184,7 +184,7 @@ static void put_timevals(FILE *f, const struct timeval *t)
 	fputc(']', f);
 }
 
-/* it_interval, it_value: of timespecs, or of timevals, which have the same size. */
+/* it_interval and it_value consist of timespecs or timevals, which have the same size. */
 static void put_rlimits(FILE *f, const struct rlimit *limit)
 {
 	put_rlimit(f, "{rlim_cur", limit->rlim_cur);

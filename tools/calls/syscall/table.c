@@ -6,7 +6,7 @@
 #include "calls/syscall/layouts.h"
 #include "calls/syscall/signature.h"
 
-/* The signal mask that is restored: uc.uc_sigmask of a struct rt_sigframe. */
+/* The signal mask that the call restores: uc.uc_sigmask of a struct rt_sigframe. */
 #ifdef __x86_64__
 #define RT_SIGRETURN { .name = "rt_sigreturn", .native = 1, .frame = 296, .arg = { IN(SIGNAL_FRAME) } }
 #else
@@ -409,7 +409,7 @@ const struct signature *syscall_signature(const char *name)
 	return NULL;
 }
 
-/* Kernel ABI of 64-bit programs; for longer structs, the size of the part shown. */
+/* The ABI of 64-bit programs; for longer structs, the size of the part that is shown. */
 static const u8 sizes[STRUCT_OF_MEMBERS] = {
 	[STRUCT_INT] = 4, [STRUCT_FD_PAIR] = 8, [STRUCT_OFFSET] = 8, [STRUCT_TIMESPEC] = 16,
 	[STRUCT_TIMESPEC_PAIR] = 32, [STRUCT_TIMEVAL] = 16, [STRUCT_ITIMERSPEC] = 32,
@@ -449,7 +449,7 @@ u32 struct_layout_size(enum struct_layout layout)
 
 #define ADDRESS_MOST 128        /* struct sockaddr_storage */
 #define ELEMENTS_MOST 8
-#define SOCKET_VALUE_MOST 104   /* of a struct tcp_info, up to tcpi_total_retrans */
+#define SOCKET_VALUE_MOST 104   /* size of struct tcp_info up to tcpi_total_retrans */
 
 static bool fetch_of(struct trace_fetch *f, const struct argument *a, enum syscall_abi abi,
 		     u32 buffers_most)
@@ -583,7 +583,7 @@ static void add_fetch(struct trace_call *c, const struct trace_fetch *f)
 		c->fetch[c->fetches++] = *f;
 }
 
-/* Adds the read of an argument: once, or at the begin and again at the end; and of what its target describes. */
+/* Adds the reads of an argument, once or at both entry and return, and of the data that its target describes. */
 static void add_fetches(struct trace_call *c, struct trace_fetch *f, const struct argument *a, u8 i)
 {
 	f->id = TRACE_ID(i, PART_TARGET);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The arguments of system calls: a line for each call in table.c. It determines what the kernel's
- * side reads (syscall_fetches()) and how that is shown (calls/syscall/decode.h).
+ * The arguments of system calls: a line for each call in table.c. It determines what the BPF
+ * program reads (syscall_fetches()) and how the data is shown (calls/syscall/decode.h).
  */
 #ifndef TALLY_SYSCALL_TABLE_H
 #define TALLY_SYSCALL_TABLE_H
@@ -13,7 +13,7 @@
 #include "bpf/calls/trace.h"
 
 enum argument_kind {
-	ARG_NONE,               /* no more arguments */
+	ARG_NONE,               /* marks the end of the arguments */
 	/* Values. */
 	ARG_INT,                /* signed, 32 bits: numbers, pids, uids */
 	ARG_LONG,
@@ -28,40 +28,40 @@ enum argument_kind {
 	ARG_MODE,	 /* octal */
 	ARG_CREATE_MODE,        /* present if the flags before it create a file */
 	ARG_OPEN_FLAGS,
-	ARG_NAMES,              /* of argument.names */
-	ARG_FCNTL,              /* fcntl's third: depends on its second; may be a struct flock */
-	ARG_PRCTL,              /* prctl's second: depends on its first; may be a string */
+	ARG_NAMES,              /* named by argument.names */
+	ARG_FCNTL,              /* fcntl's third argument: depends on the second; may be a struct flock */
+	ARG_PRCTL,              /* prctl's second argument: depends on the first; may be a string */
 	ARG_FUTEX_OP,
-	ARG_FUTEX_VALUE,        /* futex's sixth: depends on its second */
-	ARG_SOCKET_OPTION,      /* setsockopt's third: depends on its second */
-	ARG_CLONE_FLAGS,        /* with a signal in the lowest byte */
+	ARG_FUTEX_VALUE,        /* futex's sixth argument: depends on the second */
+	ARG_SOCKET_OPTION,      /* setsockopt's third argument: depends on the second */
+	ARG_CLONE_FLAGS,        /* has a signal in the lowest byte */
 	ARG_SIGNAL,
 	ARG_MAKEDEV,
-	ARG_MKNOD_MODE,         /* with a file type; the next one is a device for device types */
-	ARG_PROTOCOL,           /* socket's third: depends on its first */
+	ARG_MKNOD_MODE,         /* has a file type; for device types the next argument is a device */
+	ARG_PROTOCOL,           /* socket's third argument: depends on the first */
 	ARG_QUOTA_COMMAND,
 	ARG_MOUNT_FLAGS,
-	ARG_HUGE_NAMES,         /* ARG_NAMES, and a page size */
+	ARG_HUGE_NAMES,         /* ARG_NAMES with a page size */
 	ARG_NAMED_NUMBER,
 	ARG_IO_PRIORITY,
 	ARG_SIGNAL_OF_LONG,
-	ARG_IPC_FLAGS,          /* shmget and the like: with permissions */
+	ARG_IPC_FLAGS,          /* of shmget and the like: with permissions */
 	ARG_UNUSED,             /* not shown */
-	/* Pointers to data that is read. */
+	/* Pointers to data that are read. */
 	ARG_STRING,
 	ARG_STRINGS,            /* argv */
 	ARG_BUFFER,
-	ARG_MESSAGE_DATA,       /* the same, of a socket: the first argument; the fifth is an address */
+	ARG_MESSAGE_DATA,       /* the same for a socket: the first argument is the socket, the fifth an address */
 	ARG_SOCKADDR,
-	ARG_STRUCT,             /* argument.layout; an array if it has a length */
+	ARG_STRUCT,             /* layout in argument.layout; an array if it has a length */
 	ARG_FD_SET,
 	ARG_CPU_SET,
-	ARG_NODE_SET,           /* the next argument: the number of bits, plus one */
-	ARG_FUTEX_TIMEOUT,      /* STRUCT_TIMESPEC, or a number: depends on its second */
-	ARG_SOCKET_VALUE,       /* depends on the second and third */
-	ARG_IPC_MESSAGE,        /* struct msgbuf: a type, and a text of that length */
+	ARG_NODE_SET,           /* the next argument is the number of bits, plus one */
+	ARG_FUTEX_TIMEOUT,      /* STRUCT_TIMESPEC, or a number: depends on the second argument */
+	ARG_SOCKET_VALUE,       /* depends on the second and third arguments */
+	ARG_IPC_MESSAGE,        /* struct msgbuf: a type, and a text of the given length */
 	ARG_SET_AND_SIZE,       /* a struct trace_iovec that describes a signal set */
-	/* Pointers to descriptions of buffers, TRACE_VECTOR_ARG of the call. */
+	/* Pointers to descriptions of buffers: TRACE_VECTOR_ARG of the call. */
 	ARG_VECTOR,             /* an array of struct iovec; the next argument is its length */
 	ARG_MESSAGE,            /* struct msghdr */
 	ARG_MESSAGES,           /* an array of struct mmsghdr; the next argument is its length */
@@ -86,8 +86,8 @@ enum struct_layout {
 	STRUCT_EPOLL_EVENT,
 	STRUCT_CLONE_ARGS,
 	STRUCT_OPEN_HOW,
-	STRUCT_PAGE,            /* an address */
-	STRUCT_NODE,            /* 0: as in a list */
+	STRUCT_PAGE,            /* 0: formatted as in a list */
+	STRUCT_NODE,            /* the same as STRUCT_NODE, or -EFAULT */
 	STRUCT_PAGE_STATUS,     /* the same, or -EFAULT */
 	STRUCT_ID,              /* 3 */
 	STRUCT_RUSAGE,
@@ -102,7 +102,7 @@ enum struct_layout {
 	STRUCT_SIGINFO,
 	STRUCT_SIGEVENT,
 	STRUCT_SIGSTACK,
-	STRUCT_OF_MEMBERS,      /* from here on: calls/syscall/layouts.h */
+	STRUCT_OF_MEMBERS,      /* from here on, see calls/syscall/layouts.h */
 	STRUCT_TERMIOS = STRUCT_OF_MEMBERS,
 	STRUCT_WINSIZE,
 	STRUCT_OWNER,
@@ -171,24 +171,24 @@ enum struct_layout {
 struct argument {
 	u8 kind;                /* enum argument_kind */
 	u8 layout;              /* enum struct_layout */
-	u8 out;                 /* enum trace_when: written by the call, and read then */
-	u8 after;               /* enum trace_when: read at begin, and again then (PART_AFTER) */
-	u8 changed;             /* read by the call, and then changed */
-	u8 length;              /* enum trace_value: bytes, or elements of an array */
-	u8 pointed;             /* that value points to the length */
+	u8 out;                 /* enum trace_when: written by the call, and read at this point */
+	u8 after;               /* enum trace_when: read at entry, and again at this point (PART_AFTER) */
+	u8 changed;             /* read by the call, then changed by it */
+	u8 length;              /* enum trace_value: number of bytes, or of array elements */
+	u8 pointed;             /* `length` points to the length */
 	u8 array;
-	u8 sized;               /* a struct, of which only that length is present */
-	u8 told;                /* the second value follows the first, not the result */
+	u8 sized;               /* a struct of which only `length` bytes are present */
+	u8 told;                /* the second value is shown after the first, not with the result */
 	u8 within;              /* struct trace_fetch */
-	u8 wide;                /* ARG_NAMES: 64 bits */
+	u8 wide;                /* ARG_NAMES: has 64 bits */
 	u8 if_arg;              /* struct trace_fetch */
 	u8 if_small;
 	u32 if_values;
-	u32 after_values;       /* if_values of the second read */
-	const struct value_names *names;        /* ARG_SOCKET_OPTION: before those of both calls */
+	u32 after_values;       /* if_values for the second read */
+	const struct value_names *names;        /* ARG_SOCKET_OPTION: names that precede those common to both calls */
 };
 
-/* Whether the kernel uses only 32 bits, and ignores the upper half of the register. */
+/* Whether the kernel uses only the lower 32 bits of the register. */
 bool argument_is_narrow(const struct argument *a);
 
 enum result_kind {
@@ -196,10 +196,10 @@ enum result_kind {
 	RESULT_POINTER,
 	RESULT_OCTAL,
 	RESULT_FD,
-	RESULT_FD_BY_COMMAND,   /* fcntl: for some commands */
+	RESULT_FD_BY_COMMAND,   /* of fcntl: only for some commands */
 	RESULT_SIGNAL,
 	RESULT_SCHEDULER,
-	RESULT_NAMES,           /* flags, of signature.result_names */
+	RESULT_NAMES,           /* flags named by signature.result_names */
 	RESULT_IO_PRIORITY,
 	RESULT_LOCK_TYPE,
 };
@@ -211,9 +211,9 @@ struct signature {
 	u8 native;              /* 32-bit calls have other arguments */
 	u8 no_return;
 	u8 exec;
-	u8 by;                  /* the argument that is its command, plus 1; 0: none */
-	u32 frame;              /* struct trace_call */
-	u32 command;            /* for lines of commands */
+	u8 by;                  /* index of the argument that is its command, plus 1; 0: none */
+	u32 frame;              /* see struct trace_call */
+	u32 command;            /* for lines of commands: their command */
 	const struct value_names *result_names;
 };
 
@@ -226,16 +226,16 @@ const struct signature *syscall_signatures(size_t *n);
 /* All lines of commands; *n: their number. */
 const struct signature *syscall_commands(size_t *n);
 
-/* The line for these arguments: s, or the line of its command. */
+/* The line for these arguments: s itself, or the line of its command. */
 const struct signature *syscall_commanded(const struct signature *s, const u64 *value);
 
 /* Size of one such struct. */
 u32 struct_layout_size(enum struct_layout layout);
 
 /*
- * Describes what the kernel's side reads of a call: c->fetch, vector, descriptors; at most
- * buffers_most bytes of buffers. Structs differ between the two tables; those of 32-bit calls are
- * not read, unless they are the same.
+ * Describes in c->fetch, vector and descriptors what the BPF program reads of a call: at most
+ * buffers_most bytes of buffers. Structs differ between the two call tables. Structs of 32-bit
+ * calls are read only if their layout is the same.
  */
 void syscall_fetches(struct trace_call *c, const struct signature *s, enum syscall_abi abi,
 		     u32 buffers_most);

@@ -82,7 +82,7 @@ void quoted__put(FILE *f, const void *data, size_t n)
 	size_t part;
 
 	fputc('"', f);
-	/* Piecewise, without splitting characters. */
+	/* In pieces, without splitting characters. */
 	for (; n; from += part, n -= part) {
 		part = n < 64 ? n : 64;
 		while (part < n && part > 60 && ((u8)from[part] & 0xc0) == 0x80)
@@ -133,7 +133,7 @@ static void put_unix(FILE *f, const struct sockaddr_un *a, size_t n)
 	}
 }
 
-/* include/net/ipv6.h: SIN6_LEN_RFC2133, without the scope */
+/* include/net/ipv6.h: SIN6_LEN_RFC2133, which excludes the scope */
 #define SIN6_LEAST offsetof(struct sockaddr_in6, sin6_scope_id)
 
 static void put_inet6_rest(FILE *f, const struct sockaddr_in6 *a)

@@ -12,12 +12,12 @@
 
 #include "bpf/calls/trace.h"
 
-/* Returns the chunk at *at, 0 for the first, and advances *at. NULL: there are no more. */
+/* Returns the chunk at *at (0 for the first) and advances *at, or returns NULL after the last. */
 const struct trace_chunk *trace_chunk__next(const struct trace_record *r, size_t size, size_t *at);
 
 /*
- * The first chunk with this TRACE_ID(), or NULL. size: of the record as received; chunks beyond it
- * are ignored.
+ * The first chunk with this TRACE_ID(), or NULL. size: size of the record as received; chunks
+ * beyond it are ignored.
  */
 const struct trace_chunk *trace_chunk__find(const struct trace_record *r, size_t size, u32 id);
 
@@ -27,7 +27,7 @@ const struct trace_chunk *trace_chunk__find_element(const struct trace_record *r
 
 /*
  * The bytes of a chunk in quotes, and "..." if there were more. Characters with a short form in C
- * (\n, \t, \", \\) use it, others are escaped as everywhere (report/escape.h).
+ * (\n, \t, \", \\) use it, and others are escaped as usual (report/escape.h).
  */
 void quoted__put(FILE *f, const void *data, size_t n);
 void quoted_chunk__put(FILE *f, const struct trace_chunk *c);
@@ -35,10 +35,10 @@ void quoted_chunk__put(FILE *f, const struct trace_chunk *c);
 /* "0x7ffc1234", "NULL". */
 void pointer__put(FILE *f, u64 value);
 
-/* A pointer without a target: reading it was not necessary (no chunk), or failed: "(fault)". */
+/* A pointer without a target, because it did not have to be read (c is NULL) or the read failed: "(fault)". */
 void unread__put(FILE *f, u64 value, const struct trace_chunk *c);
 
-/* "{sa_family=AF_INET, ...}", of n bytes. Returns false and puts nothing if they are too few. */
+/* "{sa_family=AF_INET, ...}", from n bytes. Returns false and puts nothing if there are too few. */
 bool sockaddr__put(FILE *f, const void *data, size_t n);
 
 #endif /* TALLY_SYSCALL_TEXT_H */

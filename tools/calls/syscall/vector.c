@@ -13,19 +13,19 @@
 struct source {
 	const struct trace_record *r;
 	size_t size;
-	u32 element;            /* in an array of messages: 1 for the first */
+	u32 element;            /* index in an array of messages, from 1 */
 	u64 there;              /* number of bytes sent, or filled in */
-	bool ended;             /* nothing beyond them is to be read */
+	bool ended;             /* no data follows */
 };
 
 /* An array and the contents of its buffers. */
 struct vector {
 	const struct trace_chunk *array, *data;
-	u64 left;               /* bytes of the buffers not shown yet */
+	u64 left;               /* bytes of the buffers that were not shown yet */
 	bool ended;             /* see struct source */
-	size_t at;              /* offset in the chunk of data of the next buffer's bytes */
+	size_t at;              /* offset of the next buffer's bytes in the data chunk */
 	int protocol;           /* netlink__protocol() */
-	u64 lacking;            /* bytes of the last netlink message that are still to come */
+	u64 lacking;            /* bytes of the last netlink message that have not appeared yet */
 };
 
 /* Describes the buffers passed to the call, or filled in by it according to its result. */
@@ -47,7 +47,7 @@ static const struct trace_chunk *part_of(const struct source *s, enum trace_part
 					 s->element);
 }
 
-/* Puts the n bytes that were read of the `there` bytes of a buffer, in which netlink messages may begin. */
+/* Puts the n bytes read out of the `there` bytes of a buffer. begins: netlink messages may begin in it. */
 static void put_bytes(FILE *f, struct vector *v, const u8 *data, size_t n, u64 there, bool begins)
 {
 	if (begins && netlink__put(f, v->protocol, data, n, there, &v->lacking))
@@ -136,7 +136,7 @@ static void put_name(FILE *f, const struct trace_chunk *c, u64 address)
 		pointer__put(f, address);
 }
 
-/* from: its address in the program, shown if it could not be read. */
+/* from: the address in the program, shown if the message could not be read. */
 static void put_message(FILE *f, const struct source *s, u64 from)
 {
 	const struct trace_chunk *c = part_of(s, PART_TARGET);

@@ -11,7 +11,7 @@
 
 /*
  * Puts the argument TRACE_VECTOR_ARG of a call. size: see syscall_arguments__put(). filled: the
- * call has filled the buffers, as far as its result says.
+ * call has filled the buffers up to its result.
  */
 void vector__put(FILE *f, const struct trace_record *r, size_t size, bool filled);
 void message__put(FILE *f, const struct trace_record *r, size_t size, bool filled);

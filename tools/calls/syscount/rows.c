@@ -104,7 +104,7 @@ static int add_times(struct report_row *row, const struct call_columns *columns,
 	const struct histogram *h = &c->hist;
 	int err;
 
-	/* Calls that still run have their part in this time, and none in the others. */
+	/* Calls in progress contribute to this time, but not to the others. */
 	err = report_row__add_sum(row, "time", c->time_ns, kind);
 	if (!err)
 		err = report_row__add_figure(row, "avg", histogram__average(h), time, ROLE_GAUGE);

@@ -8,18 +8,18 @@
 #include "report/report.h"
 #include "run/measurement.h"
 
-/* Keys for --by beside those of tasks: syscall, errno (BY_SYSCALL, BY_ERRNO). */
+/* Keys for --by in addition to those of tasks: syscall, errno (BY_SYSCALL, BY_ERRNO). */
 extern const struct own_parts call_parts;
 
-/* Optional columns, beside calls and errors. */
+/* Optional columns, in addition to calls and errors. */
 struct call_columns {
 	bool times;
-	bool running;           /* with times: also calls in progress */
-	bool one_unit;          /* one unit for all times of a column, or a fitting one for each */
+	bool running;           /* with times: also count calls in progress */
+	bool one_unit;          /* one unit for all times of a column, not a suitable one for each */
 };
 
 /*
- * The column that --sort names, or NULL; *is_time: it is a time. call_orders lists them for
+ * The column that --sort names, or NULL; *is_time: whether it is a time. call_orders lists them for
  * messages.
  */
 const char *call_order(const char *text, bool *is_time);
