@@ -21,14 +21,14 @@ struct probe {
 	struct probe_request request;
 	struct probe_session session;
 	const char *typed[MOST_DEFINITIONS];
-	bool interval_begun;            /* the remaining words are interval and count */
+	bool interval_begun;            /* the remaining words are the interval and the count */
 	bool no_table;
-	bool count, stream;             /* given explicitly */
-	char figure_option[OPTION_NAME_SPACE];  /* as "--sum" */
-	char bounds_option[OPTION_NAME_SPACE];  /* as "--lhist"; "": not given */
+	bool count, stream;             /* requested explicitly */
+	char figure_option[OPTION_NAME_SPACE];  /* option that requests the figure, as "--sum" */
+	char bounds_option[OPTION_NAME_SPACE];  /* option that sets the bounds, as "--lhist"; "" if there is none */
 	const char *bounds_text;
 	struct bounds bounds;
-	char **argv;                    /* with empty values for options that had none */
+	char **argv;                    /* includes empty values for options without one */
 };
 
 /*
@@ -45,7 +45,7 @@ static error_t add_definition(struct probe *p, const char *text)
 	return 0;
 }
 
-/* Until the interval begins, every word that is not a number is a probe. */
+/* Before the interval begins, every word that is not a number is a probe. */
 static bool takes(void *input, char *arg)
 {
 	struct probe *p = input;
@@ -55,7 +55,8 @@ static bool takes(void *input, char *arg)
 }
 
 /*
- * --sum, --hist and the others name the value; they may share one. The tag is the figure; none: it is a distribution.
+ * --sum, --hist and similar options name the value, and may share it. The tag is the figure; without a tag, the option
+ * requests a distribution.
  */
 static int set_figure(void *own, const struct option_row *row, char *arg)
 {
@@ -130,7 +131,7 @@ static const struct option_row rows[] = {
 	{},
 };
 
-/* An option, not an expression: --by or -p; expressions are -count and -(a + b). */
+/* Whether the word is an option such as --by or -p, and not an expression such as -count or -(a + b). */
 static bool is_option(const char *arg)
 {
 	return !strncmp(arg, "--", 2) ||
@@ -138,8 +139,8 @@ static bool is_option(const char *arg)
 }
 
 /*
- * --hist and the others may have no value: then it is the probe's only argument, or the time
- * elapsed. argp requires a value, so they get an empty one.
+ * --hist and similar options may lack a value: the value is then the probe's only argument, or the
+ * elapsed time. Since argp requires a value, they get an empty one.
  */
 static char **with_values(int argc, char **argv)
 {
@@ -268,7 +269,7 @@ static int check_spans(const struct probe_request *r)
 	return 0;
 }
 
-/* The table of a distribution has percentiles, and buckets of one's own are too coarse for these. */
+/* The table of a distribution has percentiles, and user-defined buckets are too coarse for these. */
 static int choose_form(struct probe *p, struct cli *cli)
 {
 	bool table = cli->form == FORM_TABLE;
@@ -354,7 +355,7 @@ static int explain(struct measurement *m)
 	return probe_session__explain(&p->session);
 }
 
-/* Attaches and arms. */
+/* Attaches the programs and opens the gate. */
 static int attach(struct measurement *m)
 {
 	struct probe *p = m->own;
@@ -377,7 +378,7 @@ static char **expand(void *own, int argc, char **argv)
 	return p->argv = with_values(argc, argv);
 }
 
-/* Stacks by count are stackcount's. */
+/* Stacks by count are the task of stackcount. */
 static int check_stacks(struct probe *p)
 {
 	if (p->session.callers.wanted && p->request.what != PROBE_STREAM) {

@@ -11,9 +11,9 @@
 #include "sym/symbols.h"
 
 struct addresses {
-	struct symbols *symbols;        /* NULL: nothing is named */
+	struct symbols *symbols;        /* NULL: addresses get no names */
 	struct told told;
-	u64 told_ns;            /* until then, all records have been taken in */
+	u64 told_ns;            /* all records until this time have been processed */
 	size_t ncpus;
 	bool interrupted;
 };
@@ -62,7 +62,7 @@ int addresses__read(struct addresses *a)
 	return err;
 }
 
-/* Without some of the records, nothing is certain. */
+/* Without all records, no mapping is certain. */
 static bool is_told_all(const struct addresses *a)
 {
 	return a->symbols && a->told.n >= a->ncpus && !a->told.lost;
@@ -81,7 +81,7 @@ static int find(struct addresses *a, u32 pid, u64 at_ns, u64 address, struct sym
 
 	if (err)
 		return err;
-	/* -ESRCH and the like: what is known of it stays. */
+	/* After -ESRCH and similar errors, the known mappings remain valid. */
 	err = symbols__see_again(a->symbols, pid, is_told_all(a));
 	return err == -ENOMEM ? err : symbols__user_at(a->symbols, pid, at_ns, address, found);
 }
@@ -97,7 +97,7 @@ char *addresses__name(struct addresses *a, u32 pid, u64 at_ns, u64 address)
 	if (find(a, pid, at_ns, address, &found) == -ENOMEM)
 		return NULL;
 	a->interrupted |= !found.name && confined__interrupted();
-	/* Only now: records that are lost are found out about when others are read. */
+	/* Tested last, because lost records are detected only when others are read. */
 	if (!is_told_all(a) || found.is_mixed || !found.module)
 		return plain(address);
 	if (!found.name)

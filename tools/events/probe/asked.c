@@ -9,7 +9,7 @@
 #include "events/probe/spot.h"
 #include "report/diag.h"
 
-#define NAME_SPACE 16           /* of "$arg100" */
+#define NAME_SPACE 16           /* enough for "$arg100" */
 
 /* An expression, and where it was typed. */
 struct asked {
@@ -43,7 +43,7 @@ static int add(struct probe_plan *p, const struct asked *a, const char *name)
 	return 0;
 }
 
-/* The argument of a probe that has this expression. */
+/* The probe's argument that consists of this expression, else the expression with `otherwise` as its origin. */
 static struct asked asked_by(const struct probe_plan *p, const struct expr *e, const struct asked *otherwise)
 {
 	size_t i, k;
@@ -93,7 +93,7 @@ static int look_at_list(struct probe_plan *p, const struct place *end, const str
 	return err;
 }
 
-/* Arguments of a probe are columns of a stream, else only names for the other options. */
+/* In a stream, arguments of a probe are columns. Otherwise they only give names to other options. */
 static int look_from(struct probe_plan *p, const struct place *end, size_t definition)
 {
 	const struct probe_request *r = p->request;

@@ -6,8 +6,8 @@
 #include "events/probe/plan.h"
 
 /*
- * Finds in p->saved[] what the expressions of a plan, all of whose events are returns, name of the arguments. Resolved
- * are the ends alone. Returns 0 or a negative errno, after saying what is wrong.
+ * Finds the arguments that the expressions of a plan need, and puts them in p->saved[]. All events of the plan must be
+ * returns, and only its ends are resolved. Returns 0 or a negative errno, after reporting the error.
  */
 int probe_asked__find(struct probe_plan *p);
 

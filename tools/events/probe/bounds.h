@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Bounds of histogram buckets, as typed. Numbers are those of expr/expr.h, with an optional sign:
- * 100, -5, 4K, 10ms. Each function makes an increasing list: bucket 0 is below the first bound, the
- * last bucket begins at the last one.
+ * 100, -5, 4K, 10ms. Each function makes an increasing list: bucket 0 is below the first bound, and
+ * the last bucket begins at the last bound.
  *
- * Return 0 and the caller frees *bounds, or -EINVAL (-ENOMEM) with *c about the text.
+ * The functions return 0, in which case the caller frees *bounds, or -EINVAL (-ENOMEM) after
+ * describing the fault of the text in *c.
  */
 #ifndef TALLY_PROBE_BOUNDS_H
 #define TALLY_PROBE_BOUNDS_H

@@ -67,7 +67,7 @@ static int add_task_fields(struct probe_plan *p)
 	return err;
 }
 
-/* Probes in one run share the report: their event becomes the first key, or a column. */
+/* If several probes share a report, their event becomes the first key or a column. */
 static bool needs_event(const struct probe_plan *p)
 {
 	size_t i;
@@ -121,7 +121,7 @@ static int add_group(struct probe_plan *p, const struct probe_argument *a, size_
 	return err;
 }
 
-/* Takes over the arguments, with their names and texts. */
+/* Takes ownership of the arguments, with their names and texts. */
 static int keep_arguments(struct probe_plan *p, struct probe_argument *a, size_t n)
 {
 	if (!n)
@@ -136,7 +136,7 @@ static int keep_arguments(struct probe_plan *p, struct probe_argument *a, size_t
 	return 0;
 }
 
-/* All fields of a tracepoint for which none are named. */
+/* Adds all fields of a tracepoint whose probe names none. */
 static int add_every_field(struct probe_plan *p, size_t site, size_t group)
 {
 	struct probe_argument *a;
@@ -148,7 +148,7 @@ static int add_every_field(struct probe_plan *p, size_t site, size_t group)
 	return keep_arguments(p, a, n) ?: err;
 }
 
-/* Definitions whose arguments differ: a group each, and one for each tracepoint without arguments. */
+/* Definitions with different arguments have a group each, and so has each tracepoint without arguments. */
 static int add_groups(struct probe_plan *p)
 {
 	size_t nsites = p->side[PROBE_END].sites.n, d, i;
@@ -203,8 +203,8 @@ static int collect_fields(struct probe_plan *p)
 }
 
 /*
- * Texts in a record follow the other fields, with their actual length. Begins of spans have a fixed
- * size, so their texts are fields as in a key.
+ * In a record, texts follow the other fields, with their actual length. Begins of spans have a
+ * fixed size, so their texts are fields as in a key.
  */
 static bool texts_behind(const struct probe_plan *p)
 {
@@ -233,7 +233,7 @@ static int make_shape(struct shape **shape, const struct operand_type *t, const 
 	return *shape ? field__each_symbol(place->format, t->symbols, add_symbol, *shape) : -ENOMEM;
 }
 
-/* A structure or an enumeration must be the same in all events. */
+/* A struct or an enum must be the same in all events. */
 static int set_shape(struct layout_field *l, const struct probe_field *f, const struct operand_type *t,
 		     const struct place *place, bool first)
 {
@@ -265,13 +265,13 @@ static int name_unit(struct layout_field *l)
 	return 0;
 }
 
-/* Numbers that stand for something: for what, the kind says. */
+/* Whether the numbers stand for names. The kind says of what. */
 static bool is_named(enum layout_kind kind)
 {
 	return kind == LAYOUT_SYMBOL || kind == LAYOUT_USER_SYMBOL || kind == LAYOUT_CONTAINER || kind == LAYOUT_UNIT;
 }
 
-/* Makes a field of the layout as wide as this site needs it. */
+/* Makes a field of the layout wide enough for this site. */
 static int widen(struct layout_field *l, const struct probe_field *f, const struct place *place,
 		 bool first)
 {
@@ -311,7 +311,7 @@ static int widen(struct layout_field *l, const struct probe_field *f, const stru
 	return 0;
 }
 
-/* Numbers of 8 bytes first, then those of 4, then texts: all are aligned. */
+/* Places numbers of 8 bytes first, then those of 4, then texts, so that all are aligned. */
 static void place_group(struct probe_plan *p, size_t group, bool record)
 {
 	static const u32 sizes[] = { 8, 4, 0 };
@@ -351,7 +351,7 @@ static void place_fields(struct probe_plan *p, bool record)
 	l->size = most;
 }
 
-/* rows: the names of figures are taken, too. */
+/* rows: the names of figures are reserved, too. */
 static bool is_taken(const struct probe_plan *p, const struct probe_field *f, const char *name, bool rows)
 {
 	const struct layout *l = &p->layout;
@@ -369,8 +369,8 @@ static bool is_taken(const struct probe_plan *p, const struct probe_field *f, co
 }
 
 /*
- * Makes names of columns unique: the expression as typed distinguishes p->comm from
- * p->parent->comm. NULL without memory.
+ * Makes the name of a column unique: the expression as typed distinguishes p->comm from
+ * p->parent->comm. Returns NULL without memory.
  */
 static char *name_of_field(const struct probe_plan *p, const struct probe_field *f, bool rows)
 {
@@ -415,7 +415,7 @@ static int make_layout(struct probe_plan *p)
 	return err;
 }
 
-/* Does a span end in the thread in which it began? */
+/* Whether spans end in the thread in which they began. */
 static bool is_in_thread(const struct probe_plan *p)
 {
 	size_t i;
@@ -426,7 +426,7 @@ static bool is_in_thread(const struct probe_plan *p)
 	return p->calls;
 }
 
-/* An address of a program has a name in one process, at one time. */
+/* The name of a user-space address depends on the process and the time. */
 static int check_addresses(const struct probe_plan *p)
 {
 	size_t i;
@@ -463,7 +463,7 @@ static size_t group_of(const struct probe_plan *p, enum probe_side_name side, si
 	return side == PROBE_END && p->group ? p->group[site] : 0;
 }
 
-/* The sides from each site's point of view, and how wide they are. group: of the site. */
+/* Determines the side and the width of each field at a site. group: that of the site. */
 static int look_from(struct probe_plan *p, const struct place *place, const struct place *begin,
 		     enum probe_side_name side, bool first, size_t group)
 {
@@ -635,7 +635,7 @@ static bool asks_for_result(const struct expr *e)
 		return false;
 	if ((e->op == EXPR_SPECIAL || e->op == EXPR_NAME) && !strcmp(e->text, "retval"))
 		return true;
-	/* A cast gives its type. */
+	/* A cast determines the type. */
 	if (e->op == EXPR_CAST || e->op == EXPR_TYPED)
 		return false;
 	return asks_for_result(e->left) || asks_for_result(e->right);
@@ -690,7 +690,7 @@ static int compile_sides(struct probe_plan *p)
 	return err;
 }
 
-/* All begins share a part of the filter; the first one stands for them. */
+/* All begins share a part of the filter, so it is divided for the first begin only. */
 static int divide_filter(struct probe_plan *p)
 {
 	struct spot begins = {};
@@ -705,7 +705,7 @@ static int divide_filter(struct probe_plan *p)
 	return err;
 }
 
-/* Whether it is a glob whose events have different names. */
+/* Whether this is a glob whose events have different names. */
 static bool has_several_names(const struct probe_side *s, size_t i)
 {
 	const struct event_site *site = s->sites.site, *first = &site[probe_side__first_of_event(s, i)];
@@ -717,7 +717,7 @@ static bool has_several_names(const struct probe_side *s, size_t i)
 	return false;
 }
 
-/* Calls have the numbers of their entries. If their returns are counted, these have the names. */
+/* A call has the event number of its entry. If returns are counted, their names are used. */
 static int name_events(struct probe_plan *p)
 {
 	struct probe_side *s = &p->side[p->calls && !p->returns ? PROBE_BEGIN : PROBE_END];
@@ -736,7 +736,7 @@ static int name_events(struct probe_plan *p)
 					   has_several_names(s, i));
 		bool own = each || p->each_site;
 
-		/* Sites of one event share a number. For spans, the numbers distinguish calls. */
+		/* The sites of one event share a number. For spans, the numbers distinguish calls. */
 		if (!p->spans && !own)
 			s->slot[i] = probe_side__first_of_event(s, i);
 		p->names[p->returns ? s->slot[i] : i] = each ? site->name :
@@ -775,7 +775,7 @@ int probe_plan__compile(struct probe_plan *p)
 	if (err)
 		return err;
 	place_fields(p, texts_behind(p));
-	/* In a begin, the kept values and its counters follow its part of the key. */
+	/* In a begin, the kept values and the counters follow the begin's part of the key. */
 	if (p->layout.size > PROBE_KEY_MOST - (p->spans ? BEGINS_OWN : 0)) {
 		diag_error("--by: these are too many keys");
 		return -EINVAL;

@@ -10,8 +10,8 @@
 #include "event/code_name.h"
 
 /*
- * The end of the part that begins at from: the first separator outside of brackets and quotes.
- * Angle brackets of template arguments count only in events.
+ * The end of the part that begins at `from`: the first separator outside of brackets and quotes.
+ * Angle brackets of template arguments count as brackets only in events.
  */
 static size_t end_of_part(const char *text, size_t from, const char *separators, bool is_event)
 {
@@ -57,7 +57,7 @@ static size_t name_in_front(const char *text, size_t len)
 	return n + 1 < len && text[n] == '=' && text[n + 1] != '=' ? n : 0;
 }
 
-/* The name without an alias: the member at the end, or the text as typed. */
+/* The name of an expression without an alias: the member at its end, or the text as typed. */
 static char *name_of(const struct expr *e, const char *text)
 {
 	while (e->op == EXPR_TYPED)

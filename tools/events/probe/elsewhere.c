@@ -8,12 +8,12 @@
 #include "report/diag.h"
 #include "report/shell.h"
 
-/* The keys of --by: stackcount takes both stacks unless an option selects one. */
+/* The keys of --by. stackcount takes both stacks unless an option selects one. */
 struct stack_keys {
 	const char *first;      /* as typed */
 	size_t len;
 	bool kernel, user;
-	char *others;           /* the other keys, each after a comma */
+	char *others;           /* the other keys, each preceded by a comma */
 };
 
 static bool is_word(const char *text, size_t len, const char *word)
@@ -38,7 +38,7 @@ static void take_key(struct stack_keys *keys, const char *key, size_t len)
 	keys->user |= both || !kernel;
 }
 
-/* Commas within a key's parentheses split it, but no part of it begins with the name of a stack. */
+/* Also splits keys at commas inside parentheses, but no such part begins with the name of a stack. */
 static int read_keys(struct stack_keys *keys, const char *by)
 {
 	const char *at = by, *end;
@@ -76,7 +76,7 @@ static void add_keys(struct words *w, const struct stack_keys *keys)
 	add_word(w, keys->others + 1, strlen(keys->others + 1));
 }
 
-/* For a probe, the length of its event: stackcount takes no arguments. */
+/* For a probe, only its event counts, since stackcount takes no arguments. */
 static size_t length_of(const struct probe_request *r, const char *word)
 {
 	size_t i;
@@ -126,7 +126,7 @@ static void hint(const struct probe_request *r, const struct stack_keys *keys, c
 	free(line);
 }
 
-/* Why stackcount cannot do this; NULL: it can. */
+/* Why stackcount cannot do this, or NULL if it can. */
 static const char *not_done(const struct probe_request *r, u32 figures)
 {
 	if (r->latency || r->from)

@@ -11,7 +11,7 @@
 #include "expr/fields.h"
 #include "jit/compile.h"
 
-/* Names that tracepoints give to addresses of code. */
+/* The names that tracepoints give to fields with code addresses. */
 static bool leads_to_code(const struct tracepoint_field *f)
 {
 	static const char *const names[] = { "call_site", "caller", "callsite", "caller_ip",
@@ -24,7 +24,7 @@ static bool leads_to_code(const struct tracepoint_field *f)
 	return false;
 }
 
-/* Buffers of system calls: what they hold before the call says nothing. */
+/* Buffers that a system call fills: their contents before the call are meaningless. */
 static bool is_filled_later(const struct tracepoint_field *f)
 {
 	return !strncmp(f->type, "char", 4) && strchr(f->type, '*');
@@ -44,7 +44,7 @@ static bool can_be_shown(const char *text, const struct place *place)
 	return !err;
 }
 
-/* Allocated; NULL: cannot be shown. */
+/* Returns an allocated text, or NULL if the field cannot be shown. */
 static char *typed_text(const struct tracepoint_field *f, const struct place *place)
 {
 	const char *how = field__symbol_kind(place->format, f->name) ? ":enum" :

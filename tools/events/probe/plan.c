@@ -17,13 +17,13 @@
 #include "events/probe/saved.h"
 #include "events/probe/sides.h"
 
-#define ALIASES_DEEP 8          /* limit of nested aliases */
+#define ALIASES_DEEP 8          /* limit of nesting for aliases */
 
 /*
  * --- events ------------------------------------------------------------------------------------
  */
 
-/* Keeps a text for probe_plan__free(); frees it and returns NULL without memory. */
+/* Keeps a text until probe_plan__free(). Without memory, frees it and returns NULL. */
 static char *keep(struct probe_plan *p, char *text)
 {
 	if (text && !ARRAY_APPEND(p->made, p->nmade, text))
@@ -41,7 +41,7 @@ static int take_events(struct probe_plan *p, struct probe_side *s, const char *t
 
 	if (err)
 		return err;
-	/* Events that were added in another way have none yet, so the capacity is unknown. */
+	/* Events that were added in another way have no definition yet, so the capacity is unknown. */
 	if (array__grow(&s->definition, 0, s->events.n, sizeof(*s->definition)))
 		return -ENOMEM;
 	for (i = n; i < s->events.n; i++)
@@ -148,9 +148,9 @@ static int check_site(const struct probe_plan *p, const struct probe_side *s,
 
 /* The names that a plan's expressions use at a tracepoint. */
 struct named {
-	const struct place *place;      /* its format and its arguments */
-	bool perhaps;                   /* arguments are not known yet */
-	bool field, argument;           /* a name that is only a field, only an argument */
+	const struct place *place;      /* contains its format and its arguments */
+	bool perhaps;                   /* the arguments are not known yet */
+	bool field, argument;           /* a name was found that is only a field, or only an argument */
 };
 
 static bool is_known_everywhere(const char *name)
@@ -197,8 +197,9 @@ static void look_at_list(struct named *n, const struct probe_plan *p, const stru
 }
 
 /*
- * A named field selects the record; named arguments without fields select the arguments. pid and
- * other names that are known everywhere are fields only if the record is read.
+ * A name of a field selects the record. Names of arguments select the arguments if there is no name
+ * of a field. Names that are known everywhere, such as pid, count as fields only if the record is
+ * read.
  */
 static bool asks_for_arguments(void *arg, const struct place *place, bool perhaps)
 {
@@ -253,7 +254,7 @@ static bool is_named_return(const struct event_site *end, const struct event_sit
 	return !strncmp(begin->name, end->name, len) && !strcmp(end->name + len, "%return");
 }
 
-/* Whether end belongs to the function of begin. Both sides list the events in the same order. */
+/* Whether `end` belongs to the function of `begin`. Both sides list the events in the same order. */
 static bool is_end_of(const struct probe_plan *p, size_t end, size_t begin)
 {
 	const struct probe_side *b = &p->side[PROBE_BEGIN], *e = &p->side[PROBE_END];
@@ -266,7 +267,7 @@ static bool is_end_of(const struct probe_plan *p, size_t end, size_t begin)
 	return !from->is_inlined && from->function == to->function && !strcmp(from->path, to->path);
 }
 
-/* Functions of one name whose addresses the kernel hides are in the same order on both sides. */
+/* If the kernel hides addresses, functions with the same name are in the same order on both sides. */
 static bool is_next_end_of(const struct probe_plan *p, const bool *has_end, size_t end, size_t begin)
 {
 	const struct event_sites *begins = &p->side[PROBE_BEGIN].sites;
@@ -275,7 +276,7 @@ static bool is_next_end_of(const struct probe_plan *p, const bool *has_end, size
 	       (begins->site[begin].event->type == EVENT_USER_FUNCTION || !has_end[begin]);
 }
 
-/* Gives each end the number of its begin. Returns the name of an end without one, or NULL. */
+/* Gives each end the number of its begin. Returns the name of an end that has no begin, or NULL. */
 static const char *number_ends(struct probe_plan *p, bool *has_end)
 {
 	const struct probe_side *b = &p->side[PROBE_BEGIN], *e = &p->side[PROBE_END];
@@ -297,7 +298,7 @@ static const char *number_ends(struct probe_plan *p, bool *has_end)
 	return alone;
 }
 
-/* Removes begins matched by globs that have no end. Returns how many. */
+/* Removes begins that were matched by globs and have no end. Returns their number. */
 static size_t drop_endless(struct probe_side *b, const bool *has_end)
 {
 	size_t before = b->sites.n, i;
@@ -327,7 +328,7 @@ static const char *find_alone(struct probe_plan *p, bool *has_end)
 	return NULL;
 }
 
-/* The entry and the ends of a function share the entry's number, and both must be complete. */
+/* The entry and the ends of a function share the entry's number, and both sides must be complete. */
 static int check_pairs(struct probe_plan *p)
 {
 	bool *has_end = calloc(p->side[PROBE_BEGIN].sites.n ?: 1, sizeof(*has_end));
@@ -380,7 +381,7 @@ static int parse_filter(struct probe_plan *p)
 	return err;
 }
 
-/* Whether a name in e is defined by itself, directly or indirectly. size:u32 called size is not. */
+/* Whether a name in e is defined by itself, directly or indirectly. An alias "size" for size:u32 is not such a case. */
 static bool goes_round(const struct probe_plan *p, const struct expr *e, int depth)
 {
 	const struct expr *just;
@@ -432,7 +433,7 @@ static int collect_aliases(struct probe_plan *p)
 	return check_aliases(p);
 }
 
-/* Chooses the default value to measure. */
+/* Chooses the value to measure if none was given. */
 static int choose_value(struct probe_plan *p)
 {
 	static const struct expr elapsed = {
@@ -463,14 +464,14 @@ static int choose_value(struct probe_plan *p)
 	return 0;
 }
 
-/* The declaration of the function gives $retval and $arg1 their types. */
+/* Whether this is $retval or $arg1, whose type comes from the declaration of the function. */
 static bool is_typed_by_function(const char *text)
 {
 	return !strcmp(text, "retval") ||
 	       (!strncmp(text, "arg", 3) && isdigit((unsigned char)text[3]));
 }
 
-/* Whether the expression has a name that is not known for every event. */
+/* Whether the expression contains a name that some events do not know. */
 static bool has_own_names(const struct probe_plan *p, const struct expr *e)
 {
 	size_t i;
@@ -525,7 +526,7 @@ static bool only_returns(const struct probe_side *s)
 	return s->events.n;
 }
 
-/* The entries of the functions whose returns are the events, in the same order. Inlined copies have no return. */
+/* Adds the entries of the functions whose returns are the events, in the same order. Inlined copies have no return. */
 static int take_entries(struct probe_plan *p)
 {
 	struct probe_side *begin = &p->side[PROBE_BEGIN], *end = &p->side[PROBE_END];
@@ -554,7 +555,7 @@ static void forget_sites(struct probe_side *s)
 	s->slot = NULL;
 }
 
-/* Makes spans of returns for which arguments have to be saved. */
+/* Turns returns into spans if arguments have to be saved. */
 static int save_arguments(struct probe_plan *p)
 {
 	int err;
@@ -607,7 +608,7 @@ int probe_plan__init(struct probe_plan *p, const struct probe_request *request)
 	return err ?: save_arguments(p);
 }
 
-/* Programs on fentry get arguments, but no registers. */
+/* Programs on fentry receive arguments, but no registers. */
 static bool needs_registers(const struct expr *e)
 {
 	if (!e)
@@ -673,7 +674,7 @@ static bool uses_fentry(const struct probe_side *s)
 
 int probe_plan__attach(struct probe_plan *p)
 {
-	/* Ends first: then the end of every begin is seen. */
+	/* Ends are attached first, so that the end of every begin is seen. */
 	static const enum probe_side_name order[] = { PROBE_END, PROBE_BEGIN };
 	struct complaint c = {};
 	size_t which = 0, i;

@@ -3,19 +3,18 @@
  * A measurement of probe, from the typed text to the code compiled for each site.
  *
  *   probe_plan__init()      parses and resolves
- *   probe_plan__choose()    on the opened object: how each site is attached
- *   probe_plan__compile()   the functions of each site (jit/compile.h), and the layout of keys
+ *   probe_plan__choose()    on the opened object: chooses how each site is attached
+ *   probe_plan__compile()   compiles the functions of each site (jit/compile.h), and lays out keys
  *   ... the tool loads the object ...
  *   probe_plan__attach()
  *   probe_plan__free()
  *
- * A measurement of spans has two sides, begins and ends; one of single events has only ends.
- * Expressions are evaluated at the begin if possible, else at the end: the arguments of a function
- * at its entry, $retval and $elapsed at its return; with two events, at the first that has the
- * name.
+ * A measurement of spans has two sides, begins and ends. A measurement of single events has only ends. Expressions are
+ * evaluated at the begin if possible, else at the end: the arguments of a function at its entry, $retval and $elapsed
+ * at its return. With two events, they are evaluated at the first event that knows the name.
  *
- * Returns of functions are single events. If an expression there needs arguments, they become spans of calls whose
- * begins do nothing but save these (saved.h): scope, filter, keys and values are those of the return.
+ * Returns of functions are single events. If an expression at a return needs arguments, the returns become spans of
+ * calls, whose begins only save the arguments (saved.h). Scope, filter, keys and values are evaluated at the return.
  *
  * Functions return 0 or a negative errno, after reporting the error.
  */
@@ -29,24 +28,24 @@
 #include "events/probe/site_place.h"
 #include "bpf/lib/probe.h"
 
-/* The request; texts are borrowed. */
+/* The request. Texts are borrowed. */
 struct probe_request {
 	const char *const *typed;       /* definitions */
 	size_t ntyped;
 	const char *from, *to;          /* spans between any two events; NULL: none */
-	const char *match;              /* the expressions that both have in common */
+	const char *match;              /* expressions that must be equal at begin and end */
 	bool latency;                   /* spans from entry to return of functions */
 	bool bare;                      /* no code is compiled: programs only get their sites */
 	enum probe_what what;
 	const char *option;             /* "--hist", for messages about value */
 	const char *value;              /* NULL: the only argument, or $elapsed */
-	bool is_unsigned;               /* sums take no values below zero: these are lost (LOSS_NEGATIVE) */
+	bool is_unsigned;               /* sums accept no negative values: these are lost (LOSS_NEGATIVE) */
 	const s64 *bound;               /* for PROBE_BOUNDS */
 	size_t nbounds;
 	const char *by;                 /* keys; NULL: none */
 	u32 by_task;                    /* BY_PID, BY_TID: -P and -L */
 	const char *filter;
-	const char *with;               /* counters read at begin and end; NULL: none */
+	const char *with;               /* counters read at begin and end, or NULL */
 	bool is_scoped;                 /* only some tasks are in scope */
 	struct event_context context;
 };
@@ -60,7 +59,7 @@ struct site_code {
 struct probe_side {
 	struct events events;
 	const char **text;              /* the text of each event */
-	size_t *definition;             /* of each event */
+	size_t *definition;             /* the definition that each event belongs to */
 	struct event_sites sites;
 	struct attachments attachments;
 	struct site_code *own;          /* for each site */
@@ -72,14 +71,14 @@ struct probe_side {
 /* A key, or a field of a stream. */
 struct probe_field {
 	const char *name;
-	const struct expr *expr;        /* NULL: the event */
+	const struct expr *expr;        /* NULL stands for the event */
 	const char *option, *text;      /* for messages */
 	bool at_begin;
-	bool typed;                     /* its place in the layout has a type */
-	size_t group;                   /* of sites that have it; 0: all have it */
+	bool typed;                     /* the type of its place in the layout is set */
+	size_t group;                   /* group of sites that have this field; 0: all sites have it */
 };
 
-/* A part of the filter that is evaluated at the begin and needed at the end. */
+/* A part of the filter that is known at the begin and needed at the end. */
 struct probe_kept {
 	const struct expr *expr;
 	const char *name;               /* its name at the end */
@@ -88,12 +87,12 @@ struct probe_kept {
 
 #define PROBE_KEPT_MOST 8
 
-/* An argument that returns ask for. */
+/* An argument that expressions at returns need. */
 struct probe_saved {
 	char *name;                     /* at the end: size, $arg1 */
-	const struct expr *expr;        /* where it is named, borrowed; with its option and text, for messages */
+	const struct expr *expr;        /* expression that names it, borrowed, with its option and text for messages */
 	const char *option, *text;
-	u64 definitions;                /* that ask for it, a bit each */
+	u64 definitions;                /* definitions that need it, one bit each */
 };
 
 struct probe_plan {
@@ -107,51 +106,51 @@ struct probe_plan {
 	struct probe_side side[PROBE_SIDES];
 	bool spans;
 	bool calls;                     /* the spans are calls of functions */
-	bool returns;                   /* what counts of a call is its return; its entry saves arguments */
+	bool returns;                   /* the event of a call is its return; its entry only saves arguments */
 	/* Expressions of options. */
 	struct probe_argument *key, *match, *value;
 	size_t nkeys, nmatches, nvalues;
 	struct expr *filter;
-	struct place_alias *alias;      /* of all arguments */
+	struct place_alias *alias;      /* aliases from all arguments */
 	size_t naliases;
 	/* Derived: */
-	struct expr *part[PROBE_SIDES]; /* of the filter, by the side that tests it; NULL: none */
+	struct expr *part[PROBE_SIDES]; /* parts of the filter, by the side that tests them; NULL if there are none */
 	struct probe_kept kept[PROBE_KEPT_MOST];
 	size_t nkept;
 	struct probe_saved saved[PROBE_KEPT_MOST];
-	size_t nsaved;                  /* if there are any, nothing is in kept */
-	u32 kept_at;                    /* offset of either, 8 bytes each, after the key of a begin */
-	struct probe_field *field;      /* in the same order as in layout */
+	size_t nsaved;                  /* if nonzero, kept is empty */
+	u32 kept_at;                    /* offset of kept or saved values, 8 bytes each, after the key of a begin */
+	struct probe_field *field;      /* same order as in layout */
 	size_t nfields;
 	/*
-	 * A stream of events with different fields: the group of each site at the end, from 1 on; NULL:
-	 * all have the same. Groups share the room in the layout behind what all have.
+	 * For a stream of events with different fields: the group of each site at the end, from 1 on, or NULL if all
+	 * have the same fields. Groups share the space in the layout after the common fields.
 	 */
 	size_t *group;
-	bool each_site;                 /* each site is a group of its own */
-	struct probe_argument *every;   /* fields of tracepoints without named ones */
+	bool each_site;                 /* each site has a group of its own */
+	struct probe_argument *every;   /* all fields of tracepoints whose probes name none */
 	size_t nevery;
 	struct layout layout;
-	const struct expr *measured;    /* NULL: only events are counted */
+	const struct expr *measured;    /* NULL if only events are counted */
 	const char *measured_text;
 	bool value_at_begin, is_signed, by_site;
-	bool guessed_result;            /* $retval is used without a known type */
+	bool guessed_result;            /* $retval is used, but its type is unknown */
 	bool is_time;                   /* the value is in nanoseconds */
 	u32 match_size;                 /* bytes */
-	const char **names;             /* by number of the event, the slot of an end */
+	const char **names;             /* names by event number, which is the slot of an end */
 };
 
 int probe_plan__init(struct probe_plan *p, const struct probe_request *request);
 
-/* programs: of begins and ends. without_fentry: after probe_plan__attach() returned -EAGAIN. */
+/* programs: those of begins and ends. without_fentry: set after probe_plan__attach() returned -EAGAIN. */
 int probe_plan__choose(struct probe_plan *p, const struct attach_programs programs[PROBE_SIDES],
 		       bool without_fentry);
 int probe_plan__compile(struct probe_plan *p);
 
-/* Number of event numbers: calls have those of their begins. */
+/* The number of event numbers. Calls have those of their begins. */
 size_t probe_plan__nevents(const struct probe_plan *p);
 
-/* Are there calls of Go? */
+/* Whether some events are calls of Go functions. */
 static inline bool probe_plan__has_goroutines(const struct probe_plan *p)
 {
 	const struct event_sites *begins = &p->side[PROBE_BEGIN].sites;
@@ -164,8 +163,8 @@ static inline bool probe_plan__has_goroutines(const struct probe_plan *p)
 }
 
 /*
- * Are they told apart by goroutine? The counters of --with are those of a thread: with them a call that goes on in
- * another thread is lost.
+ * Whether calls are told apart by goroutine. The counters of --with belong to a thread, so with them a call that
+ * continues in another thread is lost.
  */
 static inline bool probe_plan__is_by_goroutine(const struct probe_plan *p)
 {
@@ -173,7 +172,8 @@ static inline bool probe_plan__is_by_goroutine(const struct probe_plan *p)
 }
 
 /*
- * Returns -EAGAIN if the kernel lacks fentry for one of these functions; then nothing is attached.
+ * Returns -EAGAIN if the kernel lacks fentry for one of the functions. Nothing is attached in this
+ * case.
  */
 int probe_plan__attach(struct probe_plan *p);
 

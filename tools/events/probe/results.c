@@ -63,7 +63,7 @@ int results__begin(struct results *r, const struct results_plan *plan, const str
 	return 0;
 }
 
-/* Containers and units: what is counted by cgroup is shown by their names. */
+/* Containers and units: keys by cgroup are shown under their names. */
 static void change_key(void *context, void *key)
 {
 	struct results *r = context;
@@ -200,7 +200,7 @@ static u32 figures_of(const struct results_plan *plan)
 	return plan->what == PROBE_COUNT ? RESULT_COUNT : plan->figures | RESULT_COUNT;
 }
 
-/* avg of times in whole nanoseconds, of other numbers with decimals. */
+/* Averages of times are whole nanoseconds, those of other numbers have decimals. */
 static struct field average(const struct results_plan *plan, const struct sum_entry *e)
 {
 	struct field f = { .name = "avg", .role = ROLE_MEAN, .of = "sum", .per = "count" };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From the maps of bpf/events/probe.bpf.c to reports: counts, sums or distributions since the last
- * report, by key and event.
+ * Turns the maps of bpf/events/probe.bpf.c into reports: counts, sums or distributions since the
+ * last report, by key and event.
  *
  *   results__begin()    on the loaded object, before the gate is opened
  *   results__report()   from report()
@@ -44,11 +44,11 @@ struct results_counter {
 struct results_plan {
 	enum probe_what what;
 	bool keyed;
-	struct layout layout;           /* of the key, if there is one */
+	struct layout layout;           /* of the key, if there are keys */
 	const char *const *event;       /* names, by number */
 	u32 nevents;
 	u64 bias;                       /* as in the programs */
-	bool is_signed;                 /* sums are of signed values */
+	bool is_signed;                 /* the summed values are signed */
 	bool is_time;                   /* values are in ns */
 	u32 figures;                    /* PROBE_SUM: enum results_figure, ORed */
 	struct results_counter counter[PROBE_COUNTERS];
@@ -57,7 +57,7 @@ struct results_plan {
 	size_t nbounds;
 	enum scope_hierarchy hierarchy; /* of cgroup ids */
 	struct cgroup_names *cgroups;
-	const struct attachments *attachments[2];       /* misses count as losses; NULL: none */
+	const struct attachments *attachments[2];       /* missed events count as losses; may be NULL */
 };
 
 struct results {
@@ -68,25 +68,25 @@ struct results {
 	struct hist_maps hist_maps;
 	struct probe_sums sums_before;             /* the last snapshots */
 	struct hist_set hists_before;
-	u64 left;               /* calls that will not end, found by the caller */
+	u64 left;               /* calls that will never end, as found by the caller */
 	struct loss_counters losses_before;
 	struct layout_names names;
-	int err;                /* -ENOMEM: keys of this report could not be named */
+	int err;                /* -ENOMEM if keys of this report could not be named */
 };
 
 int results__begin(struct results *r, const struct results_plan *plan,
 		   const struct bpf_object *obj);
 
 /*
- * Fills in events, losses, and groups (PROBE_HIST, PROBE_BOUNDS), in any order, or the rows of a
- * table, sorted and cut by the options: by the column sort; NULL: the first requested figure other
- * than count, else count. The caller fills in value, unit, source. For a stream only losses are
- * filled in: the caller adds the events shown.
+ * Fills in events, losses, and groups (PROBE_HIST, PROBE_BOUNDS), in any order, or else the rows of
+ * a table, which the options sort and limit. The table is sorted by the column `sort`; NULL stands
+ * for the first requested figure other than count, else for count. The caller fills in value, unit,
+ * source. For a stream, only losses are filled in, and the caller adds the number of events shown.
  */
 int results__report(struct results *r, const struct cli *cli, const char *sort,
 		    struct report *report);
 
-/* Whether rows can be sorted by this name: of a figure, or of a key field. */
+/* Whether rows can be sorted by this name, which is that of a figure or a key field. */
 bool results__has_column(const struct results_plan *plan, const char *name);
 
 void results__free(struct results *r);

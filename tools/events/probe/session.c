@@ -25,12 +25,12 @@
 
 SHARED_SKELETON(probe);
 
-#define USUAL_STARTS 65536      /* spans that can be under way, unless there is room for more keys */
+#define USUAL_STARTS 65536      /* spans that can be in progress, unless the limit of keys is higher */
 #define AHEAD_MOST (12 << 20)   /* limit for preallocation: bytes of keys and values */
 
 static void templates(const struct probe_session *s, struct attach_programs programs[PROBE_SIDES])
 {
-	/* Only its functions that walk stacks are global. */
+	/* Global functions exist only to walk stacks. */
 	const struct bpf_object *obj = s->callers.wanted ? s->bpf->obj : NULL;
 	typeof(s->bpf->progs) *p = &s->bpf->progs;
 
@@ -59,7 +59,7 @@ static void templates(const struct probe_session *s, struct attach_programs prog
  * --- maps --------------------------------------------------------------------------------------
  */
 
-/* Number of elements: for each key one for each CPU it is seen on, and two for histograms. */
+/* Number of elements: per key, one for each CPU on which it is seen, and two for histograms. */
 static u64 room(const struct probe_session *s)
 {
 	const struct host *host = &s->m->run->host;
@@ -70,9 +70,9 @@ static u64 room(const struct probe_session *s)
 }
 
 /*
- * Preallocates small maps: then elements are adjacent, in the order of their first use. Elements
- * allocated on demand are larger, by the allocator's overhead, and scattered; with 10,000 keys most
- * of the cost of an event is waiting for memory.
+ * Preallocates small maps, so that elements are adjacent, in the order of their first use. Elements
+ * allocated on demand are larger, by the allocator's overhead, and scattered; with 10,000 keys,
+ * most of the cost of an event is memory latency.
  */
 static int make_ahead(struct bpf_map *map)
 {
@@ -110,7 +110,7 @@ static int size_starts(struct probe_session *s, struct bpf_map *map)
 	return err ?: map__set_room(map, &s->m->run->host, keys > USUAL_STARTS ? keys : USUAL_STARTS);
 }
 
-/* Sizes the maps that divide counters among tasks, if there are any. */
+/* Sizes the maps that attribute counters to tasks, if there are any. */
 static int size_counters(struct probe_session *s)
 {
 	u64 n = s->with.events.n;
@@ -172,7 +172,7 @@ static bool has_field(const struct probe_plan *p, const char *name)
 	return false;
 }
 
-/* Begins carry to their ends: their part of the key, and the values that are kept for the filter or saved. */
+/* A begin carries data to its end: the begin's part of the key, and values kept for the filter or saved. */
 static u32 key_at_begin(const struct probe_plan *p)
 {
 	size_t i;
@@ -186,8 +186,8 @@ static u32 key_at_begin(const struct probe_plan *p)
 }
 
 /*
- * Returns that are seen by the return address can be missed, where the kernel follows no more calls: their begins then
- * wait in vain.
+ * Returns that are detected by the return address can be missed if the kernel tracks no more calls. The begins of such
+ * calls never find an end.
  */
 static bool may_miss_ends(const struct probe_plan *p)
 {
@@ -252,7 +252,8 @@ static void configure(struct probe_session *s)
 	const struct probe_request *r = p->request;
 
 	memcpy((void *)&c->scope, &s->m->scope, sizeof(c->scope));
-	s->m->cgroups->hierarchy = s->m->scope.hierarchy;       /* streams name them before the first report */
+	s->m->cgroups->hierarchy = s->m->scope.hierarchy;       /* streams need the names of cgroups before the first
+								 * report */
 	c->what = r->what;
 	c->keyed = p->nfields && r->what != PROBE_STREAM;
 	c->key_size = p->layout.size;
@@ -268,7 +269,7 @@ static void configure(struct probe_session *s)
 	c->span_in_thread = p->calls && !c->span_in_process;
 	c->counts_ends = p->returns;
 	c->ignores_left = p->returns && !may_miss_ends(p);
-	/* With -C, what begins on one CPU may end on another. */
+	/* With -C, a span that begins on one CPU may end on another. */
 	c->count_unmatched = p->returns || (r->with && probe_plan__has_goroutines(p)) ||
 			     (p->spans && !r->is_scoped && !r->filter && !s->m->scope.has_cpus);
 	c->ncounters = s->with.events.n;
@@ -278,7 +279,7 @@ static void configure(struct probe_session *s)
 	plan_results(s);
 }
 
-/* Parses --template against the existing fields. */
+/* Parses --template, which may name the fields of the layout. */
 static int parse_line(struct probe_session *s)
 {
 	const struct layout *l = &s->plan.layout;
@@ -298,7 +299,7 @@ static int parse_line(struct probe_session *s)
 	return err;
 }
 
-/* Programs that take stacks get to know whether a function's frame exists at their site. */
+/* Tells programs that take stacks whether the function's frame exists at their site. */
 static void tell_sites(struct probe_side *side)
 {
 	size_t i;
@@ -389,7 +390,7 @@ int probe_session__prepare(struct probe_session *s, struct measurement *m,
 	err = probe_plan__init(&s->plan, request);
 	if (!err && request->with)
 		err = with_counters__parse(&s->with, request->with);
-	/* Stacks begin at the registers that a kprobe has. */
+	/* Stacks begin at the registers, which a kprobe provides. */
 	return err ?: open_programs(s, s->callers.wanted);
 }
 
@@ -404,7 +405,7 @@ static int explain_code(struct report *r, const char *name, const struct code *c
 	size_t i, n;
 	int err = 0;
 
-	/* Two instructions only return a constant. */
+	/* A function of two instructions only returns a constant. */
 	if (code->n <= 2)
 		return 0;
 	for (i = 0; i < code->n && !err; i += n) {
@@ -515,7 +516,7 @@ int probe_session__start(struct probe_session *s)
 	return err;
 }
 
-/* Describes the source of the figures, as known so far. */
+/* Describes the source of the figures, as far as it is known. */
 static void describe(struct probe_session *s)
 {
 	probe_plan__describe(&s->plan, s->source, sizeof(s->source));
@@ -532,7 +533,7 @@ int probe_session__drain(struct probe_session *s)
 	return s->stream ? stream__drain(s->stream) : 0;
 }
 
-/* Kernel functions in which a task ends are not unfinished calls worth reporting. */
+/* A task may exit inside a kernel function. Such a call is not reported as unfinished. */
 static bool only_user_functions(const struct probe_session *s)
 {
 	const struct event_sites *begins = &s->plan.side[PROBE_BEGIN].sites;
@@ -560,7 +561,7 @@ static int sweep(struct probe_session *s)
 	return err;
 }
 
-/* The column of --sort, if it is a figure of rows. */
+/* The column of --sort, if rows have it as a figure. */
 static const char *sort_column(const struct probe_session *s)
 {
 	static const char *const names[] = { "key", "count", "sum", "min", "avg", "max" };
@@ -581,7 +582,7 @@ int probe_session__report(struct probe_session *s, struct report *r)
 	describe(s);
 	r->source = s->source;
 	r->value = p->measured_text;
-	/* Names of metrics do not depend on what is typed. */
+	/* The names of metrics must not depend on the typed expression. */
 	r->metric = p->is_time ? "latency" : "value";
 	r->unit = p->is_time ? UNIT_NS : UNIT_COUNT;
 	err = sweep(s);

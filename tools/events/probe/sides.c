@@ -21,7 +21,7 @@ static bool mentions_end(const struct probe_plan *p, const struct expr *e)
 	return (e->left && mentions_end(p, e->left)) || (e->right && mentions_end(p, e->right));
 }
 
-/* Whether the expression is a number there. Conditions are, even those that compare texts. */
+/* Whether the expression is a number at this place. Conditions are numbers, even if they compare texts. */
 static bool is_number(const struct expr *e, const struct place *place, struct operand_type *t)
 {
 	struct complaint ignored;
@@ -109,7 +109,7 @@ static struct expr *keep(struct divider *d, const struct expr *e, const struct o
 	return new;
 }
 
-/* Copies e; for the end, with parts known only at the begin replaced. */
+/* Copies e. For the end, replaces the parts that are known only at the begin. */
 static struct expr *copy(struct divider *d, const struct expr *e, bool for_end)
 {
 	struct operand_type t = {};
@@ -128,7 +128,7 @@ static struct expr *copy(struct divider *d, const struct expr *e, bool for_end)
 	return new;
 }
 
-/* The parts of e between && that belong to this side. NULL: none. */
+/* The parts of e between && that belong to this side, or NULL. */
 static struct expr *part(struct divider *d, const struct expr *e, bool begin)
 {
 	struct expr *left, *right, *both;

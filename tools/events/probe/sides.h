@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Divides expressions between the sides of a span: the begin evaluates as much as possible, the end
- * the rest. Values known only at the begin but needed at the end (size > 0 || $retval < 0) are kept
- * with it.
+ * Divides expressions between the sides of a span: the begin evaluates as much as possible, and the
+ * end evaluates the rest. Values that are known only at the begin but needed at the end (size > 0
+ * || $retval < 0) are kept with the begin.
  */
 #ifndef TALLY_PROBE_SIDES_H
 #define TALLY_PROBE_SIDES_H
 
 #include "events/probe/plan.h"
 
-/* begin: a place of a begin, NULL without spans. */
+/* begin: the place of a begin, or NULL without spans. */
 bool side__belongs_to_begin(const struct probe_plan *p, const struct expr *e,
 			    const struct place *begin);
 
@@ -20,7 +20,7 @@ bool side__belongs_to_begin(const struct probe_plan *p, const struct expr *e,
  */
 int side__divide_filter(struct probe_plan *p, const struct place *begin);
 
-/* Adds the kept values to a place of an end, under their names in p->part[]. */
+/* Adds the kept values to the place of an end, under their names in p->part[]. */
 int side__add_kept(struct place *end, const struct probe_plan *p);
 
 void side__free_filter(struct probe_plan *p);

@@ -76,7 +76,7 @@ static struct dwarf *dwarf_of(struct knowledge *k, const char *path)
 	return k->dwarf;
 }
 
-/* Makes all variables unavailable, for the same reason. */
+/* Makes all variables unavailable, for this reason. */
 static void forget(struct place *p, const char *why)
 {
 	size_t i;
@@ -88,7 +88,7 @@ static void forget(struct place *p, const char *why)
 	}
 }
 
-/* The function a site is in: its name without the suffixes of perf's syntax. */
+/* The function that contains a site: its name without the suffixes of perf's syntax. */
 static char *function_of(const struct event_site *s)
 {
 	const char *colon = strchr(s->name, ':'), *from = colon ? colon + 1 : s->name;
@@ -119,7 +119,7 @@ static int kernel_function(struct place *p, const struct event_site *site, struc
 	return err;
 }
 
-/* MAX_BPF_FUNC_ARGS (include/linux/bpf.h): no tracepoint has more. */
+/* MAX_BPF_FUNC_ARGS (include/linux/bpf.h): no tracepoint has more arguments. */
 #define ARGUMENTS_MOST 12
 
 static int tracepoint_arguments(struct place *p, const struct event_site *site, struct knowledge *k)
@@ -158,7 +158,7 @@ bool site_place__needs_arguments(const struct event_site *site, names_arguments 
  * --- user code ---------------------------------------------------------------------------------
  */
 
-/* Reads structures, pointers to them, and enumerations, which have names for their values. */
+/* Resolves structures, pointers to them, and enumerations, whose values have names. */
 static bool full_type(struct c_type *t, const struct dwarf_variable *v, struct knowledge *k)
 {
 	u32 id;
@@ -226,7 +226,7 @@ static struct c_type type_of(const struct dwarf_variable *v, struct knowledge *k
 	t = c_type__integer(v->is_string ? 1 : 8, false);
 	t.is_char = v->is_string;
 	if (!v->is_string)
-		return t;       /* its target type is unknown */
+		return t;       /* the type it refers to is unknown */
 	return c_type__pointer_to(t);
 }
 
@@ -245,8 +245,8 @@ static const char *where_live(const struct dwarf_variable *v, char *text, size_t
 #define FIRST_ON_STACK ARCH_ARGUMENT_REGISTERS  /* the slot of the first word on the stack */
 
 /*
- * At the first instruction of a function, the locations of parameters that it moves to memory are
- * not yet valid: these are still where the calling convention puts them.
+ * At the first instruction of a function, the locations of parameters that the function moves to
+ * memory are not yet valid. These parameters are still where the calling convention puts them.
  */
 static int add_passed(struct place *p, const struct dwarf_variable *v, struct place_variable *add)
 {
@@ -289,8 +289,8 @@ static int add_passed(struct place *p, const struct dwarf_variable *v, struct pl
 }
 
 /*
- * A function that no other file can call may use its own convention: at its entry, parameters are
- * in other registers, or have become constants.
+ * A function that no other file can call may have its own calling convention: at its entry,
+ * parameters are in other registers, or have become constants.
  */
 static bool is_passed_otherwise(const struct dwarf_variables *found)
 {
@@ -312,7 +312,7 @@ static bool is_passed_otherwise(const struct dwarf_variables *found)
 	return false;
 }
 
-/* The number of the argument that is in this register when a function of Go begins. */
+/* The number of the argument that this register contains at the entry of a Go function. */
 static bool is_go_argument(u32 reg, u32 *number)
 {
 	struct machine_register said, passed;
@@ -325,7 +325,7 @@ static bool is_go_argument(u32 reg, u32 *number)
 	return false;
 }
 
-/* Where a function of Go begins: registers have numbers, too, and results no values yet. */
+/* At the entry of a Go function, registers have argument numbers, too, and results have no values yet. */
 static void settle_go(struct place_variable *add, const struct dwarf_variable *v)
 {
 	if (v->is_result) {
@@ -371,7 +371,7 @@ static int add_variable(struct place *p, const struct dwarf_variable *v, struct 
 	return place__add(p, &add);
 }
 
-/* The body of f that contains the site; NULL: none. */
+/* The body of f that contains the site, or NULL. */
 static const struct dwarf_place *place_of(const struct dwarf_function *f,
 					  const struct event_site *site)
 {
@@ -389,8 +389,8 @@ static const struct dwarf_place *place_of(const struct dwarf_function *f,
 }
 
 /*
- * Finds the variables of the requested function: others may be inlined at the same address, with
- * variables of the same names.
+ * Finds the variables of the requested function, since other functions with variables of the same
+ * names may be inlined at the same address.
  */
 static int variables_at(struct dwarf_variables *found, struct dwarf *d,
 			const struct event_site *site)
@@ -435,8 +435,8 @@ static void set_result(struct place *p, const struct dwarf_variable *result, str
 }
 
 /*
- * 32-bit programs have other register numbers in their debug information, and values of 64 bits
- * take two arguments, or two registers as a result.
+ * 32-bit programs have other register numbers in their debug information, and a value of 64 bits
+ * takes two arguments, or two registers if it is a result.
  */
 static void limit_to_32_bits(struct place *p)
 {
@@ -454,7 +454,7 @@ static void limit_to_32_bits(struct place *p)
 	p->no_result = "the result has 64 bits, which a 32-bit program returns in two registers";
 }
 
-/* Where a function of Go has its arguments and its result. */
+/* Sets where a Go function has its arguments and its result. */
 static void set_convention(struct place *p, const struct event_site *site, bool at_entry)
 {
 	switch (site->convention) {
@@ -550,7 +550,7 @@ int site_place__make(struct place *p, struct tracepoint_format *format,
 		.task_type = task_type,
 		.types_arg = k,
 	};
-	/* Programs have their own types. */
+	/* User-space events use the types of their own programs. */
 	if (site->event->type != EVENT_USDT && site->event->type != EVENT_USER_FUNCTION) {
 		p->types = kernel_types;
 	} else {

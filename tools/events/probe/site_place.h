@@ -12,18 +12,18 @@
 
 #define NAMED_TYPES 8
 
-/* Sources opened so far, for later sites. */
+/* Sources opened so far, which later sites use again. */
 struct knowledge {
 	struct kernel_types types;
 	struct c_type task;     /* struct task_struct */
 	bool has_task;
 	int tracefs;            /* -1: not opened */
-	bool want_dwarf; /* there are names that only debug information may know: slow */
-	struct dwarf *dwarf;    /* of dwarf_path; NULL: none */
-	const struct dwarf_unread *unread;      /* why, or why not all of it is there; or NULL */
-	struct dwarf_types *dwarf_types;        /* NULL: not needed so far */
+	bool want_dwarf; /* some names may be known only to debug information, which is slow to read */
+	struct dwarf *dwarf;    /* debug information of dwarf_path, or NULL */
+	const struct dwarf_unread *unread;      /* why debug information is missing or incomplete, or NULL */
+	struct dwarf_types *dwarf_types;        /* NULL if not needed so far */
 	char *dwarf_path;
-	/* The latest types named by casts: an expression is compiled several times. */
+	/* The types most recently named by casts, because an expression is compiled several times. */
 	struct named_type {
 		char *name;
 		u64 address;
@@ -38,16 +38,15 @@ void knowledge__release(struct knowledge *k);
 
 /*
  * Fills in *p (with *format, for a tracepoint) for a site that is attached this way. The caller
- * calls site_place__free() in either case; *p is valid as long as the knowledge. Returns 0, or a
- * negative errno if the format of a tracepoint cannot be read. Other missing information is not an
- * error.
+ * calls site_place__free() in either case; *p is valid as long as *k. Returns 0, or a negative
+ * errno if the format of a tracepoint cannot be read. Other missing information is not an error.
  */
 int site_place__make(struct place *p, struct tracepoint_format *format,
 		     const struct event_site *site, enum attach_way way, struct knowledge *k);
 /*
  * Whether to read this tracepoint by its arguments instead of its record. names() decides, with
- * both in p. It is asked first with the record alone, perhaps set, whether arguments may be needed:
- * reading types takes some milliseconds.
+ * both in p. It is first called with the record alone and `perhaps` set, to find out whether
+ * arguments may be needed, because reading types takes some milliseconds.
  */
 typedef bool (*names_arguments)(void *arg, const struct place *p, bool perhaps);
 bool site_place__needs_arguments(const struct event_site *site, names_arguments names, void *arg,

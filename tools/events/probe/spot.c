@@ -16,7 +16,7 @@ size_t probe_side__first_of_event(const struct probe_side *s, size_t i)
 	return i;
 }
 
-/* The names that the probe itself gives come before those of others. */
+/* The names that the probe itself defines precede those of other probes. */
 static int add_aliases(struct spot *spot, const struct probe_plan *p, size_t definition)
 {
 	size_t i, first = 0, n = 0;
@@ -44,14 +44,14 @@ void spot__free(struct spot *spot)
 
 static int make_place(struct spot *spot, struct probe_plan *p, const struct probe_side *s, size_t i)
 {
-	/* Before probe_plan__choose(), registers: all that is asked then is which names there are. */
+	/* Before probe_plan__choose(), assumes registers, since only the names matter at that point. */
 	enum attach_way way = s->attachments.way ? s->attachments.way[i] : ATTACH_KPROBE;
 
 	*spot = (struct spot){};
 	return site_place__make(&spot->place, &spot->format, &s->sites.site[i], way, &p->known);
 }
 
-/* The arguments that a return asks for, as they are declared at the entry. */
+/* Adds the arguments that a return needs, as declared at the entry. */
 static int add_saved(struct spot *end, struct probe_plan *p, size_t i)
 {
 	struct spot begin;
@@ -69,7 +69,7 @@ int spot__make(struct spot *spot, struct probe_plan *p, enum probe_side_name sid
 	const struct event_site *site = &s->sites.site[i];
 	int err = make_place(spot, p, s, i);
 
-	/* Entries save the arguments themselves, under their own names. */
+	/* Entries save the arguments themselves, so aliases do not apply. */
 	if (!err && !(p->returns && side == PROBE_BEGIN))
 		err = add_aliases(spot, p, s->definition[site->event - s->events.event]);
 	if (!err && side == PROBE_END)

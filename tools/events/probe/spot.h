@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A place of one side of a plan, with the names that the probes themselves give. */
+/* A place on one side of a plan, including the names that probes define. */
 #ifndef TALLY_PROBE_SPOT_H
 #define TALLY_PROBE_SPOT_H
 
@@ -11,10 +11,10 @@ struct spot {
 	struct place_alias *alias;
 };
 
-/* i: of the side's sites. Returns 0 or a negative errno, after saying what is wrong. */
+/* i: index of one of the side's sites. Returns 0 or a negative errno, after reporting the error. */
 int spot__make(struct spot *spot, struct probe_plan *p, enum probe_side_name side, size_t i);
 
-/* Also frees a zeroed one. */
+/* Also accepts a zeroed struct. */
 void spot__free(struct spot *spot);
 
 /* The first of the sites that belong to the same event. */

@@ -33,17 +33,18 @@ static bool is_gone(u32 tid)
 
 /* The key of a call, as made by match__call() in jit/compile.c. */
 struct call_key {
-	u64 holder;             /* the thread; or the goroutine */
-	u64 position;           /* on the stack: its address; or, of a goroutine, the distance from the upper end */
+	u64 holder;             /* thread, or goroutine */
+	u64 position;           /* address on the stack, or for a goroutine the distance from the upper end of the
+				 * stack */
 	u32 event;
-	u32 process;            /* of a goroutine, initial pid namespace; 0: the holder is a thread */
+	u32 process;            /* process of a goroutine in the initial pid namespace; 0: the holder is a thread */
 };
 
 _Static_assert(sizeof(struct call_key) == MATCH_CALL_SIZE, "the key of a call has other members");
 
 struct call {
 	struct call_key key;
-	u64 height;             /* of the frame: callees have a lower one than their callers */
+	u64 height;             /* of the frame: a callee's is lower than its caller's */
 	u64 time_ns;
 	size_t i;               /* of the element */
 };
@@ -53,7 +54,7 @@ static bool has_one_holder(const struct call_key *a, const struct call_key *b)
 	return a->holder == b->holder && a->process == b->process;
 }
 
-/* By holder, newest first. */
+/* Sorts by holder, newest first. */
 static int newest_first(const void *a, const void *b)
 {
 	const struct call *x = a, *y = b;
@@ -94,7 +95,7 @@ static int find_left(const struct elements *e, bool *is_left)
 	return 0;
 }
 
-/* The process of a goroutine, which may outlive the thread that it began in; else the thread. */
+/* The process of a goroutine, which may outlive the thread in which it began, or else the thread. */
 static u32 task_of(const struct elements *e, size_t i, const struct probe_begin *begin)
 {
 	struct call_key key;

@@ -16,16 +16,16 @@ struct stream {
 	struct ring *ring;
 	struct layout_names names;
 	struct stream_field *field;     /* of the current line */
-	size_t nfields;                 /* of them used */
-	struct addresses *addresses;    /* NULL: there are none */
-	int epoll_fd;                   /* of ring and records of processes; -1: the ring alone */
-	u32 pid;                        /* of the record, and the time that its field is of */
+	size_t nfields;                 /* number of fields in use */
+	struct addresses *addresses;    /* NULL if no field is a user-space address */
+	int epoll_fd;                   /* for the ring and the records of processes; -1: there is only the ring */
+	u32 pid;                        /* of the record, and the time to which its field refers */
 	u64 at_ns;
 	u64 to_wall_clock;              /* CLOCK_REALTIME - CLOCK_MONOTONIC */
 	u64 count;
 };
 
-/* A text has its offset and length in the record; neither is trusted. */
+/* A text is stored as its offset and length in the record. Neither is trusted. */
 static int show_text(struct stream_field *out, const struct layout_field *f,
 		     const struct probe_record *record, size_t size)
 {
@@ -55,7 +55,7 @@ static bool has_field(const struct stream_plan *plan, const struct probe_record 
 	return !plan->group || !f->group || (record->event < plan->nevents && plan->group[record->event] == f->group);
 }
 
-/* Fields that the event does not have are left out, but not for a template, which knows them by their place. */
+/* Fields that the event does not have are left out, except with a template, which identifies fields by position. */
 static int show_fields(struct stream *s, const struct probe_record *record, size_t size)
 {
 	const struct layout *l = s->plan->layout;
@@ -98,7 +98,7 @@ static void forget_fields(struct stream *s)
 	}
 }
 
-/* The record's last bytes. */
+/* The stack is in the record's last bytes. */
 static int find_stack(struct stream *s, const struct probe_record *record, size_t *size, struct stream_line *line)
 {
 	struct callers *callers = s->plan->callers;
@@ -122,7 +122,7 @@ static int find_stack(struct stream *s, const struct probe_record *record, size_
 	return 0;
 }
 
-/* Whether a signal kept names from being found. */
+/* Whether a pending signal prevented the resolution of names. */
 static bool has_waited_in_vain(struct stream *s)
 {
 	bool addresses = s->addresses && addresses__take_interrupted(s->addresses);
@@ -223,7 +223,7 @@ static bool has_addresses(const struct layout *l)
 	return false;
 }
 
-/* Before anything is attached: what processes map is known from then on. */
+/* Must run before anything is attached: the mappings of processes are known from this time on. */
 static int open_addresses(struct stream *s)
 {
 	struct epoll_event event = { .events = EPOLLIN };

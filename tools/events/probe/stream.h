@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Single events from the ring buffer (struct probe_record), as lines. Events that did not fit into
- * the buffer are in the report's losses.
+ * Shows single events from the ring buffer (struct probe_record) as lines. Events that did not fit
+ * into the buffer count as losses of the report.
  */
 #ifndef TALLY_PROBE_STREAM_H
 #define TALLY_PROBE_STREAM_H
@@ -19,20 +19,21 @@ struct stream;
 
 /* Borrowed; must outlive the stream. */
 struct stream_plan {
-	const struct layout *layout;    /* of the record after its head */
-	const size_t *group;            /* of each event: its fields in the layout; NULL: all have the same */
+	const struct layout *layout;    /* layout of the record after its head */
+	const size_t *group;            /* for each event: the group of its fields in the layout; NULL: all have the
+					 * same fields */
 	const char *const *event;       /* names, by number */
-	u32 nevents;                    /* with only one, lines omit it */
-	bool has_elapsed;               /* spans */
+	u32 nevents;                    /* if there is only one event, lines omit its name */
+	bool has_elapsed;               /* events are spans */
 	struct cgroup_names *cgroups;
 	const struct host *host;
 	enum scope_hierarchy hierarchy; /* of cgroup ids */
 	const struct stream_template *line;     /* NULL: the default */
-	struct callers *callers;        /* records have stacks; NULL: they do not */
+	struct callers *callers;        /* NULL if records have no stacks */
 	struct writer *writer;
 };
 
-/* records: the loaded map. Returns 0 or a negative errno. */
+/* records: the map, loaded. Returns 0 or a negative errno. */
 int stream__open(struct stream **s, const struct stream_plan *plan,
 		 const struct bpf_map *records);
 void stream__close(struct stream *s);
@@ -41,7 +42,7 @@ void stream__close(struct stream *s);
 int stream__fd(const struct stream *s);
 int stream__drain(struct stream *s);
 
-/* Gives CSV without lines its heading. Returns 0 or -ENOMEM. */
+/* Writes the heading of CSV if no line was written. Returns 0 or -ENOMEM. */
 int stream__end(struct stream *s);
 
 /* Number of events shown since the last call. */

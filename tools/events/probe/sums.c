@@ -16,7 +16,7 @@ struct total {
 	u64 newest;             /* name_stamp of its current name */
 };
 
-/* Elements may be shorter than struct probe_sum: maps->size. */
+/* Elements may be shorter than struct probe_sum: see maps->size. */
 static void add_element(struct sum_entry *to, struct total *total, const void *element,
 			const struct sum_maps *maps)
 {
@@ -114,7 +114,7 @@ static void group_elements(struct probe_sums *set, const struct element *order, 
 		for (k = i; k < n && !by_key(&order[i], &order[k]); k++)
 			add_element(entry, &total, elements__value(order[k].of, order[k].i), maps);
 		finish_entry(entry, &total, maps->bias);
-		if (!entry->count) {    /* created, but nothing was added yet */
+		if (!entry->count) {    /* the entry was created, but nothing was added yet */
 			memset(entry, 0, sizeof(*entry));
 			continue;
 		}

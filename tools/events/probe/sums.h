@@ -2,9 +2,9 @@
 /*
  * Snapshots of the kernel's sums (struct probe_sum), one for each event or key, sorted by number or
  * by key bytes, summed over CPUs. Plain counts are cumulative since load, and an interval is the
- * difference of two snapshots. With more figures, a snapshot ends an interval and covers only that:
- * programs then write to the next one, so all figures of an entry cover the same events
- * (probe_sum__in_turns()).
+ * difference of two snapshots. With more figures, a snapshot ends an interval and covers only this
+ * interval. Programs then write to the next one, so that all figures of an entry cover the same
+ * events (probe_sum__in_turns()).
  */
 #ifndef TALLY_PROBE_SUMS_H
 #define TALLY_PROBE_SUMS_H
@@ -16,12 +16,13 @@
 struct sum_maps {
 	int plain_fd;           /* the map sums; read if keyed is false */
 	int keyed_fd;           /* the map keyed_sums; read if keyed is true */
-	u32 nevents;            /* elements of sums */
-	u32 key_size;           /* of keyed_sums: struct hist_slot and what follows */
-	u32 size;               /* of elements, a prefix of struct probe_sum */
+	u32 nevents;            /* number of elements in sums */
+	u32 key_size;           /* key size of keyed_sums: struct hist_slot and the rest of the key */
+	u32 size;               /* size of elements, which are a prefix of struct probe_sum */
 	bool keyed, in_turns;           /* probe_sum__in_turns() */
-	volatile u32 *generation;       /* elements__generation(); NULL, not if in_turns: elements stay */
-	u64 bias;               /* of struct probe_sum's extremes */
+	volatile u32 *generation;       /* see elements__generation(); NULL without in_turns, since elements then
+					 * stay */
+	u64 bias;               /* bias of the extremes in struct probe_sum */
 };
 
 struct sum_entry {
@@ -30,7 +31,7 @@ struct sum_entry {
 	char name[HIST_NAME_LEN];       /* newest name recorded with the key; not escaped */
 	u64 count;
 	__int128 sum;                   /* exact */
-	u64 min, max;                   /* of a snapshot in turns; undefined without a value */
+	u64 min, max;                   /* only with in_turns; undefined if there was no value */
 	u64 counter[PROBE_COUNTERS];
 };
 
@@ -38,12 +39,12 @@ struct probe_sums {
 	size_t key_size;                /* of entry[].key; 0 without keys */
 	size_t n;
 	struct sum_entry *entry;        /* without keys, one for each event */
-	char *keys;                     /* memory of the keys */
-	bool anew;                      /* the next snapshot starts from zero */
+	char *keys;                     /* memory that contains the keys */
+	bool anew;                      /* the next snapshot counts from zero */
 };
 
 /*
- * Reads the maps; with in_turns, waits for an RCU grace period, some 10 ms. Returns 0, or a
+ * Reads the maps; with in_turns, waits for an RCU grace period, about 10 ms. Returns 0, or a
  * negative errno with *set unchanged.
  */
 int probe_sums__read(struct probe_sums *set, const struct sum_maps *maps);
@@ -53,8 +54,8 @@ int probe_sums__difference(struct probe_sums *out, const struct probe_sums *late
 			   const struct probe_sums *earlier);
 
 /*
- * Adds up entries whose keys change() makes equal: names and extremes, too. bias: of the extremes, as in struct
- * sum_maps. For a difference: its entries are not in order of their keys any more before, and are afterwards.
+ * Merges entries whose keys change() makes equal, including names and extremes. bias: bias of the extremes, as in
+ * struct sum_maps. Intended for a difference. Entries need not be sorted by key before; they are afterwards.
  */
 void probe_sums__regroup(struct probe_sums *set, void (*change)(void *context, void *key), void *context, u64 bias);
 

@@ -37,7 +37,7 @@ static int check_event(const struct with_counters *w, size_t i)
 	return complain_about(w, i, &c);
 }
 
-/* Pinned: a counter that runs only part of the time could not be told from one that always runs. */
+/* Counters are pinned, because one that runs only part of the time could not be told from one that always runs. */
 static int check_site(const struct with_counters *w, struct event_site *site)
 {
 	const struct event *e = site->event;
@@ -50,7 +50,7 @@ static int check_site(const struct with_counters *w, struct event_site *site)
 	return complain_about(w, e - w->events.event, &c);
 }
 
-/* Without -x: names of counters are not functions of a program. */
+/* Ignores -x, since names of counters are not functions of a program. */
 int with_counters__parse(struct with_counters *w, const char *list)
 {
 	const struct event_context ctx = {};
@@ -94,8 +94,8 @@ static size_t number_of(const struct with_counters *w, const struct counter *eac
 }
 
 /*
- * Tasks run on any CPU, so each CPU needs a counter; one that covers several CPUs (a socket, say)
- * cannot be attributed to tasks.
+ * Tasks run on any CPU, so each CPU needs a counter. A counter that covers several CPUs, such as a
+ * socket, cannot be attributed to tasks.
  */
 static int check_opened(const struct with_counters *w, size_t ncpus)
 {
@@ -188,7 +188,7 @@ u32 with_counters__switches(const struct with_counters *w)
 	for (i = 0; i < w->events.n; i++) {
 		const struct perf_event_attr *attr = &w->events.event[i].attr;
 
-		/* Not for cs:u: switches are in the kernel, so the counter itself reads 0. */
+		/* Excludes cs:u: switches happen in the kernel, so the counter itself reads 0. */
 		if (attr->type == PERF_TYPE_SOFTWARE &&
 		    attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES && !attr->exclude_kernel)
 			switches |= 1U << i;

@@ -2,9 +2,9 @@
 /*
  * Kernel counters whose increase from begin to end is summed up (--with).
  *
- *   with_counters__parse()   the list as typed
- *   with_counters__open()    each on each CPU, not counting yet
- *   with_counters__start()   into the programs' map, and counting
+ *   with_counters__parse()   parses the list as typed
+ *   with_counters__open()    opens each counter on each CPU, not counting yet
+ *   with_counters__start()   adds them to the programs' map, and starts counting
  *   with_counters__free()
  *
  * Functions return 0 or a negative errno, after reporting the error.
@@ -17,20 +17,20 @@
 struct with_counters {
 	struct events events;           /* their indexes are the programs' numbers */
 	const char **text;
-	struct event_sites sites;       /* on hybrid CPUs, several for one event */
+	struct event_sites sites;       /* hybrid CPUs have several sites for one event */
 	struct counters counters;
 };
 
-/* list: borrowed; like -e of `stat`, but only counters. */
+/* list: borrowed; the syntax of -e of `stat`, but only counters. */
 int with_counters__parse(struct with_counters *w, const char *list);
 
-/* A refused counter is an error: the message names an alternative, if there is one. */
+/* A refused counter is an error. The message names an alternative, if there is one. */
 int with_counters__open(struct with_counters *w);
 
 /* map: index = number of the event * possible CPUs + CPU. */
 int with_counters__start(const struct with_counters *w, int map, int cpus_possible);
 
-/* Events that the programs count themselves, as bits: context switches. */
+/* The events that the programs count themselves, context switches, as bits. */
 u32 with_counters__switches(const struct with_counters *w);
 
 /* Whether event i is a time, in nanoseconds. */
