@@ -24,7 +24,7 @@ struct biopattern {
  * --- the report --------------------------------------------------------------------------------
  */
 
-/* The sums of a key in an earlier snapshot. A linear search: there are few keys. */
+/* The sums of a key in an earlier snapshot. Searches linearly, since there are few keys. */
 static struct biopattern_sums before(const struct elements *e, const struct biopattern_key *key)
 {
 	size_t i;

@@ -74,7 +74,7 @@ int disk__find(const char *name, u32 *disk)
 		diag_error("'%s' is a partition; requests are those of a whole disk", name);
 		return -EINVAL;
 	}
-	/* Only request-based disks have hardware queues there. */
+	/* In sysfs, only request-based disks have hardware queues. */
 	if (!has(folder, "mq")) {
 		diag_error("'%s' has no requests of its own", name);
 		diag_hint("it is put together from disks (dm, md, bcache) or in memory (zram): see "

@@ -11,14 +11,15 @@
 
 struct request_hist {
 	/* Set by init(). */
-	enum request_value value;       /* the only one of sizes; for times, the default of --of */
+	enum request_value value;       /* the only value of bitesize, or the default of --of for times */
 	u32 by;                         /* default of --by */
 
 	struct requests requests;
 };
 
 /*
- * The options of times and sizes, and the hooks of both tools; m->own is the struct request_hist.
+ * The options of biolatency and bitesize, and the hooks of both tools; m->own is the struct
+ * request_hist.
  */
 extern const struct option_row request_time_rows[], request_size_rows[];
 extern const struct skeleton_type biolatency_skeleton;

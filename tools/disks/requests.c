@@ -14,9 +14,9 @@
 #include "report/units.h"
 
 /*
- * Maximum number of requests under way: a full queue of a thousand on each of sixteen CPUs.
- * Preallocated (3 MiB), because each request adds and deletes an element, which then costs half as
- * much.
+ * Maximum number of requests in flight: full queues of a thousand requests on each of sixteen CPUs.
+ * The map is preallocated (3 MiB), because each request adds and deletes an element, at half the
+ * cost of allocation on demand.
  */
 #define MOST_REQUESTS 16384
 
@@ -140,10 +140,10 @@ int requests__prepare(struct requests *r, struct measurement *m)
 	c->by_bio = r->source == REQUEST_SOURCE_GETRQ;
 	c->at_issue = r->source == REQUEST_SOURCE_ISSUE;
 	if (c->at_issue)
-		m->scope.exclude_self = 0;    /* the submitter is unknown; shown by -n */
+		m->scope.exclude_self = 0;    /* the submitter is unknown; -n shows this */
 	/*
-	 * The arguments are the context, in old kernels the queue, and the request, or the bio and
-	 * flags. Kernels with block_io_start (6.5) no longer have the queue.
+	 * The arguments are the context, in old kernels the queue, and then the request, or the bio
+	 * and flags. Kernels with block_io_start (6.5) no longer pass the queue.
 	 */
 	c->queue_first = !start && kernel_btf_arguments("btf_trace_block_rq_issue") >= 3;
 	c->queue_before_bio = !start && kernel_btf_arguments("btf_trace_block_getrq") >= 4;
@@ -172,7 +172,8 @@ static bool is_in_flight(const struct requests *r, const struct request_state *s
 	if (st->standing != REQUEST_IN_SCOPE || (r->disk && st->disk != r->disk))
 		return false;
 	/*
-	 * Excludes an empty request that waits for a flush, because the flush is a request itself.
+	 * Excludes an empty request that waits for a flush, because the flush is a request of its
+	 * own.
 	 */
 	return st->issue_ns || st->bytes || !(st->flags & REQUEST_PREFLUSH);
 }
@@ -214,8 +215,8 @@ static size_t add_in_flight(struct requests *r, const struct in_flight *f)
 		length += snprintf(r->note + length, sizeof(r->note) - length,
 				   "; --by pid says by whom");
 	/*
-	 * Text output has notes above the first report only; a hanging disk must be reported later,
-	 * too.
+	 * Text output shows notes only above the first report, but a hanging disk must be reported
+	 * later as well.
 	 */
 	if (r->reports && age_ns >= NSEC_PER_SEC)
 		diag_warn("%s", r->note);
@@ -308,7 +309,7 @@ const char *request_rwbs(u8 op, u8 flags, char text[REQUEST_TEXT_SPACE])
 	return text;
 }
 
-/* block/blk-core.c, blk_errors[]; higher numbers differ between versions. */
+/* block/blk-core.c, blk_errors[]; higher numbers differ between kernel versions. */
 static int status_errno(__s32 status)
 {
 	static const int errnos[] = {

@@ -23,11 +23,12 @@
 
 #include "bpf/disks/request.h"
 
-/* The hook that sees a request's submission. */
+/* The hook that observes the submission of a request. */
 enum request_source {
 	REQUEST_SOURCE_START,
 	REQUEST_SOURCE_GETRQ,
-	REQUEST_SOURCE_ISSUE,           /* none: nothing depends on it; chosen by AUTO only */
+	REQUEST_SOURCE_ISSUE,           /* no submission is observed, because nothing depends on it; only chosen by
+					 * AUTO */
 	REQUEST_SOURCES,
 	REQUEST_SOURCE_AUTO,
 };
@@ -35,12 +36,12 @@ enum request_source {
 struct requests {
 	enum request_source source;
 	u32 disk;                       /* 0: all */
-	bool from_issue;                /* set by tools that use nothing from before the issue */
+	bool from_issue;                /* set by tools that use no data from before the issue */
 	const struct bpf_object *obj;
 	struct request_run *counters;   /* updated by the programs */
 	u64 reports;                    /* number of reports so far */
-	u64 before;                     /* requests from before the run, at the last report */
-	char note[256];                 /* of the last report */
+	u64 before;                     /* requests submitted before the run, as of the last report */
+	char note[256];                 /* caveat of the last report */
 };
 
 #define REQUESTS ((struct requests){ .source = REQUEST_SOURCE_AUTO })
@@ -55,15 +56,16 @@ extern const struct option_row request_rows[];
  */
 int requests__prepare(struct requests *r, struct measurement *m);
 
-/* counters: in the object. */
+/* counters: part of the object. */
 void requests__begin(struct requests *r, struct request_run *counters);
 
-/* For a report's source. */
+/* The text for a report's source. */
 const char *requests__source(const struct requests *r);
 
 /*
- * Fills in source and caveat: the number of requests submitted before the run, and of those in
- * scope that are in flight now. The texts are valid until the next call, as long as r lives.
+ * Fills in source and caveat: the number of requests submitted before the run, and the number of
+ * requests in scope that are in flight now. The texts are valid until the next call, as long as r
+ * lives.
  */
 int requests__describe(struct requests *r, struct report *report);
 
@@ -73,14 +75,14 @@ extern const struct own_parts request_own_parts;
 #define REQUEST_TEXT_SPACE 96
 
 /*
- * The operation of a request: "read"; its flags: "Sync+Meta"; both as in the kernel's tracepoints:
- * "WSM".
+ * The operation of a request: "read"; its flags: "Sync+Meta"; and both in the form of the kernel's
+ * tracepoints: "WSM".
  */
 const char *request_op_name(u8 op, char text[REQUEST_TEXT_SPACE]);
 const char *request_flags_name(u8 flags, char text[REQUEST_TEXT_SPACE]);
 const char *request_rwbs(u8 op, u8 flags, char text[REQUEST_TEXT_SPACE]);
 
-/* The result of a request, from struct request_state: "ok", "EIO". */
+/* The result of a request, by the error in struct request_state: "ok", "EIO". */
 const char *request_result(__s32 error, char text[REQUEST_TEXT_SPACE]);
 
 #endif /* TALLY_BLOCK_REQUESTS_H */

@@ -147,7 +147,7 @@ static int add_to_total(struct call *total, const struct call *c)
 	return histogram__add(&total->hist, &c->hist);
 }
 
-/* For text output; programs can add up rows, and would have to skip this one. */
+/* Only for text output: programs can add up the rows themselves, and would have to skip this one. */
 static int add_total(struct report *r, const struct call_columns *columns, const struct call *total,
 		     size_t nkeys)
 {

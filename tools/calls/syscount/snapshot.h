@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The counts of syscount's programs, from report to report. */
+/* Differences of the counts in syscount's programs between reports. */
 #ifndef TALLY_SYSCOUNT_SNAPSHOT_H
 #define TALLY_SYSCOUNT_SNAPSHOT_H
 
@@ -8,7 +8,7 @@
 #include "agg/loss.h"
 #include "calls/counts.h"
 
-/* The last snapshot; must be zeroed at first. */
+/* The last snapshot; initialize to zero. */
 struct call_snapshot {
 	struct counts counts;
 	struct loss_counters losses;
@@ -16,12 +16,12 @@ struct call_snapshot {
 
 /*
  * Adds the counts since the last call to *set, and fills in filtered and lost events. counted: the
- * array, or the hash, with the counts. Returns 0 or a negative errno.
+ * array or hash that contains the counts. Returns 0 or a negative errno.
  */
 int call_snapshot__difference(struct call_snapshot *last, const struct bpf_object *obj, const struct bpf_map *counted,
 			      struct calls *set, struct loss_counters *losses);
 
-/* Adds the current calls, from the programs' iterator, to *set. Returns 0 or a negative errno. */
+/* Adds the calls in progress, read from the iterator, to *set. Returns 0 or a negative errno. */
 int call_snapshot__add_running(struct calls *set, const struct bpf_link *show_running);
 
 void call_snapshot__free(struct call_snapshot *last);

@@ -15,7 +15,7 @@ static const struct {
 	{ "clone3", CALL_ASKED | CALL_FORKS },
 	{ "sigreturn", CALL_ASKED | CALL_SIGRETURN },
 	{ "rt_sigreturn", CALL_ASKED | CALL_SIGRETURN },
-	/* These never return: there is nothing to count, and zombies would seem to be in them. */
+	/* These calls never return, so nothing can be counted, and zombies would appear to be inside them. */
 	{ "exit", 0 },
 	{ "exit_group", 0 },
 };

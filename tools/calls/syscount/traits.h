@@ -9,7 +9,7 @@
 #include "bpf/calls/syscount.h"
 
 /*
- * Fills in the constants of these names: enum call_traits by call, and the numbers of
+ * Fills in the constants of the same names: enum call_traits by call, and the numbers of
  * rt_sigreturn().
  */
 void calls__describe(const struct syscall_set *wanted, u8 traits[CALLS], u32 sigreturn[SYSCALL_ABIS]);

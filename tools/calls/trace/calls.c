@@ -51,7 +51,7 @@ static int describe_command(struct trace *t, u32 slot, const struct signature *s
 					   BPF_ANY);
 }
 
-/* The entries of commands follow those of all calls, for both tables. */
+/* The entries of commands follow those of all calls, in both tables. */
 static int describe_commands(struct trace *t)
 {
 	u32 at = TRACE_SLOTS, slot, abi;

@@ -22,7 +22,7 @@
 enum line_field {
 	LINE_CALL,
 	LINE_ARGS,
-	LINE_RESULT, /* for text; ret and error have the same */
+	LINE_RESULT, /* in text; in other formats ret and error contain the same */
 	LINE_RET,
 	LINE_ERROR,
 	LINE_DURATION,
@@ -58,8 +58,8 @@ static struct stream_line line_of(const struct trace *t, const struct trace_reco
  */
 
 /*
- * Reads from /proc a call that has run since before the trace. Returns false if the task runs in
- * user space.
+ * Reads a call that began before the trace from /proc. Returns false if the task runs in user
+ * space.
  */
 static bool ask_proc(struct trace_record *r)
 {
@@ -88,7 +88,7 @@ static void put_escaped(FILE *f, const char *name)
 	free(text);
 }
 
-/* "main+0x1b (prog)", "[heap]+0x1010"; puts nothing if nothing is known. */
+/* "main+0x1b (prog)", "[heap]+0x1010"; puts nothing if the place is unknown. */
 static void put_place(FILE *f, const struct symbol *at)
 {
 	if (at->name) {
@@ -114,7 +114,7 @@ static int put_address(FILE *f, struct trace *t, u32 pid, u64 address)
 	return err;
 }
 
-/* The code that makes the call. Its mappings are read now: if the process has gone, only the address is known. */
+/* The code that makes the call. Reads its mappings now; if the process is gone, only the address is known. */
 static int ip_text(char **text, size_t *n, struct trace *t, const struct trace_record *r)
 {
 	FILE *f = open_memstream(text, n);
@@ -145,8 +145,8 @@ static int make_text(char **text, size_t *n, const struct trace *t, const struct
 }
 
 /*
- * How long after the latest begin of a line before it a call began. Lines are in the order of ends: a call that began
- * before that one has no such time, and neither has the first.
+ * The time from the latest start of a call on a previous line to the start of this call. Lines are ordered by the end
+ * of calls. A call that started before that time has no such value, nor does the first call.
  */
 static struct field since_field(struct trace *t, const struct trace_record *r)
 {
@@ -206,7 +206,7 @@ static int show_call(struct trace *t, const struct trace_record *r, size_t size)
 
 	if (t->paths.n && !trace_paths__touches(&t->paths, s, r, size))
 		return 0;
-	/* A call that has not returned has none. */
+	/* A call that has not returned has no stack. */
 	err = callers__find(&t->callers, &r->stack, t->lines.writer->is_last, &stack);
 	if (err)
 		return err;
@@ -246,7 +246,7 @@ static const char *access_name(u64 error)
 	return error & FAULT_WRITE ? "write" : "read";
 }
 
-/* The address, the access, and the code that faulted. */
+/* The address, the access, and the code that caused the fault. */
 static int fault_text(char **text, size_t *n, struct trace *t, const struct trace_record *r)
 {
 	FILE *f = open_memstream(text, n);
@@ -254,7 +254,7 @@ static int fault_text(char **text, size_t *n, struct trace *t, const struct trac
 
 	if (!f)
 		return -ENOMEM;
-	/* If the process has gone, only addresses are shown. */
+	/* If the process is gone, only addresses are shown. */
 	symbols__see(t->symbols, r->pid);
 	err = put_address(f, t, r->pid, r->value[FAULT_ADDRESS]);
 	fprintf(f, ", %s%s, ", access_name(r->value[FAULT_ERROR]),
@@ -357,7 +357,7 @@ static void name_fields(struct trace *t)
 			t->field[t->nfields++] = field_names[i];
 }
 
-/* As strace writes it. */
+/* The format of strace. */
 static const char *usual_template(const struct trace *t)
 {
 	if (t->ip)

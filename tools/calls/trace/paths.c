@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* -P: calls that name a path, or have a descriptor of its file. */
+/* -P: calls that name a path, or use a descriptor of its file. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -19,7 +19,7 @@ void trace_table__complete_column(struct completion *c)
 	completion__add(c, "call", "");
 }
 
-/* The column of this name, here or in strace; "call" is the first one. NULL: there is none. */
+/* Returns the column of this name, as called here or by strace, or NULL. "call" is the first column. */
 static const char *column_named(const char *name)
 {
 	static const struct {
@@ -78,7 +78,7 @@ int trace_table__add_columns(struct trace *t, const char *names)
 	return err;
 }
 
-/* Columns that nobody asked for are for programs only. */
+/* Columns that were not requested appear only in output for programs. */
 static void hide_columns(const struct trace *t, struct report_row *row)
 {
 	const char *name;
@@ -99,7 +99,7 @@ static int add_time(struct report_row *row, const char *name, u64 ns, bool known
 	return report_row__add_figure(row, name, ns, known ? FIELD_DURATION : FIELD_NONE, role);
 }
 
-/* Page faults have no times. */
+/* Page faults have no durations. */
 static int add_figures(struct report_row *row, const struct call_sum *s,
 		       const struct trace_running *running)
 {
@@ -160,7 +160,7 @@ static void add_to_total(struct call_sum *total, const struct call_sum *s)
 	total->count += s->count;
 	total->errors += s->errors;
 	total->ns += s->ns;
-	/* No squares: the error of a mean over different calls is meaningless. */
+	/* Omits the squares, because the error of a mean over different calls is meaningless. */
 }
 
 static int read_faults(struct trace *t, u32 in_kernel, u64 *sum)
@@ -177,7 +177,7 @@ static int read_faults(struct trace *t, u32 in_kernel, u64 *sum)
 	return err;
 }
 
-/* Page faults are not in the total, which is of times. */
+/* Page faults are not part of the total, which consists of times. */
 static int add_faults(struct trace *t, struct report *r)
 {
 	static const char *const names[2] = {"page_fault_user", "page_fault_kernel"};
@@ -226,7 +226,7 @@ static int fill_rows(struct trace *t, struct measurement *m, struct report *r,
 	if (!err && !r->nrows)
 		err = report__keep_columns(r, add_row(r, "", &total, &all_running));
 	report__sort_rows(r, t->sort, 1, m->cli->top);
-	/* For text output; programs can add up rows, and would have to skip this one. */
+	/* Only for text output: programs can add up the rows themselves, and would have to skip this one. */
 	if (!err && r->nrows && m->cli->format == FORMAT_TEXT)
 		err = add_row(r, "total", &total, &all_running);
 	if (!err && r->nrows && m->cli->format == FORMAT_TEXT)

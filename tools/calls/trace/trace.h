@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The parts of the tool trace: the calls, described to the programs (calls.c); their records as
- * lines (lines.c), those of some paths only (paths.c), or their sums as a table (table.c).
+ * The parts of the tool trace: descriptions of the calls for the programs (calls.c), records as
+ * lines (lines.c), the filter by path (paths.c), and sums as a table (table.c).
  *
  * Functions of type int return 0 or a negative errno.
  */
@@ -23,7 +23,7 @@
 
 #define TRACE_SOURCE "tp_btf/sys_enter and sys_exit"
 
-/* -P: each as typed, and as it is without symbolic links. */
+/* -P: each path as typed, and with symbolic links resolved. */
 struct trace_paths {
 	char **path;
 	size_t n;
@@ -32,7 +32,7 @@ struct trace_paths {
 /* The options set the first members; the functions below set the rest. */
 struct trace {
 	bool summary, failed, succeeded, has_set, fd_names, faults, since, ip, has_columns, detach;
-	u32 columns;                    /* of --summary, as bits of the table in table.c */
+	u32 columns;                    /* columns of --summary, as bits by their index in the table of table.c */
 	enum constant_style constants;
 	u64 min_ns, overhead_ns, string_max, bytes;
 	const char *sort;
@@ -47,7 +47,7 @@ struct trace {
 	struct stream_template fault_line;
 	const char *field[8];           /* names of the fields of lines */
 	size_t nfields;
-	u64 last_start_ns;              /* the latest begin of the calls shown so far */
+	u64 last_start_ns;              /* the latest start of a call shown so far */
 	struct symbols *symbols;        /* for --faults and --ip */
 
 	/* for --summary */
@@ -57,7 +57,7 @@ struct trace {
 
 /* --- calls.c ---------------------------------------------------------------------------------- */
 
-/* Describes to the loaded programs which calls are wanted and what to read of them. */
+/* Tells the loaded programs which calls are wanted and what to read of them. */
 int trace__describe_calls(struct trace *t);
 
 /* --- lines.c ---------------------------------------------------------------------------------- */
@@ -65,7 +65,7 @@ int trace__describe_calls(struct trace *t);
 /* Parses the templates, after the options. Reports errors in the user's template. */
 int trace_lines__init(struct trace *t, struct cli *cli);
 
-/* Call between load and attach. */
+/* To be called between load and attach. */
 int trace_lines__begin(struct trace *t, struct measurement *m);
 
 /* The hook report(); m->own is the struct trace. */
@@ -78,8 +78,8 @@ void trace_lines__free(struct trace *t);
 int trace_paths__add(struct trace_paths *p, const char *path);
 
 /*
- * Whether the call has one of the paths as an argument, or a descriptor of its file: one it was given, or one it
- * returns. size: of the record as received.
+ * Whether the call has one of the paths as an argument, or passes or returns a descriptor of a path's file. size: size
+ * of the record as received.
  */
 bool trace_paths__touches(const struct trace_paths *p, const struct signature *s,
 			  const struct trace_record *r, size_t size);
@@ -87,10 +87,10 @@ void trace_paths__free(struct trace_paths *p);
 
 /* --- table.c ---------------------------------------------------------------------------------- */
 
-/* Finds the column of --sort, NULL for "call"; returns -EINVAL after listing the valid ones. */
+/* Finds the column of --sort; NULL stands for "call". Returns -EINVAL after listing the valid names. */
 int trace_table__sort_column(const char *name, const char **column);
 
-/* Adds columns, separated by commas, to those shown; returns -EINVAL after listing the valid ones. */
+/* Adds columns, separated by commas, to those shown. Returns -EINVAL after listing the valid names. */
 int trace_table__add_columns(struct trace *t, const char *names);
 void trace_table__complete_column(struct completion *c);
 
