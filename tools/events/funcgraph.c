@@ -56,7 +56,7 @@ struct funcgraph {
 		struct event_sites sites;
 		struct attachments attachments;
 		u32 *slot;
-	} end;                          /* of goroutines */
+	} end;                          /* of goroutines that end */
 	struct paths paths;
 	struct loss_counters losses_before;
 	char source[512], nothing[640];
@@ -66,7 +66,7 @@ struct funcgraph {
  * --- options -----------------------------------------------------------------------------------
  */
 
-/* Until the interval begins, every word that is not a number is a function. */
+/* Before the interval begins, every word that is not a number is a function. */
 static bool takes(void *input, char *arg)
 {
 	struct funcgraph *s = input;
@@ -188,8 +188,8 @@ static int check_functions(const struct funcgraph *s)
 }
 
 /*
- * Adds flags to the slots, which programs get as cookies. Ends already have the numbers of their
- * entries.
+ * Adds flags to the slots, which programs receive as cookies. Ends already have the numbers of
+ * their entries.
  */
 static void number_sites(struct funcgraph *s)
 {
@@ -220,7 +220,7 @@ static struct attach_programs end_programs(const struct funcgraph *s)
 	};
 }
 
-/* The function that goroutines of a program end in: it is traced once. */
+/* Adds the function in which goroutines of a program end. It is traced once per program. */
 static int add_goroutine_end(struct funcgraph *s, const char *path)
 {
 	const struct event_context ctx = { .binary = path };
@@ -233,7 +233,7 @@ static int add_goroutine_end(struct funcgraph *s, const char *path)
 	return events__parse(&s->end.events, &ctx, "runtime.goexit1", &c);
 }
 
-/* Programs whose goroutines' ends cannot be seen are traced without. */
+/* If the end of a program's goroutines cannot be traced, the program is traced without it. */
 static int plan_goroutine_ends(struct funcgraph *s)
 {
 	const struct event_sites *begins = &s->plan.side[PROBE_BEGIN].sites;
@@ -301,7 +301,7 @@ static int make_plan(struct funcgraph *s)
 	return err ?: name_functions(s);
 }
 
-/* Only copies of these templates are loaded and attached. */
+/* The templates themselves are neither loaded nor attached, only copies of them are. */
 static void keep_templates(const struct funcgraph *s)
 {
 	struct bpf_program *templates[] = {
@@ -553,7 +553,7 @@ static int add_stacks(const struct funcgraph *s, struct report *r)
 	return err;
 }
 
-/* The map does not change any more: a key leads to the next one. */
+/* The map no longer changes, so that each key leads to the next one. */
 static int visit_goroutines(struct funcgraph *s)
 {
 	int map = bpf_map__fd(s->bpf->maps.goroutines), prog = bpf_program__fd(s->bpf->progs.show_open_goroutine);

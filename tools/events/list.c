@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* list: what can be traced here, and the details of it. */
+/* list: events that can be traced on this machine, and their details. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "run/run.h"
 #include "tools.h"
 
-/* The questions; without an option, events are listed. */
+/* What is asked for. Without an option, events are listed. */
 enum question {
 	ASK_EVENTS,
 	ASK_SUMMARY,
@@ -25,7 +25,7 @@ enum question {
 
 struct list {
 	enum question question;
-	char asked_by[OPTION_NAME_SPACE];       /* its option, as "--type" */
+	char asked_by[OPTION_NAME_SPACE];       /* the option that asks, as "--type" */
 	const char *subject;    /* the value of that option */
 	struct list_request request;
 };
@@ -75,7 +75,7 @@ static const struct option_row rows[] = {
 	{},
 };
 
-/* Checks combinations of options. */
+/* Rejects invalid combinations of options. */
 static int check_together(const struct list *l)
 {
 	const struct list_request *q = &l->request;
@@ -110,7 +110,7 @@ static int answer(struct report *r, const struct list *l, const struct cli *cli)
 	const struct list_request *q = &l->request;
 	bool text = cli->format == FORMAT_TEXT;
 
-	/* In text, only columns that need explanation have titles; other formats name all. */
+	/* In text, only columns that need explanation have titles; other formats name all columns. */
 	r->table = text;
 	switch (l->question) {
 	case ASK_SUMMARY:

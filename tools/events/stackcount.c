@@ -31,12 +31,12 @@ struct stackcount {
 	struct probe_request request;
 	const char *typed[MOST_EVENTS];
 	bool interval_begun;
-	const char *caller;             /* a glob */
-	char *filter;                   /* includes the caller */
+	const char *caller;             /* glob */
+	char *filter;                   /* also contains the condition for the caller */
 	struct probe_plan plan;
 	u64 every;                      /* -c; 0: not given */
 	const char **event;             /* names by number; NULL: only one */
-	struct report_event column[REPORT_MOST_EVENTS];         /* of several events that have one each */
+	struct report_event column[REPORT_MOST_EVENTS];         /* if there are several events with a column each */
 	char *share_name[REPORT_MOST_EVENTS];   /* "NAME%"; owned */
 	struct stackcount_bpf *bpf;
 	struct stacks stacks;
@@ -57,7 +57,7 @@ static error_t add_event(struct stackcount *s, const char *text)
 	return 0;
 }
 
-/* Until the interval begins, every word that is not a number is an event. */
+/* Before the interval begins, every word that is not a number is an event. */
 static bool takes(void *input, char *arg)
 {
 	struct stackcount *s = input;
@@ -66,7 +66,7 @@ static bool takes(void *input, char *arg)
 	return !s->interval_begun && !add_event(s, arg);
 }
 
-/* --caller becomes a filter, in front of the given one. */
+/* --caller becomes a filter that precedes the given one. */
 static int add_caller(struct stackcount *s, const struct cli *cli)
 {
 	s->request.filter = cli->filter;
@@ -125,7 +125,7 @@ static int check_caller(const struct stackcount *s)
  * --- the hooks ---------------------------------------------------------------------------------
  */
 
-/* Sets the slot of each site, which programs get as cookie: event number and flags. */
+/* Sets the slot of each site, which programs receive as a cookie: event number and flags. */
 static void number_sites(struct stackcount *s)
 {
 	struct probe_side *side = &s->plan.side[PROBE_END];
@@ -143,7 +143,7 @@ static void number_sites(struct stackcount *s)
 	}
 }
 
-/* A few events stand side by side, with a column each. More of them have rows of their own. */
+/* A few events have a column each, side by side. If there are more, they have rows of their own. */
 static int make_columns(struct stackcount *s, size_t n)
 {
 	size_t i;
@@ -274,7 +274,7 @@ static int attach(struct measurement *m)
 	return 0;
 }
 
-/* Losses that happen to events whose turn it was: each stands for as many. */
+/* Scales losses of sampled events, each of which stands for s->every events. */
 static void scale_losses(const struct stackcount *s, struct report *r)
 {
 	static const enum loss_reason later[] = {
@@ -315,7 +315,7 @@ static int report(struct measurement *m, struct report *r)
 	scale_losses(s, r);
 	r->counters.lost[LOSS_RECURSION] += attach__misses(&s->plan.side[PROBE_END].attachments);
 	r->stacks->unit = s->stacks.nevents ? "value" : s->request.value ? "sum" : "events";
-	/* Sums are not numbers of events. Events without room for their stack are in no sum. */
+	/* Sums are not numbers of events. Events whose stack did not fit into the map are in no sum. */
 	if (s->request.value)
 		r->events = r->counters.summed - r->counters.lost[LOSS_MAP_FULL] -
 			    r->counters.lost[LOSS_NO_MEMORY];

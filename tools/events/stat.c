@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* stat: counts of events. The parts, planning, counting and reporting, are in stat/. */
+/* stat: counts of events. Planning, counting and reporting are in stat/. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -51,7 +51,7 @@ static int check_options(const struct stat_run *s, struct cli *cli)
  * --- the hooks ---------------------------------------------------------------------------------
  */
 
-/* Reports events that cannot be counted once, on a line of their own. */
+/* Reports all events that cannot be counted once, on a separate line. */
 static void say_refused(const struct stat_run *s)
 {
 	const struct event_site *site = NULL, *first = NULL;

@@ -123,7 +123,7 @@ static int by_caller_and_time(const void *a, const void *b)
 	return x->function < y->function ? -1 : x->function > y->function;
 }
 
-/* Longest first, callers before callees. */
+/* Appends the elements to the known paths, after resetting the sums of these. */
 static int by_time(const void *a, const void *b)
 {
 	const struct place *left = a, *right = b;
@@ -242,7 +242,7 @@ size_t paths__keep(struct paths *p, size_t most)
 	size_t i, kept = 0, n = 0;
 
 	if (!place)
-		return 0;       /* without memory nothing is left out */
+		return 0;       /* without memory, no path is left out */
 	sort(place, p, by_time);
 	for (i = 0; i < p->n; i++) {
 		struct path *path = &p->path[place[i].i];

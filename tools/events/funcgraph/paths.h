@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The sums of bpf/events/funcgraph.bpf.c as a tree: call paths from functions that no traced
- * function has called down to their callees. Times are in ns, for one interval.
+ * The sums of bpf/events/funcgraph.bpf.c as a tree: call paths that begin at functions without a
+ * traced caller and go down to their callees. Times are in ns, for one interval.
  */
 #ifndef TALLY_FUNCGRAPH_PATHS_H
 #define TALLY_FUNCGRAPH_PATHS_H
@@ -19,28 +19,29 @@ struct path {
 	/* Set by paths__read(): */
 	size_t caller;          /* index, or PATH_NONE */
 	u32 depth;              /* 0: outermost */
-	u64 inclusive;          /* for sorting: its time, or the sum of its callees if larger */
-	bool is_seen;           /* it, or one of its callees, was called in the interval */
+	u64 inclusive;          /* for sorting: its own time, or the sum of its callees' times if that is larger */
+	bool is_seen;           /* this path or one of its callees was called in the interval */
 };
 
-/* Must be zeroed at first. */
+/* Initialize to zero. */
 struct paths {
 	struct path *path;      /* sorted by id */
 	size_t n;
-	size_t *walk;           /* paths seen in the interval, callers first, longest first */
+	size_t *walk;           /* paths seen in the interval: callers before callees, longest first */
 	size_t nwalk, walk_room;
 };
 
-/* Takes the sums of an interval out of the map. Returns 0 or a negative errno. */
+/* Removes the sums of an interval from the map. Returns 0 or a negative errno. */
 int paths__read(struct paths *p, int map_fd, volatile u32 *generation);
 
 /*
- * Keeps the first most of all (0: all) by time, with their callers. Returns how many are left out.
+ * Keeps the `most` paths with the longest times (0: all), and their callers. Returns the number of
+ * paths left out.
  */
 size_t paths__keep(struct paths *p, size_t most);
 
 /*
- * Fills in the functions from the outermost to that of path i. Returns their number, at most
+ * Fills in the functions from the outermost one to that of path i. Returns their number, at most
  * FUNCGRAPH_DEPTH.
  */
 u32 paths__functions(const struct paths *p, size_t i, u32 function[FUNCGRAPH_DEPTH]);

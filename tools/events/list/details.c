@@ -23,7 +23,7 @@ struct details {
 	int types_err;          /* 0: open; -EAGAIN: not tried yet */
 };
 
-/* One line of the answer. Zeroes and NULLs mean unknown, or not applicable. */
+/* One line of the answer. Zero and NULL mean unknown or not applicable. */
 struct detail {
 	const char *event, *part, *name, *type;
 	bool has_offset;
@@ -56,7 +56,7 @@ static void add_detail(struct details *d, const struct detail *x)
 
 /* --- shared ---------------------------------------------------------------------------------- */
 
-/* Returns 1 if the kernel has no types; the caller then continues without. */
+/* Returns 1 if the kernel has no BTF; the caller then continues without types. */
 static int open_types(struct details *d)
 {
 	if (d->types_err == -EAGAIN)
@@ -66,7 +66,7 @@ static int open_types(struct details *d)
 	return 0;
 }
 
-/* number: it is also called $argNUMBER; 0: obvious. */
+/* number: the argument is also called $argNUMBER; 0 if this is obvious. */
 static void add_argument(struct details *d, const char *event, const struct function_argument *a, size_t number)
 {
 	char filter[128] = "", note[256] = "", dollar[32] = "";
@@ -117,7 +117,7 @@ static char *example(const struct tracepoint_field *f)
 	const char *value = is_text(f) ? "\"text\"" : is_device(f) ? "8:0" : "0";
 	char *text;
 
-	/* Filters cannot test arrays of numbers, and common fields are useless there. */
+	/* Filters cannot test arrays of numbers, and filters on common fields are not useful here. */
 	if ((is_array(f) && !is_text(f)) || f->is_common)
 		return strdup("");
 	return asprintf(&text, "%s == %s", f->name, value) < 0 ? NULL : text;
@@ -227,7 +227,7 @@ static int add_fields(struct details *d, const char *event, const struct tracepo
 	return err;
 }
 
-/* The arguments that programs get beside the record. */
+/* The arguments that programs receive in addition to the record. */
 static int add_arguments(struct details *d, const char *event, const char *name)
 {
 	struct function_prototype p;
@@ -291,7 +291,7 @@ static int add_event(struct details *d, const struct event_name *e)
 
 /* --- kernel functions ------------------------------------------------------------------------ */
 
-/* Returns 1 if it is unknown; the caller then continues without. */
+/* Returns 1 if the prototype is unknown; the caller then continues without it. */
 static int find_prototype(struct details *d, const struct kernel_function *f,
 			  struct function_prototype *p)
 {
@@ -429,7 +429,7 @@ static const struct event_name *find_event(const struct event_names *all, const 
 	return NULL;
 }
 
-/* An event of exactly that name, else functions of that name, else all matching events. */
+/* An event of exactly that name, else functions of that name, else all events that match. */
 static int add_pattern(struct details *d, const struct event_names *all, const char *pattern)
 {
 	const struct list_request one = { .pattern = &pattern, .npatterns = 1 };
@@ -448,7 +448,7 @@ static int add_pattern(struct details *d, const struct event_names *all, const c
 	return n;
 }
 
-/* In text, the first row shows the name of a single event. */
+/* In text, a single event has no column of its own: the first row shows its name. */
 static void hide_event(struct report *r)
 {
 	size_t i;

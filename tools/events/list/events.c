@@ -72,7 +72,7 @@ void event_names__free(struct event_names *all)
 	*all = (struct event_names){};
 }
 
-/* A pattern may also be the full name of a kind: "software". */
+/* A pattern may also be the full name of an event type: "software". */
 static bool is_wanted(const struct list_request *q, const struct event_name *e)
 {
 	size_t i;
@@ -138,7 +138,7 @@ int list_events(struct report *r, const struct list_request *q)
 	return err;
 }
 
-/* The part before a tracepoint's colon or the slash of a PMU event; else the kind. */
+/* The part before a tracepoint's colon or before the slash of a PMU event, else the event type. */
 static char *subsystem_of(const struct event_name *e)
 {
 	size_t n = strcspn(e->name, ":/");

@@ -13,11 +13,11 @@
 #include "sym/kallsyms.h"
 #include "types/binary.h"
 
-/* Properties of both kinds; borrowed. */
+/* Properties of kernel and user functions; borrowed. */
 struct function {
 	const char *name, *module;
 	u64 address, size;
-	char *written;          /* as in C++ or Rust source; else NULL */
+	char *written;          /* the name as in C++ or Rust source, or NULL */
 };
 
 static int compare(const void *a, const void *b)
@@ -31,7 +31,7 @@ static int compare(const void *a, const void *b)
 	return x->address < y->address ? -1 : 1;
 }
 
-/* Prefers, among names of one address, the fewest leading underscores, then the shortest. */
+/* Among the names of one address, prefers the one with the fewest leading underscores, then the shortest. */
 static bool is_plainer(const char *a, const char *b)
 {
 	size_t x = strspn(a, "_"), y = strspn(b, "_");
@@ -39,7 +39,7 @@ static bool is_plainer(const char *a, const char *b)
 	return x != y ? x < y : strlen(a) < strlen(b);
 }
 
-/* Adds a row for the n names at f, which have one address. */
+/* Adds a row for the n names at f, which share one address. */
 static void add_row(struct table *t, const struct function *f, size_t n, bool is_kernel)
 {
 	char *aliases = NULL, *more, *written = NULL;
@@ -93,7 +93,7 @@ static bool is_written_so(const struct list_request *q, const char *written)
 	return false;
 }
 
-/* Adds a row for each address with a matching name, listing all its names. */
+/* Adds a row for each address with a matching name, which lists all names of the address. */
 static int add_functions(struct report *r, const struct list_request *q, struct function *f,
 			 size_t n, bool is_kernel)
 {
@@ -142,7 +142,7 @@ static int no_function(const struct list_request *q, const struct function *f, s
 	return -ENOENT;
 }
 
-/* Checks that the module is loaded, and reports if not. */
+/* Checks that the module is loaded, and reports an error if not. */
 static int check_module(const struct kernel_functions *all, const char *module)
 {
 	const char **names;
@@ -267,7 +267,7 @@ int list_functions(struct report *r, const struct list_request *q)
 
 /* --- USDT ------------------------------------------------------------------------------------ */
 
-/* "sdt:NAME" matches any provider; "sdt_libc:NAME" and "libc:NAME" only that one. */
+/* "sdt:NAME" matches any provider; "sdt_libc:NAME" and "libc:NAME" match only this one. */
 static bool probe_matches(const struct list_request *q, const struct usdt_probe *p)
 {
 	char *name;

@@ -15,7 +15,7 @@ bool list_is_glob(const char *pattern)
 	return strpbrk(pattern, "*?[");
 }
 
-/* A glob may omit the subsystem: "sched_*" is any event sched_..., "sched:*" those of sched. */
+/* A glob may omit the subsystem: "sched_*" matches all events named sched_..., "sched:*" all events of sched. */
 static bool matches(const char *pattern, const char *name)
 {
 	const char *colon;

@@ -9,7 +9,7 @@
 struct event_name {
 	const struct event_source *source;
 	char *name;
-	char *description;      /* "" without one */
+	char *description;      /* "" if there is none */
 };
 
 struct event_names {
@@ -18,11 +18,11 @@ struct event_names {
 	const struct event_source *source;      /* the source being read */
 };
 
-/* Sources that fail are reported and left out. Returns 0 or -ENOMEM. */
+/* Sources that fail are reported and skipped. Returns 0 or -ENOMEM. */
 int event_names__read(struct event_names *all);
 void event_names__free(struct event_names *all);
 
-/* Reports that no event matches, and similar names. Returns the error for that. */
+/* Reports that no event matches, with similar names. Returns the error for this. */
 int event_names__none(const struct event_names *all, const struct list_request *q);
 
 #endif /* TALLY_LIST_NAMES_H */

@@ -13,7 +13,7 @@
 #include "types/binary.h"
 #include "types/dwarf.h"
 
-/* FUNC[:LINE[-LINE]], lines counted from the function's first, which is 0. */
+/* FUNC[:LINE[-LINE]], with lines numbered from the first line of the function, which is 0. */
 struct spot {
 	char *function;
 	bool has_line;
@@ -148,7 +148,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* The function into which this one is inlined here; NULL: none. */
+/* The function into which this one is inlined at this place, or NULL. */
 static const char *inlined_into(const struct dwarf_place *place)
 {
 	return place && place->is_inlined ? place->function : NULL;
@@ -254,8 +254,8 @@ static void add_variable(struct table *t, const char *probe, const char *inlined
 }
 
 /*
- * Adds the variables of the requested function, like probe does: others may be inlined at the
- * address. place NULL: those of the innermost function.
+ * Adds the variables of the requested function, like probe does, since other functions may be
+ * inlined at the address. If place is NULL, adds the variables of the innermost function.
  */
 static int add_variables(struct table *t, struct dwarf *d, const char *probe,
 			 const struct dwarf_place *place, u64 address)

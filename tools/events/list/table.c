@@ -82,7 +82,7 @@ static bool is_empty(const struct field *f)
 	return f->text ? !*f->text : f->kind == FIELD_NONE;
 }
 
-/* Writers take the columns to leave out from the first row. */
+/* Writers learn from the first row which columns to leave out. */
 void table__hide_empty(struct report *r)
 {
 	size_t i, k;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Builds the rows of a report, cell by cell. The first failure (only -ENOMEM is possible) is kept
- * in err, and later calls do nothing, so it needs to be tested only once, at the end.
+ * in err, and later calls do nothing. Callers need to test err only once, at the end.
  */
 #ifndef TALLY_LIST_TABLE_H
 #define TALLY_LIST_TABLE_H
@@ -14,7 +14,7 @@ struct table {
 	int err;
 };
 
-/* Add cells to the row; names are constants. Texts are copied, NULL: unknown. */
+/* Add cells to the row. Names are constants. Texts are copied; NULL means unknown. */
 void table__text(struct table *t, const char *name, const char *text);
 void table__number(struct table *t, const char *name, u64 number);
 void table__signed(struct table *t, const char *name, s64 number);

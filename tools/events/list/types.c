@@ -23,7 +23,7 @@ struct lines {
 	size_t n;
 };
 
-/* Takes over the line's texts. */
+/* Takes ownership of the line's texts. */
 static int add_line(struct lines *l, const struct line *line)
 {
 	int err = line->type && line->name ? ARRAY_APPEND(l->line, l->n, *line) : -ENOMEM;
