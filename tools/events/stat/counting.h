@@ -2,9 +2,9 @@
 /*
  * Counts the sites of events, each in the cheapest way that is correct:
  *
- *   counters, if perf_event_open(2) supports the scope     the kernel's own counting
+ *   counters, if perf_event_open(2) supports the scope     counted by the kernel itself
  *   counters by task, or for other scopes                  charged at context switches
- *   tracepoints and functions                              one add in a BPF program
+ *   tracepoints and functions                              an addition in a BPF program
  *   tracepoints with a filter                              a program with the filter compiled into
  *                                                          it, or the kernel's counting and filter
  *
@@ -12,7 +12,7 @@
  *   counting__go()      starts counting
  *   counting__follow()  whenever hotplug__fd(&c->hotplug) is readable, and before a snapshot
  *   counting__stop()    stops counting
- *   counting__read()    a cumulative snapshot
+ *   counting__read()    takes a cumulative snapshot
  *   counting__end()
  *
  * Functions report errors (report/diag.h) and return 0 or a negative errno.
@@ -28,15 +28,15 @@
 #include "host/topology.h"
 #include "run/measurement.h"
 
-/* The sites to count. The texts are those of -e, for messages. */
+/* The sites to count. The texts are those of -e, used in messages. */
 struct counting_plan {
 	const struct event_sites *sites;
-	const u32 *row;                 /* for each site: sites of one name share a row */
+	const u32 *row;                 /* row of each site: sites with the same name share a row */
 	size_t nrows;
-	const char *const *text;        /* for each event, the -e it came from */
+	const char *const *text;        /* for each event, the -e that named it */
 	const struct events *events;
-	char *const *filter;            /* for each site, in the kernel's syntax; NULL: no filter */
-	const struct attach_code *compiled;   /* for each site, as a program; NULL: none at all */
+	char *const *filter;            /* filter of each site in the kernel's syntax, or NULL */
+	const struct attach_code *compiled;   /* filter of each site as a program, or NULL if there are none */
 	u32 by;                         /* enum task_key_part, ORed; 0: no key */
 	bool per_cpu;                   /* places are CPUs; otherwise all are COUNT_EVERYWHERE */
 };
@@ -46,21 +46,21 @@ struct counting {
 	const struct measurement *m;
 	struct topology topology;
 	struct counters counters;
-	struct hotplug hotplug;         /* of counters by CPU */
+	struct hotplug hotplug;         /* of the CPUs that counters count on */
 	struct attachments attachments;
-	struct counting_bpf *bpf;       /* NULL: no program is needed */
+	struct counting_bpf *bpf;       /* NULL if no program is needed */
 	u32 *tids;                      /* the threads of -p */
 	size_t ntids;
-	u32 *charged;                   /* the sites charged at context switches */
+	u32 *charged;                   /* sites that are charged at context switches */
 	size_t ncharged;
 	bool charges;                   /* counters are charged at context switches */
 };
 
 /*
  * Whether perf_event_open(2) supports the scope, threads or CPUs, and there is no key. Programs
- * handle everything else, at the event or at context switches, including threads on certain CPUs: a
- * counter of both is enabled but does not run while its thread is elsewhere, which looks like
- * multiplexing.
+ * handle everything else, at the event or at context switches. This includes threads on certain
+ * CPUs: a counter of a thread and a CPU stays enabled but does not run while the thread is
+ * elsewhere, which looks like multiplexing.
  */
 bool counting_is_native(const struct measurement *m, u32 by, bool per_cpu);
 
@@ -71,7 +71,7 @@ int counting__follow(struct counting *c);
 void counting__stop(struct counting *c);
 
 /*
- * Reads a snapshot, and the part of it that stays in the kernel, on which the next one builds
+ * Reads a snapshot, and the part of it that stays in the kernel, which the next snapshot continues
  * (elements__take()). The caller frees both. Losses are zero if no program runs.
  */
 int counting__read(struct counting *c, struct counts *counts, struct counts *left,
@@ -82,7 +82,7 @@ int counting__read(struct counting *c, struct counts *counts, struct counts *lef
  */
 void counting__describe(const struct counting *c, char *text, size_t size);
 
-/* Why a row cannot be counted: the errno of perf_event_open(2), or 0; *site is its site. */
+/* Returns the errno of perf_event_open(2) if a row cannot be counted, or 0. Sets *site to the row's site. */
 int counting__refused(const struct counting *c, u32 row, const struct event_site **site);
 
 /*

@@ -28,7 +28,7 @@ static int add_threads(struct counting *c, u32 pid)
 	snprintf(path, sizeof(path), "/proc/%u/task", pid);
 	dir = opendir(path);
 	if (!dir)
-		return 0;       /* it has ended: nothing to count */
+		return 0;       /* the process has ended, so there is nothing to count */
 	while (!err && (entry = readdir(dir))) {
 		if (parse_u64_between(entry->d_name, 1, UINT32_MAX, &tid))
 			continue;
@@ -38,7 +38,7 @@ static int add_threads(struct counting *c, u32 pid)
 	return err;
 }
 
-/* The current threads: -p stands for all threads of a process, and new ones inherit counters. */
+/* Lists the current threads: -p means all threads of a process, and new ones inherit counters. */
 static int list_threads(struct counting *c)
 {
 	const struct scope_options *o = &c->m->cli->scope;
@@ -66,9 +66,9 @@ static int open_targets(struct counting *c, const struct counter_targets *target
 }
 
 /*
- * A thread that is created while its process is being opened may inherit counters from its creator
- * or have none: there is no way to tell. So this is repeated until no thread was created or ended
- * meanwhile.
+ * A thread that is created while its process is being opened may or may not inherit counters from
+ * its creator, and nothing shows which. Therefore this is repeated until no thread was created or
+ * ended meanwhile.
  */
 static int open_processes(struct counting *c, struct counter_targets *targets)
 {
@@ -107,7 +107,7 @@ static int open_processes(struct counting *c, struct counter_targets *targets)
 	return -EAGAIN;
 }
 
-/* The CPUs to open counters on: all online ones, or those of -C. */
+/* The CPUs on which to open counters: all that are online, or those of -C. */
 static int *cpu_list(const struct counting *c, bool all, size_t *n)
 {
 	int *cpus = calloc(c->topology.n ?: 1, sizeof(*cpus));
@@ -147,7 +147,7 @@ int counting_open_natively(struct counting *c)
 		targets.inherit_thread = !o->follow;
 		err = open_processes(c, &targets);
 	} else {
-		/* -t means only that thread, not those it creates. */
+		/* -t means only this thread, not the threads that it creates. */
 		targets.inherit = false;
 		targets.tids = o->tids;
 		targets.ntids = o->ntids;
@@ -164,7 +164,7 @@ int counting_add_cpu(struct counting *c, int cpu)
 	size_t which = 0;
 	int err;
 
-	/* The programs keep what they have read of the counter that has ended. */
+	/* The programs keep the values read from a counter that has ended. */
 	if (c->charges)
 		return -EOPNOTSUPP;
 	err = topology__read(&now);
@@ -197,7 +197,7 @@ int counting_set_filter(struct counting *c)
 
 bool counting_counts_switches(const struct event_site *s)
 {
-	/* Not for cs:u: switches are in the kernel, so the counter itself reads 0. */
+	/* Excludes cs:u: switches happen in the kernel, so the counter itself reads 0. */
 	return s->attr.type == PERF_TYPE_SOFTWARE &&
 	       s->attr.config == PERF_COUNT_SW_CONTEXT_SWITCHES && !s->attr.exclude_kernel;
 }
@@ -266,7 +266,7 @@ int counting_charge_now(const struct counting *c)
 	for (i = 0; i < c->topology.n && !err; i++) {
 		opts.cpu = c->topology.cpu[i].cpu;
 		err = bpf_prog_test_run_opts(prog, &opts);
-		if (err == -ENXIO)      /* went offline */
+		if (err == -ENXIO)      /* the CPU went offline */
 			err = 0;
 	}
 	return err;

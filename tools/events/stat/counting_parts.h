@@ -12,13 +12,13 @@
 
 #include "events/stat/counting.h"
 
-/* Whether perf_event_open() counts it; otherwise it is a place in code, counted by a program. */
+/* Whether perf_event_open() counts the site. Otherwise it is a place in code, and a program counts it. */
 static inline bool counting_is_counter(const struct event_site *s)
 {
 	return s->event->type < EVENT_TRACEPOINT || s->attr.type == PERF_TYPE_TRACEPOINT;
 }
 
-/* Whether there are sites that are counters (or, with false, that are not). */
+/* Whether there are sites that are counters, or with counter == false, sites that are not. */
 bool counting_has(const struct counting_plan *plan, bool counter);
 
 /* Reports an error in the event of a site. */
@@ -29,16 +29,17 @@ void counting_complain(const struct counting *c, size_t site, const struct compl
 /* Opens the counters of the scope's threads or CPUs, for counting_is_native(). */
 int counting_open_natively(struct counting *c);
 
-/* Counts on a CPU that has come online, too. Reports nothing. */
+/* Also counts on a CPU that has come online. Does not report errors. */
 int counting_add_cpu(struct counting *c, int cpu);
 
 /*
- * Opens a counter of each site on each CPU, for all tasks: also on CPUs outside of the scope,
- * because the program at the switch reads them, too. Lists in c->charged the sites with counters.
+ * Opens a counter of each site on each CPU, for all tasks. CPUs outside of the scope are included,
+ * because the program at the switch reads their counters, too. Lists the sites with counters in
+ * c->charged.
  */
 int counting_open_for_charging(struct counting *c);
 
-/* Sets the kernel's filters of tracepoints, if the plan has any. */
+/* Sets the kernel's filters on tracepoints, if the plan has any. */
 int counting_set_filter(struct counting *c);
 
 /* Whether the site counts context switches. Charging then needs no counter. */
@@ -47,21 +48,18 @@ bool counting_counts_switches(const struct event_site *s);
 /* Puts the counters into the maps of the loaded programs. Does not report errors. */
 int counting_fill_counters(struct counting *c);
 
-/*
- * Charges, on each CPU, what the counters have advanced by to the current task. Does not report
- * errors.
- */
+/* On each CPU, charges the increase of the counters to the current task. Does not report errors. */
 int counting_charge_now(const struct counting *c);
 
 /* --- programs -------------------------------------------------------------------------------- */
 
-/* Decides on the opened object how everything is attached, and sizes the maps. */
+/* Decides how everything is attached, and sizes the maps. The object must be open. */
 int counting_configure(struct counting *c);
 
 /* Opens, loads and attaches the programs. They count once they are armed. */
 int counting_start_programs(struct counting *c);
 
-/* A system call's entry in the programs' table of slots; NULL: it is counted otherwise. */
+/* A system call's entry in the programs' table of slots, or NULL if it is counted in another way. */
 const volatile u32 *counting_syscall_slot(const struct counting *c, size_t site);
 
 #endif /* TALLY_COUNT_COUNTING_PARTS_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* How the sites of a plan are counted. */
+/* Decides how the sites of a plan are counted. */
 #include "events/stat/counting_parts.h"
 #include "report/diag.h"
 

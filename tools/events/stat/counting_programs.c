@@ -13,7 +13,7 @@
 #include "bpf/lib/syscalls.h"
 #include "counting.skel.h"
 
-/* A keyed event has an element per event and key: room for a few events per key. */
+/* A keyed event has an element per event and key: allows for a few events per key. */
 #define EVENTS_PER_KEY 4
 #define CPUS_PER_KEY 8
 
@@ -56,7 +56,7 @@ const volatile u32 *counting_syscall_slot(const struct counting *c, size_t site)
 				 &c->bpf->rodata->enter_slot[s->syscall];
 }
 
-/* A call given twice is counted in its first row: see copy_twins(). */
+/* A call that was given twice is counted in its first row: see copy_twins(). */
 static void set_syscall_slots(struct counting *c)
 {
 	const volatile u32 *slot;
@@ -72,7 +72,7 @@ static void set_syscall_slots(struct counting *c)
 static int size_maps(struct counting *c)
 {
 	const struct counting_plan *plan = c->plan;
-	/* A key has an element for each CPU it is seen on; most are seen on few. */
+	/* A key has an element for each CPU on which it is seen. Most keys are seen on few CPUs. */
 	u64 possible = c->m->run->host.cpus_possible;
 	u64 cpus = possible < CPUS_PER_KEY ? possible : CPUS_PER_KEY;
 	u64 keys = plan->by ? cpus * c->m->cli->max_keys : possible;
@@ -103,7 +103,7 @@ int counting_configure(struct counting *c)
 	c->bpf->rodata->by = plan->by;
 	c->bpf->rodata->ncounters = c->ncharged;
 	c->bpf->rodata->ncpus = c->m->run->host.cpus_possible;
-	/* Scopes that name tasks never mean idle tasks, whatever their user and cgroup. */
+	/* Scopes that name tasks never include idle tasks, whatever user and cgroup these have. */
 	c->bpf->rodata->count_idle = !names_tasks(c);
 	for (i = 0; i < c->ncharged; i++)
 		if (counting_counts_switches(&plan->sites->site[c->charged[i]]))
@@ -127,7 +127,7 @@ static int attach_link(struct bpf_program *prog, struct bpf_link **link)
 	return *link ? 0 : -errno;
 }
 
-/* Attaches the programs that belong to no event: those of the scope, and of the context switch. */
+/* Attaches the programs that belong to no event: those of the scope and of the context switch. */
 static int attach_fixed(struct counting *c)
 {
 	int err;
@@ -153,7 +153,7 @@ static int attach_sites(struct counting *c)
 			    &which);
 	if (err && complaint.what[0])
 		counting_complain(c, which, &complaint);
-	/* The command line is valid; the kernel refuses this place. */
+	/* Not -EINVAL, because the command line is valid: the kernel refuses this place. */
 	return err == -EINVAL ? -EIO : err;
 }
 

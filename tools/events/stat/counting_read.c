@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Snapshots of what has been counted. */
+/* Takes snapshots of the counts. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static int read_counters(const struct counting *c, struct counts *counts)
 	return err;
 }
 
-/* Sites without a key: their slots in the per-CPU array. */
+/* Reads sites without a key from their slots in the per-CPU array. */
 static int read_slots(const struct counting *c, struct counts *counts)
 {
 	int map = bpf_map__fd(c->bpf->maps.counts), ncpus = c->m->run->host.cpus_possible;
@@ -159,7 +159,7 @@ static int copy_twins(const struct counting *c, struct counts *counts)
 	return err;
 }
 
-/* Counters, and programs without keys: the whole snapshot stays in the kernel. */
+/* For counters, and programs without keys: the whole snapshot stays in the kernel. */
 static int read_unkeyed(struct counting *c, struct counts *counts, struct counts *left)
 {
 	int err = c->charges ? counting_charge_now(c) : read_counters(c, counts);

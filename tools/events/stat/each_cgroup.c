@@ -47,7 +47,7 @@ int each_cgroup__find(struct each_cgroup *e, enum scope_hierarchy counted)
 	return err;
 }
 
-/* Is it the cgroup, or below it? */
+/* Whether the path is that of the cgroup, or below it. */
 static bool is_within(const char *path, const char *above)
 {
 	size_t len = strlen(above);
@@ -55,7 +55,7 @@ static bool is_within(const char *path, const char *above)
 	return !strcmp(above, "/") || (!strncmp(path, above, len) && (!path[len] || path[len] == '/'));
 }
 
-/* Is the cgroup of the list the given one, or above it? */
+/* Whether a listed cgroup is equal to the given one, or above it. */
 static bool is_above(struct cgroup_names *names, u64 id, const struct cgroup_name *below)
 {
 	const struct cgroup_name *above = cgroup_names__find(names, id);
@@ -84,7 +84,7 @@ int each_cgroup__select(const struct each_cgroup *e, struct cgroup_names *names,
 	return 0;
 }
 
-/* Adds a count to each cgroup of the list that is above it. */
+/* Adds a count to each listed cgroup that contains the counted one. */
 static int charge(struct counts *to, const struct each_cgroup *e, struct cgroup_names *names, const struct count *from)
 {
 	const struct cgroup_name *below = cgroup_names__find(names, from->key.cgroup);
@@ -101,7 +101,7 @@ static int charge(struct counts *to, const struct each_cgroup *e, struct cgroup_
 	return err;
 }
 
-/* A cgroup in which nothing happened has a row, too. */
+/* Adds rows for cgroups in which nothing happened. */
 static int add_nothing(struct counts *to, const struct each_cgroup *e, size_t nrows)
 {
 	struct count nothing = { .place = COUNT_EVERYWHERE };

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* --metric: ratios by perf's names. The ratio itself is that of the event in front (events/stat/ratio.c). */
+/*
+ * --metric: ratios under the names that perf uses. The ratio is that of the event in the numerator
+ * (events/stat/ratio.c).
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* From options to a plan of counting. */
+/* Turns options into a plan for counting. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ bool stat_is_of_glob(const struct stat_run *s, size_t row)
 	return e->type >= EVENT_TRACEPOINT && strpbrk(e->name, "*?[") && !s->row[row].site->is_named;
 }
 
-/* Sites of one name share a row: several places of a line, functions with the same name. */
+/* Sites with the same name share a row: several places of a line, or functions with the same name. */
 static int make_rows(struct stat_run *s)
 {
 	size_t i, k;
@@ -54,7 +54,7 @@ static int make_rows(struct stat_run *s)
 		const struct event_site *site = &s->sites.site[i];
 		size_t event = site->event - s->events.event;
 
-		/* Sites of an event are adjacent, and so are those of one name. */
+		/* The sites of an event are adjacent, and so are those with the same name. */
 		for (k = s->nrows; k > 0; k--)
 			if (s->row[k - 1].event != event || !strcmp(s->row[k - 1].name, site->name))
 				break;
@@ -94,7 +94,7 @@ static int compile_filter(struct stat_run *s, size_t i, const struct expr *e,
 	return err;
 }
 
-/* The kernel counts the event; its own filters are less expressive, but know all fields. */
+/* The kernel counts the event. Its own filters are less expressive, but know all fields. */
 static int tell_filter(struct stat_run *s, size_t i, const struct expr *e,
 		       const struct tracepoint_format *format, struct complaint *c)
 {
@@ -109,8 +109,8 @@ typedef int (*make_filter_fn)(struct stat_run *s, size_t i, const struct expr *e
 			      const struct tracepoint_format *format, struct complaint *c);
 
 /*
- * A single --filter applies to all events; with several, each applies to the events since the
- * previous one.
+ * A single --filter applies to all events. If there are several, each applies to the events since
+ * the previous one.
  */
 static bool is_filtered(const struct stat_run *s, const struct cli *cli, const struct cli_filter *f,
 			size_t site)
@@ -163,8 +163,8 @@ static bool is_per_cpu(const struct stat_run *s)
 }
 
 /*
- * A wakeup is about the woken task. Its record has the task's pid and name, but programs that read
- * records cannot reach the task itself, its user or cgroup.
+ * The subject of a wakeup is the woken task. Its record contains the task's pid and name, but
+ * programs that read records cannot reach the task itself, and thus not its user or cgroup.
  */
 static int check_subjects(const struct stat_run *s, const struct cli *cli)
 {
@@ -187,7 +187,7 @@ static int check_subjects(const struct stat_run *s, const struct cli *cli)
 	return 0;
 }
 
-/* quiet: no message, because the kernel's own filter is the alternative. */
+/* quiet: reports no error, because the kernel's own filter is the alternative. */
 static int make_filter(struct stat_run *s, const struct cli *cli, const struct cli_filter *f,
 		       make_filter_fn make, bool quiet)
 {
@@ -251,7 +251,7 @@ static int remember_typed(struct stat_run *s, size_t typed)
 	return 0;
 }
 
-/* perf's -x is the separator of CSV, ours a file: reported if no event uses the file. */
+/* The -x of perf is the separator of CSV, while ours is a file. Reports an error if no event uses the file. */
 static int check_binary(const struct stat_run *s, const char *binary)
 {
 	size_t i;
@@ -328,7 +328,7 @@ int stat__plan(struct stat_run *s, const struct measurement *m, const struct cli
 	return err ?: make_plan(s, cli);
 }
 
-/* -n: shows what each event stands for here, and how it would be counted. */
+/* -n: shows the sites of each event on this machine, and how each would be counted. */
 int stat__explain(struct stat_run *s, struct measurement *m)
 {
 	static const char *const names[] = { "event", "type", "how" };

@@ -35,7 +35,7 @@ static bool is_named(const char *name, const char *base)
 	return base_length(name) == strlen(base) && !strncmp(name, base, strlen(base));
 }
 
-/* The count of that name with the modifiers of another one; modifiers of clocks do not matter. */
+/* The count of this name with the modifiers of another count. Modifiers of clocks do not matter. */
 static const struct ratio_count *find(const struct ratio_count *counts, size_t n, const char *base,
 				      const char *like)
 {

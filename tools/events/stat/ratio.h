@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Relates a count to others: instructions per cycle, misses per reference, events per second. */
+/* Relates a count to another: instructions per cycle, misses per reference, events per second. */
 #ifndef TALLY_COUNT_RATIO_H
 #define TALLY_COUNT_RATIO_H
 
 #include "base/types.h"
 
-/* The counts of one key in one place. */
+/* The counts of one key at one place. */
 struct ratio_count {
-	const char *name;       /* of the event, with its modifiers */
-	double value;           /* in ns for clocks */
+	const char *name;       /* name of the event, with its modifiers */
+	double value;           /* in ns if the event is a clock */
 	bool counted;
 	bool is_time;
 };
@@ -19,8 +19,8 @@ struct ratio {
 };
 
 /*
- * The ratio to show beside count i. It uses only the same n counts, with the same modifiers
- * (cycles:u with instructions:u). Returns false if there is no count to compare it with.
+ * Derives the ratio to show beside count i. Uses only the given n counts, with the same modifiers
+ * (cycles:u with instructions:u). Returns false if there is no count to compare with.
  */
 bool ratio__derive(struct ratio *ratio, const struct ratio_count *counts, size_t n, size_t i,
 		   u64 elapsed_ns);

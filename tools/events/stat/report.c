@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* From counts to reports: of an interval, or of the means of several runs. */
+/* Turns counts into reports, of an interval or of the means of several runs. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,7 +128,7 @@ int stat__report(struct measurement *m, struct report *r)
 		keep_for_mean(s, r, &c);
 	else
 		err = table__put(s, m, r, &c);
-	/* getrusage(2) covers the whole life of the command, and its children. */
+	/* Only without delay and the like, since getrusage(2) covers the whole life of the command and its children. */
 	if (!err && !m->cli->delay_ns && !m->cli->scope.command_alone &&
 	    !s->repeat && s->defaults && !s->plan.by && !s->plan.per_cpu &&
 	    !m->cli->interval_ns && command__has_ended(&m->run->command))

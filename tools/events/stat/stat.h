@@ -3,12 +3,12 @@
  * The parts of the tool stat: the requested events, how they are counted (events/stat/counting.h),
  * and the rows made of the counts.
  *
- *   stat__plan()      from the options and the names of events to a plan of counting
- *   stat__explain()   -n: that plan
- *   stat__place()     once counting has begun: by core, by socket
- *   stat__report()    the change since the last call, as rows; or kept for the mean (-r)
- *   stat__means()     the means of all runs of -r
- *   stat__forget()    between two runs of -r
+ *   stat__plan()      turns the options and the names of events into a plan for counting
+ *   stat__explain()   -n: shows the plan
+ *   stat__place()     once counting has begun: groups CPUs by core or socket
+ *   stat__report()    shows the change since the last call as rows, or keeps it for the mean (-r)
+ *   stat__means()     shows the means of all runs of -r
+ *   stat__forget()    resets the counts between two runs of -r
  *   stat__free()
  *
  * Functions of type int return 0 or a negative errno, after reporting errors in the request.
@@ -23,15 +23,15 @@
 #include "run/measurement.h"
 #include "types/btf.h"
 
-/* One event as the report shows it. */
+/* An event as shown in the report. */
 struct stat_row {
 	const char *name;
-	const struct event_site *site;  /* the first site of that name */
-	size_t event;                   /* index of the event it belongs to */
+	const struct event_site *site;  /* the first site with this name */
+	size_t event;                   /* index of the event that it belongs to */
 	bool counter;                   /* counted by perf_event_open(2) */
 };
 
-/* The options set the first members; the functions below set the rest, in their order. */
+/* The options set the first members. The functions below set the rest, in the order of the members. */
 struct stat_run {
 	bool detailed, per_cpu, per_core, per_socket, zeros, grouped, metric_only;
 	u64 repeat;
@@ -40,33 +40,33 @@ struct stat_run {
 	const char **metric;            /* the events of each --metric */
 	size_t nmetrics;
 
-	const char **text;              /* for each event, the -e it came from */
+	const char **text;              /* for each event, the -e that named it */
 	struct events events;
 	struct event_sites sites;
-	u32 *row_of;                    /* for each site */
+	u32 *row_of;                    /* row of each site */
 	struct stat_row *row;
 	size_t nrows;
 	size_t *typed, ntyped;          /* index of the -e of each event */
-	struct code *code;              /* --filter, compiled for each site; NULL: none */
+	struct code *code;              /* --filter, compiled for each site, or NULL */
 	struct attach_code *compiled;
-	char **filter;                  /* or in the kernel's syntax */
-	struct kernel_types types;      /* of fields, while filters are compiled */
+	char **filter;                  /* --filter in the kernel's syntax */
+	struct kernel_types types;      /* types of fields, while filters are compiled */
 	bool defaults;                  /* no -e was given */
-	bool no_pmu; /* and there is no PMU for the default events */
+	bool no_pmu; /* and the default events have no PMU */
 
 	struct counting_plan plan;
 	struct counting counting;
 	struct counts before;
 	struct loss_counters losses_before;
-	int *place; /* core or socket of each CPU; NULL: places are CPUs */
+	int *place; /* core or socket of each CPU, or NULL if places are CPUs */
 
-	struct series *series;          /* for -r: of each row */
+	struct series *series;          /* for -r: values of each row */
 	struct series elapsed;
-	u64 start_ns;                   /* of the first run */
+	u64 start_ns;                   /* start of the first run */
 	char source[1024], caveat[256], removed[128];
 };
 
-/* --metric: names of ratios, separated by commas. Returns -EINVAL after listing those there are. */
+/* --metric: names of ratios, separated by commas. Returns -EINVAL after listing the valid names. */
 int stat__add_metrics(struct stat_run *s, const char *names);
 void stat__complete_metric(struct completion *c);
 

@@ -30,12 +30,12 @@ int stat__place(struct stat_run *s)
 	return 0;
 }
 
-/* The counts of one key in one place, by row. */
+/* The counts of one key at one place, by row. */
 struct group {
 	const struct count *first;
 	u64 *value;
 	double *running;
-	bool *counted;                  /* false: cannot be counted, or ran for too short a time */
+	bool *counted;                  /* false if the row cannot be counted, or ran for too short a time */
 	struct ratio_count *ratio;
 };
 
@@ -86,7 +86,7 @@ static void group__fill(struct group *g, const struct stat_run *s, const struct 
 	for (i = 0; i < s->nrows; i++)
 		g->ratio[i] = (struct ratio_count){
 			s->row[i].name, g->value[i] * s->row[i].site->scale,
-			/* Ratios are relative to durations, so these have none. */
+			/* Other events are shown relative to durations, which therefore have no ratios of their own. */
 			g->counted[i] && !s->row[i].site->is_duration, s->row[i].site->is_time,
 		};
 }
@@ -111,7 +111,7 @@ static bool is_shown(const struct stat_run *s, const struct cli *cli, const stru
 {
 	if (s->zeros || s->each.typed || g->value[i])
 		return true;
-	/* Hundreds of zeroes are useless; a zero of an event given by name is not. */
+	/* Hundreds of zeroes are useless, but the zero of an event given by name is not. */
 	return !stat_is_of_glob(s, i) && (!cli->by || s->row[i].counter);
 }
 
@@ -152,7 +152,7 @@ static int put_row(struct stat_run *s, struct report *r, const struct cli *cli,
 	return report__add_row(r, &row);
 }
 
-/* Within a glob, largest first; otherwise in the order given. */
+/* Within a glob, largest first; otherwise in the order of the command line. */
 struct order {
 	const struct stat_run *stat;
 	const struct group *group;
@@ -196,7 +196,7 @@ static int put_group(struct stat_run *s, struct report *r, const struct cli *cli
 	return err;
 }
 
-/* Text output shows a key in one line, with a column for each event, if that fits a screen. */
+/* Text output shows a key on one line, with a column for each event, if they fit on a screen. */
 #define WIDE_MOST 8
 
 static bool is_wide(const struct stat_run *s, const struct cli *cli)
@@ -257,7 +257,7 @@ static bool is_idle(const struct counts *c, const struct span *span)
 	return true;
 }
 
-/* Finds the spans, without keys that did nothing in this interval unless idle. */
+/* Finds the spans. Leaves out keys that did nothing in this interval, unless idle is set. */
 static struct span *find_spans(const struct counts *c, bool keyed, bool idle, size_t *n)
 {
 	struct span *span = calloc(c->n ?: 1, sizeof(*span));
@@ -332,7 +332,7 @@ int table__put(struct stat_run *s, struct measurement *m, struct report *r, stru
 }
 
 /*
- * CPU times of the command since its execve(2), with its children (getrusage(2)), once it has
+ * CPU times of the command and its children since its execve(2), from getrusage(2), after it has
  * ended.
  */
 int table__put_usage(struct measurement *m, struct report *r)
