@@ -23,7 +23,7 @@ SKELETON(cachestat);
 #define KEY_ORDER 0x1000
 
 struct cachestat {
-	const char *order;              /* name of a column; NULL: by key */
+	const char *order;              /* name of a column; NULL: sort by key */
 	struct cachestat_bpf *bpf;
 	struct named_files files;
 	struct sum_table table;
@@ -55,7 +55,7 @@ static const struct column columns[] = {
 	COUNTER("hits", ASKED, FIELD_NUMBER, .minus = COUNT(CACHESTAT_MISS)),
 	COUNTER("misses", COUNT(CACHESTAT_MISS), FIELD_NUMBER),
 	PERCENT("hit_percent", "hits", "hits+misses", 2),
-	/* Includes pages of a call in progress: they become misses when the call requests them. */
+	/* Includes pages of a call in progress, which become misses when the call requests them. */
 	COUNTER("read_ahead", COUNT(CACHESTAT_ADDED), FIELD_NUMBER,
 		.minus = COUNT(CACHESTAT_MISS) | COUNT(CACHESTAT_UNASKED)),
 	COUNTER("dirtied", COUNT(CACHESTAT_DIRTIED), FIELD_NUMBER),

@@ -64,7 +64,7 @@ static int open_skeleton(struct measurement *m)
 {
 	if (host__check_types())
 		return -EOPNOTSUPP;
-	/* It may only be switched off: then measurement__attach() says so. */
+	/* fentry may just be switched off. In this case, measurement__attach() reports it. */
 	if (feature__probe("fentry") == FEATURE_MISSING && !ftrace_is_off()) {
 		diag_error("this kernel attaches no programs to its functions (fentry), and no tracepoint "
 			   "tells of names that are looked up");

@@ -57,7 +57,7 @@ static int show(void *context, const void *record, size_t size)
 
 /*
  * Files evicted from the map are not reported when they are deleted. Files created or deleted while
- * the map is read may be in it or not.
+ * the map is read may or may not be in it.
  */
 static void settle(struct snoop *s)
 {
@@ -80,13 +80,13 @@ static void settle(struct snoop *s)
 	elements__free(&e);
 }
 
-/* The function that opens files is called do_file_open() since 7.0. */
+/* Since 7.0, the function that opens files is called do_file_open(). */
 static int open_skeleton(struct snoop *s)
 {
 	struct filelife_bpf *bpf = s->m->bpf;
 	u64 address;
 
-	/* It may only be switched off: then measurement__attach() says so. */
+	/* fentry may just be switched off. In this case, measurement__attach() reports it. */
 	if (feature__probe("fentry") != FEATURE_MISSING || ftrace_is_off())
 		return kernel_symbol("do_filp_open", &address) != -ENOENT ? 0 :
 		       bpf_program__set_attach_target(bpf->progs.on_opened, 0, "do_file_open");

@@ -52,7 +52,7 @@ static int add_parts(void *context, const void *own, u32 by, struct report_row *
 
 /*
  * Loads the programs on vectors, which depend on architecture and configuration. Returns 0 if there
- * is at least one; -ENOENT: none, or they are not wanted.
+ * is at least one, or -ENOENT if there is none, or they are not wanted.
  */
 static int choose_vectors(const struct hardirqs *h)
 {
@@ -64,7 +64,7 @@ static int choose_vectors(const struct hardirqs *h)
 	bpf_object__for_each_program(prog, h->bpf->obj) {
 		const char *event = bpf_program__section_name(prog) + sizeof(prefix) - 1;
 
-		/* Skips the programs of scope.bpf.h, too. */
+		/* Also skips the programs of scope.bpf.h. */
 		if (!strncmp(event, device, sizeof(device) - 1) || !strncmp(event, "sched_", 6))
 			continue;
 		snprintf(name, sizeof(name), "btf_trace_%s", event);
@@ -97,8 +97,8 @@ static int open_skeleton(struct measurement *m)
 }
 
 /*
- * Each wakeup of a task on another CPU may be an IPI: two programs for each would cost a busy server some percent. The
- * programs of scope.bpf.h are not among those: they keep track of tasks.
+ * Each wakeup of a task on another CPU may be an IPI. Two programs for each would cost a busy server several percent of
+ * its time. The programs of scope.bpf.h are not sliced, because they keep track of tasks.
  */
 static int attach(struct measurement *m)
 {

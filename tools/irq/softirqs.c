@@ -39,7 +39,10 @@ static int check(void *own, struct cli *cli)
 	return spans__check(own, cli);
 }
 
-/* Thousands of packets a second are as many softirqs: two programs for each would cost a busy server some percent. */
+/*
+ * Thousands of packets per second cause as many softirqs. Two programs for each would cost a busy server several
+ * percent of its time.
+ */
 static int attach(struct measurement *m)
 {
 	const struct spans *s = m->own;

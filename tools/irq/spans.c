@@ -14,7 +14,7 @@ _Static_assert(BY_SPAN_ID == BY_OWN(0) && BY_SPAN_DETAIL == BY_OWN(1), "own part
 /* The values of a key on one CPU fill about two segments. */
 #define SEGMENTS_PER_KEY 2
 
-/* Rejects options that choose tasks; a command only sets the duration. */
+/* Rejects options that choose tasks. A command only sets the duration. */
 static int refuse_tasks(const struct cli *cli)
 {
 	struct cli options = *cli;

@@ -13,46 +13,46 @@
 
 #include "bpf/irq/span.h"
 
-/* The measured value, and its source. */
+/* A measured value and its source. */
 struct spans_value {
 	const char *value;
 	const char *source;
-	const char *caveat;             /* or NULL */
+	const char *caveat;             /* may be NULL */
 };
 
 struct spans;
 
 struct spans_tool {
 	struct spans_value time;
-	struct spans_value late;        /* for --latency; zeroes: the tool has no such option */
-	/* Names of programs for one of the two only, ending with NULL; or NULL. */
+	struct spans_value late;        /* for --latency; all zeros if the tool has no such option */
+	/* Names of programs that only one of the two values needs, terminated by NULL; or NULL. */
 	const char *const *of_time, *const *of_late;
-	struct own_parts parts;         /* add() gets the struct spans */
+	struct own_parts parts;         /* add() receives the struct spans */
 	u32 by;                         /* default of --by */
 	u32 always_by;                  /* added to any --by */
-	/* Sets the tool's own constants in the opened object; or NULL. */
+	/* Sets the tool's own constants in the opened object; may be NULL. */
 	int (*open)(struct measurement *m);
 };
 
 /* One instance of such a tool. */
 struct spans {
 	const struct spans_tool *tool;
-	void *own;                      /* belongs to the tool */
+	void *own;                      /* owned by the tool */
 	struct own_parts parts;
 	bool late;
-	bool sliced;                    /* --slices, of tools that have it: see softirqs.c */
-	const struct spans_value *value;        /* one of the tool's two */
-	const char *source;                     /* its source, unless open() sets a better one */
-	struct symbols *symbols;        /* NULL: not needed yet */
+	bool sliced;                    /* --slices, for tools that have it: see softirqs.c */
+	const struct spans_value *value;        /* one of the tool's two values */
+	const char *source;                     /* source of the value, unless open() sets a better one */
+	struct symbols *symbols;        /* NULL if not needed yet */
 };
 
-/* Default limit of keys: there are few. */
+/* Default limit of keys, which are few. */
 #define SPANS_USUAL_KEYS 256
 
 /* A row for the tool's options. */
 #define SPANS_LATENCY(text) { "latency", 0, NULL, ROW_FLAG, text, 1, FIELD(struct spans, late) }
 
-/* The hooks of such a tool: m->own begins with the struct spans; init() sets its member tool. */
+/* The hooks of such a tool: m->own begins with the struct spans, whose member tool is set by init(). */
 const struct own_parts *spans__parts(void *own);
 int spans__check(void *own, struct cli *cli);
 int spans__open(struct measurement *m);

@@ -16,7 +16,7 @@ static int add_parts(void *context, const void *own, u32 by, struct report_row *
 
 	if (by & BY_SPAN_ID)
 		err = spans__add_function(context, what->id, row);
-	/* Unknown for items queued before the run. */
+	/* The name is unknown for items queued before the run. */
 	if (!err && by & BY_SPAN_DETAIL)
 		err = report_row__add_text(row, "workqueue", what->name[0] ? what->name : "?");
 	return err;

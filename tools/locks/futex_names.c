@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* Room for a symbol or a file, an offset, and marks. */
+/* Space for a symbol or a file, an offset, and marks. */
 #define TEXT_SPACE 1024
 #define STILL_WAITING " [still waiting]"
 
@@ -29,7 +29,7 @@ static const char *op_name(u32 op)
 	return op == FUTEX_WAITV ? "waitv" : op < ARRAY_SIZE(names) ? names[op] : "unknown";
 }
 
-/* Names a futex by symbol, else by file or kind of memory and its offset there, else by address. */
+/* Names a futex by symbol, or by file or kind of memory with the offset there, or by address. */
 static int name_futex(struct symbols *symbols, const struct futex_parts *p, char text[TEXT_SPACE])
 {
 	const char *shared = p->shared ? " (shared)" : "";
@@ -49,7 +49,7 @@ static int name_futex(struct symbols *symbols, const struct futex_parts *p, char
 	return 0;
 }
 
-/* marked: this field says that the wait was unfinished. */
+/* marked: this field shows that the wait was unfinished. */
 static int add_text(struct report_row *row, const char *name, const char *text, bool marked)
 {
 	char whole[TEXT_SPACE + sizeof(STILL_WAITING)];
@@ -58,7 +58,7 @@ static int add_text(struct report_row *row, const char *name, const char *text, 
 	return report_row__add_text(row, name, whole);
 }
 
-/* Tells futexes of one name apart: those at one offset of two mappings, and of two processes. */
+/* Distinguishes futexes with the same name: those at the same offset of two mappings, and those of two processes. */
 static int add_identity(struct report_row *row, const struct futex_parts *p, u32 by)
 {
 	const size_t first = row->ncells;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The keys of futexstat as text: futexes by place, operations, results, owners. */
+/* The keys of futexstat as text: futexes by place, operations, results, and owners. */
 #ifndef TALLY_LOCKS_FUTEX_NAMES_H
 #define TALLY_LOCKS_FUTEX_NAMES_H
 
@@ -14,8 +14,8 @@ extern const char *const futex_part_names[4];
 
 /*
  * For struct own_parts: adds the fields of a struct futex_parts. context: a struct symbols **,
- * whose symbols have seen the processes. An unfinished wait is marked in the result or, if that is
- * not a key, in the first of the fields futex, op.
+ * which must know the processes. An unfinished wait is marked in the result or, if that is not a
+ * key, in the first of the fields futex, op.
  */
 int futex_names__add(void *context, const void *own, u32 by, struct report_row *row);
 

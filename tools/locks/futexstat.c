@@ -19,7 +19,7 @@ SKELETON(futexstat);
 #define WAITS_SOURCE "context switches, and the futex call that a task is in (tp_btf/sched_switch), by CLOCK_MONOTONIC"
 
 struct futexstat {
-	struct lock_waits waits;        /* first: lock_waits__begin() casts m->own to it */
+	struct lock_waits waits;        /* first member: lock_waits__begin() casts m->own to it */
 	bool of_wakes;
 	bool sleeps;            /* --waits */
 	struct futexstat_bpf *bpf;

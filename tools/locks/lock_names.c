@@ -10,7 +10,7 @@
 #include "base/nearest.h"
 #include "report/diag.h"
 
-/* Room for a symbol, an offset, a module, and a mark. */
+/* Space for a symbol, an offset, a module, and a mark. */
 #define TEXT_SPACE 640
 #define STILL_WAITING " [still waiting]"
 
@@ -115,7 +115,7 @@ int lock_choice__add_types(struct lock_choice *c, const char *text)
 	return each_word(text, add_type, c);
 }
 
-/* Where locks that are chosen are added. */
+/* Destination of chosen locks. */
 struct choosing {
 	struct lock_choice *choice;
 	struct lock_names *names;
@@ -144,7 +144,7 @@ static int no_lock(const struct symbol_table *t, const char *word)
 	return -EINVAL;
 }
 
-/* --by lock shows addresses without 0x, and offsets in variables. */
+/* --by lock shows addresses without 0x, and offsets within variables. */
 static bool is_address(const char *word, u64 *address)
 {
 	char *end;
@@ -190,7 +190,7 @@ int lock_choice__add_locks(struct lock_choice *c, struct lock_names *names, cons
  * --- callers -----------------------------------------------------------------------------------
  */
 
-/* A return address: the call is the instruction before it. */
+/* The address is a return address: the call is the instruction before it. */
 static int name_caller(struct lock_names *names, u64 address, char text[TEXT_SPACE])
 {
 	struct symbol s = {};
@@ -225,7 +225,7 @@ static const char *result_name(u32 end)
 	return end < ARRAY_SIZE(names) ? names[end] : "unknown";
 }
 
-/* marked: this field says whether the wait was unfinished. */
+/* marked: this field shows whether the wait was unfinished. */
 static int add_text(struct report_row *row, const char *name, char text[TEXT_SPACE], bool marked)
 {
 	char whole[TEXT_SPACE + sizeof(STILL_WAITING)];

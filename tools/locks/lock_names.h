@@ -9,14 +9,14 @@
 
 #include "bpf/locks/lockstat.h"
 
-/* Must be zeroed at first. */
+/* Initialize to zero. */
 struct lock_names {
 	struct symbols *symbols;
 	struct kernel_symbols data;     /* variables, if the kernel shows them */
 	bool data_read;
 };
 
-/* "mutex", "rwsem:R", ...; from LOCK_TYPES on, those of unfinished waits. */
+/* "mutex", "rwsem:R", ...; from LOCK_TYPES on, the names for unfinished waits. */
 extern const char *const lock_type_names[2 * LOCK_TYPES];
 
 /*
@@ -31,8 +31,8 @@ int lock_names__add(void *context, const void *own, u32 by, struct report_row *r
 void lock_names__free(struct lock_names *names);
 
 /*
- * Which locks count, by --type and --lock: bits by enum lock_type; bits by enum lock_place, and
- * places in memory. Starts as { .types = ~0U }: all.
+ * The locks to count, by --type and --lock: bits by enum lock_type, bits by enum lock_place, and
+ * addresses. { .types = ~0U } stands for all.
  */
 struct lock_choice {
 	u32 types, places, n;
@@ -40,16 +40,16 @@ struct lock_choice {
 };
 
 /*
- * The words are separated by commas: globs of types; globs of variables' names, of mmap_lock, siglock
- * and rq_lock, and addresses. Both report an error and return -EINVAL; or -ENOMEM, or -EOPNOTSUPP:
- * the kernel hides its variables.
+ * The words are separated by commas: globs of types; globs of variables' names, of mmap_lock, siglock and rq_lock, and
+ * addresses. Both functions report errors. They return -EINVAL, -ENOMEM, or -EOPNOTSUPP if the kernel hides its
+ * variables.
  */
 int lock_choice__add_types(struct lock_choice *c, const char *text);
 int lock_choice__add_locks(struct lock_choice *c, struct lock_names *names, const char *text);
 
 /*
- * Locates the code of lock functions, and of functions that sleep. Returns 0, or -ENOENT, -EPERM:
- * the kernel or missing privileges hide it; then callers cannot be found.
+ * Locates the code of lock functions, and of functions that sleep. Returns 0, or -ENOENT or -EPERM
+ * if the kernel hides it or privileges are missing. In this case, callers cannot be found.
  */
 int lock_texts__find(struct lock_text *lock, struct lock_text *sched);
 

@@ -76,7 +76,7 @@ int lock_waits__prepare(struct lock_waits *w, struct measurement *m, size_t key_
 	if (w->with_stacks)
 		return prepare_stacks(w, m);
 	w->sees_processes = m->cli->by & w->of_memory;
-	/* Without stacks, but the programs report processes in the same way. */
+	/* No stacks are taken, but the programs report processes in the same way. */
 	if (w->sees_processes)
 		err = stacks__set_depth(&w->stacks, 0) ?:
 		      stacks__prepare(&w->stacks, m, m->obj, NULL, 1);

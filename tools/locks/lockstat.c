@@ -20,7 +20,7 @@ SKELETON(lockstat);
 #define SOURCE "tp_btf/contention_begin and contention_end (lock), by CLOCK_MONOTONIC"
 
 struct lockstat {
-	struct lock_waits waits;        /* first: lock_waits__begin() casts m->own to it */
+	struct lock_waits waits;        /* first member: lock_waits__begin() casts m->own to it */
 	struct lock_names names;
 	struct lock_choice choice;
 	const char *locks;              /* --lock */
