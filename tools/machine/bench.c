@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * bench: loads for measuring a machine, and the cost of a tracer: rounds of the load alone and
- * rounds beside the tracer take turns. See tools/machine/bench/load.h and round.h.
+ * bench: loads that measure a machine, or the cost of a tracer. Rounds with and without the tracer
+ * alternate. See tools/machine/bench/load.h and round.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@
 #define MOST_TASKS 10000
 #define MOST_ROUNDS 1000
 #define LONGEST_NS (86400 * NSEC_PER_SEC)
-/* Duration of a round without -l and -d: many tasks need a while until all of them run. */
+/* Duration of a round without -l and -d. Many tasks need a while until all of them run. */
 #define ROUND_NS (200 * NSEC_PER_MSEC)
 #define ROUND_NS_EACH_TASK (2 * NSEC_PER_MSEC)
 
@@ -34,9 +34,9 @@ extern const struct tool *const __stop_tally_tools[];
 
 struct bench {
 	const struct load *load;
-	struct load_options asked;      /* zero: not given */
-	u64 loops;                      /* 0: to be determined */
-	u64 duration_ns;                /* of all rounds; 0: not given */
+	struct load_options asked;      /* zero if not given */
+	u64 loops;                      /* 0 if not determined yet */
+	u64 duration_ns;                /* of all rounds; 0 if not given */
 	u64 repeat;
 	const char *tracer_output;
 	struct tracer tracer;
@@ -227,7 +227,7 @@ static void keep(struct rounds *rounds, const struct round *done)
 	rounds->round[rounds->n++] = *done;
 }
 
-/* A round without the tracer and one with it; either both count or none. */
+/* Does a round without the tracer and one with it. Either both count or neither does. */
 static int do_pair(struct bench *b)
 {
 	struct round without, with;

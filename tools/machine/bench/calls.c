@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Loads of system calls and of processes, for tracers that hook these. */
+/* Loads of system calls and processes, for tracers that hook them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/syscall.h>
@@ -8,7 +8,7 @@
 
 #include "machine/bench/load.h"
 
-/* By syscall(2): no layer may cache the result. */
+/* Uses syscall(2), so that no layer can cache the result. */
 static u64 syscall_work(struct load_run *run, u32 task)
 {
 	long parent = syscall(SYS_getppid);
@@ -57,7 +57,7 @@ const struct load load_open = {
 	.work = open_work,
 };
 
-/* argv: executed by the child; NULL: the child exits at once. */
+/* argv: executed by the child; NULL: the child exits immediately. */
 static u64 fork_often(struct load_run *run, char *const argv[])
 {
 	int status;

@@ -59,7 +59,7 @@ int child__start(struct child *c, const struct child_signals *s, int parent_dies
 		sigprocmask(SIG_SETMASK, &s->before, NULL);
 		return 0;
 	}
-	setpgid(pid, pid);              /* parent and child both do this: either may run first */
+	setpgid(pid, pid);              /* both parent and child do this, since either may run first */
 	*c = (struct child){ pid, syscall(SYS_pidfd_open, pid, 0) };
 	if (c->pidfd >= 0)
 		return 1;
@@ -112,7 +112,7 @@ int child__end(struct child *c)
 	kill(-c->pid, SIGKILL);
 	while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
 		;
-	/* Orphans of the child are our children now. */
+	/* Orphans of the child are now our children. */
 	while (waitpid(-c->pid, NULL, 0) > 0 || errno == EINTR)
 		;
 	if (c->pidfd >= 0)

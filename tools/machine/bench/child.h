@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Processes that `tally bench` starts, each in a process group of its own, so that none is left in
- * any case: they are killed with their group and reaped, including those whose parent ended before;
- * if this process is killed, they get a signal.
+ * Processes that `tally bench` starts, each in a process group of its own, so that none is left
+ * behind. They are killed with their group and reaped, including processes whose parent ended
+ * before. If tally itself is killed, they get a signal.
  */
 #ifndef TALLY_BENCH_CHILD_H
 #define TALLY_BENCH_CHILD_H
@@ -21,11 +21,11 @@ struct child_signals {
 /* Also makes this process the reaper of its children's orphans. Returns 0 or a negative errno. */
 int child_signals__take(struct child_signals *s);
 
-/* Call when a signal has come: the next one ends this process. */
+/* To be called when a signal has arrived: the next one ends this process. */
 void child_signals__restore(const struct child_signals *s);
 
 struct child {
-	pid_t pid;              /* 0: none */
+	pid_t pid;              /* 0 if there is none */
 	int pidfd;
 };
 
@@ -38,13 +38,13 @@ enum child_event {
 
 /*
  * Like fork(2): returns 1 in the parent, 0 in the child, or a negative errno. The child gets the
- * signal parent_dies when this process dies.
+ * signal parent_dies when its parent dies.
  */
 int child__start(struct child *c, const struct child_signals *s, int parent_dies);
 
 /*
- * Waits for the first of: the end of the child, fd readable (-1: none), a signal (s may be NULL), a
- * timeout in ns (UINT64_MAX: none).
+ * Waits for the first of these events: the end of the child, fd becoming readable (-1: none), a
+ * signal (s may be NULL), a timeout in ns (UINT64_MAX: none).
  */
 enum child_event child__await(const struct child *c, const struct child_signals *s, int fd,
 			      u64 timeout_ns);

@@ -61,7 +61,7 @@ static u64 timeval_ns(const struct timeval *t)
 	return t->tv_sec * NSEC_PER_SEC + t->tv_usec * NSEC_PER_USEC;
 }
 
-/* Adds the usage of who so far, times sign. */
+/* Adds the resource usage of `who` so far, multiplied by sign. */
 static void add_usage(struct crew_task *t, int who, int sign)
 {
 	struct rusage usage;
@@ -75,7 +75,7 @@ static void add_usage(struct crew_task *t, int who, int sign)
 static void count_usage(const struct job *job, struct crew_task *t, int sign)
 {
 	add_usage(t, RUSAGE_THREAD, sign);
-	if (!job->threads)              /* of threads, it would cover the whole process */
+	if (!job->threads)              /* for threads, it would cover the whole process */
 		add_usage(t, RUSAGE_CHILDREN, sign);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The tasks of a load: processes, or threads of one process. They begin together once all are
- * ready, and are measured from then to their end. The crew is in memory shared with its creator.
- * Nothing here returns an error: the crew keeps the first failure of a task, which ends that task's
- * process.
+ * The tasks of a load: processes, or threads of one process. They start together once all are
+ * ready, and are measured from this point to their end. The crew is in memory shared with its
+ * creator. No function here returns an error: the crew stores the first failure of a task, which
+ * ends the process of this task.
  */
 #ifndef TALLY_BENCH_CREW_H
 #define TALLY_BENCH_CREW_H
@@ -16,15 +16,15 @@
 struct crew_task {
 	u64 begin_ns, end_ns;
 	u64 operations;         /* operations that count for the load */
-	u64 user_ns, system_ns; /* its own, and those of children it waited for */
-	u64 switches;           /* context switches, voluntary or not */
+	u64 user_ns, system_ns; /* of the task and of the children that it waited for */
+	u64 switches;           /* context switches, voluntary and involuntary */
 };
 
 struct crew {
 	pthread_barrier_t ready;
-	const char *failed;     /* the operation that failed, constant; NULL: none */
+	const char *failed;     /* the operation that failed, a constant, or NULL */
 	int error;              /* its errno, or 0 */
-	const char *name;       /* given to the tasks before they begin */
+	const char *name;       /* name given to the tasks before they start */
 	size_t bytes;
 	u32 n;
 	struct crew_task task[];
@@ -35,8 +35,8 @@ struct crew *crew__new(const char *name, u32 n);
 void crew__free(struct crew *crew);
 
 /*
- * Lets all tasks call work() with their number, and waits until they end. Call it once, in a
- * process of its own. Processes get SIGKILL when that one dies.
+ * Lets all tasks call work() with their number, and waits until they end. Must be called once, in a
+ * process of its own. Tasks that are processes get SIGKILL when this process dies.
  */
 void crew__run(struct crew *crew, bool threads, u64 (*work)(void *context, u32 task),
 	       void *context);

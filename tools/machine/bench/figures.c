@@ -14,9 +14,9 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * The median is outside of the k-th smallest and the k-th largest of n values if fewer than k of
- * them are on one side of it: a binomial distribution with p = 1/2. Returns the largest k whose
- * interval still has the confidence; at least 1.
+ * The median is outside the range from the k-th smallest to the k-th largest of n values if fewer
+ * than k of them are on one side of it: a binomial distribution with p = 1/2. Returns the largest k
+ * whose interval still has the confidence; at least 1.
  */
 static size_t find_interval(size_t n, double *confidence)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Statistics of several rounds. No distribution is assumed: all figures are order statistics. */
+/* Statistics of several rounds. No distribution is assumed, so all figures are order statistics. */
 #ifndef TALLY_BENCH_FIGURES_H
 #define TALLY_BENCH_FIGURES_H
 
@@ -23,7 +23,7 @@ double figures__spread_percent(const struct figures *f);
 
 /* Compares one state with another one. */
 enum verdict {
-	VERDICT_TOO_FEW,        /* fewer than FIGURES_FEWEST rounds: no statement is possible */
+	VERDICT_TOO_FEW,        /* fewer than FIGURES_FEWEST rounds: no conclusion is possible */
 	VERDICT_SAME,           /* the intervals low to high overlap: no difference is visible */
 	VERDICT_MORE,
 	VERDICT_LESS,

@@ -18,7 +18,7 @@ static long futex(const struct load_run *run, u32 *word, int operation, u32 valu
 /*
  * --- futex-wake: some wait, one wakes them -----------------------------------------------------
  *
- * The word never changes, so that each wait sleeps and each return of one is the work of one wake.
+ * The word never changes, so that each wait sleeps, and returns because of exactly one wake.
  */
 
 static void wake_prepare(struct load_run *run)
@@ -47,7 +47,7 @@ static u64 wake_often(struct load_run *run)
 		if (woken < 0 || woken > 1)
 			crew__fail(run->crew, "FUTEX_WAKE failed", woken < 0 ? errno : 0);
 		left -= woken;
-		if (!woken)             /* no waiter yet: the waiters may need this CPU */
+		if (!woken)             /* no thread waits yet: the waiters may need this CPU */
 			sched_yield();
 	}
 	return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The loads there are. */
+/* The list of loads. */
 #include <string.h>
 
 #include "base/nearest.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Memory loads: copying, setting, and touching it for the first time. */
+/* Memory loads: copying, setting and touching memory for the first time. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 static void *(*volatile copy)(void *, const void *, size_t) = memcpy;
 static void *(*volatile set)(void *, int, size_t) = memset;
 
-/* For each task, already touched: the source and target of copies. */
+/* The source and target of copies. Each task has its own, touched in advance. */
 struct buffers {
 	char *from, *to;
 };
@@ -32,7 +32,7 @@ static void copy_prepare(struct load_run *run)
 	run->state = b;
 }
 
-/* The last byte changes each time, so that a copy that did nothing is detected. */
+/* The last byte changes each time, so that a copy that did not happen is detected. */
 static u64 copy_work(struct load_run *run, u32 task)
 {
 	const struct buffers *b = (struct buffers *)run->state + task;
@@ -74,7 +74,7 @@ static u64 set_work(struct load_run *run, u32 task)
 		if (((volatile char *)b->to)[size - 1] != (char)i)
 			crew__fail(run->crew, "memset() did not set", 0);
 	}
-	/* All bytes equal the first one, and that one has the value set last. */
+	/* All bytes must be equal to the first one, which must have the value set last. */
 	if (b->to[0] != (char)(i - 1) || memcmp(b->to, b->to + 1, size - 1))
 		crew__fail(run->crew, "memset() did not set all", 0);
 	return i;
@@ -120,7 +120,7 @@ static u64 fault_work(struct load_run *run, u32 task)
 			 -1, 0);
 		if (m == MAP_FAILED)
 			crew__fail(run->crew, "cannot map memory", errno);
-		/* One fault per page. Kernels without huge pages refuse, which does no harm. */
+		/* Ensures one fault per page. Kernels without huge pages return an error, which is harmless. */
 		madvise(m, PAGES * page, MADV_NOHUGEPAGE);
 		for (k = 0; k < PAGES; k++)
 			((volatile char *)m)[k * page] = 1;

@@ -93,7 +93,7 @@ int round__find_loops(u64 *loops, u64 target_ns, const struct load *load,
 		more = (double)target_ns / round.elapsed_ns;
 		if (more < 2 || n > UINT64_MAX >> 24)
 			break;
-		/* Short runs consist mostly of their start, so the number grows stepwise. */
+		/* Short runs are dominated by their start-up, so the number grows step by step. */
 		n *= more > 100 ? 50 : more;
 	}
 	*loops = n * more < 1 ? 1 : n * more;

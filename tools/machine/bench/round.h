@@ -9,20 +9,20 @@
 struct round {
 	u64 operations;
 	u64 elapsed_ns;         /* from the start of the first task to the end of the last */
-	u64 user_ns, system_ns; /* CPU time of all tasks in between */
-	u64 switches;           /* their context switches */
+	u64 user_ns, system_ns; /* CPU time of all tasks in this period */
+	u64 switches;           /* context switches of the tasks */
 };
 
 /*
- * Returns 0 or a negative errno: -EINTR after a signal, when nothing of the load is left; -EIO
- * after reporting its failure.
+ * Returns 0 or a negative errno: -EINTR after a signal, with all processes of the load ended; -EIO
+ * after reporting that the load failed.
  */
 int round__run(struct round *round, const struct load *load, const struct load_options *o,
 	       u64 loops, const struct child_signals *signals);
 
 /*
  * Finds the number of loops that take about target_ns, by runs of growing length, which also warm
- * up the machine. Returns as round__run().
+ * up the machine. Returns the same values as round__run().
  */
 int round__find_loops(u64 *loops, u64 target_ns, const struct load *load,
 		      const struct load_options *o, const struct child_signals *signals);

@@ -27,7 +27,7 @@ static void open_channels(struct load_run *run, struct channel *c, u64 n, bool s
 	}
 }
 
-/* Small messages, up to PIPE_BUF, are written at once or not at all. */
+/* Small messages, up to PIPE_BUF, are written atomically. */
 static void put(struct load_run *run, int fd, const void *message, size_t size)
 {
 	ssize_t n = write(fd, message, size);
@@ -68,7 +68,7 @@ static void expect(struct load_run *run, int fd, u64 wanted)
 		crew__fail(run->crew, "a token came out of order", 0);
 }
 
-/* The first of a pair sends the number of the turn, the other one answers with its complement. */
+/* The first task of a pair sends the number of the turn, and the other one answers with its complement. */
 static u64 pipe_work(struct load_run *run, u32 task)
 {
 	const struct channel *c = run->state;
@@ -140,7 +140,7 @@ static u64 send_all(struct load_run *run, const struct channel *group, u64 sende
 	return 0;
 }
 
-/* Messages of one sender arrive in order, those of several senders in any order. */
+/* Messages of one sender arrive in order, those of different senders in any order. */
 static u64 receive_all(struct load_run *run, int fd)
 {
 	u64 *next = load_run__memory(run, run->o->tasks, sizeof(*next));

@@ -75,7 +75,7 @@ static struct field known_if(bool is_known, struct field f)
 	return f;
 }
 
-/* b compared with a; no values if they are the same. The names are constant. */
+/* Compares b with a; adds no values if they are the same. The names are constant. */
 static int add_comparison(struct report_row *row, const struct figures *a, const struct figures *b,
 			  const char *const names[3])
 {

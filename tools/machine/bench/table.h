@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The report of `tally bench`: a row without a tracer, one with it, and their comparison. */
+/* The report of `tally bench`: a row without the tracer, one with it, and their comparison. */
 #ifndef TALLY_BENCH_TABLE_H
 #define TALLY_BENCH_TABLE_H
 
@@ -18,7 +18,7 @@ struct bench_table {
 };
 
 /*
- * Fills in value, source, caveat and rows. with: NULL without a tracer. The texts belong to t;
+ * Fills in value, source, caveat and rows. with: NULL if there is no tracer. The texts belong to t;
  * bench_table__free() frees them. Returns 0 or -ENOMEM.
  */
 int bench_table__fill(struct bench_table *t, struct report *r, const struct load *load,

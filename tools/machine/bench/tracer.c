@@ -16,7 +16,7 @@
 #include "report/diag.h"
 
 #define STOP_NS (20 * NSEC_PER_SEC)
-/* After their descriptors are closed, the kernel removes some hooks later (RCU). */
+/* Some hooks are removed by the kernel only after an RCU grace period, some time after their descriptors are closed. */
 #define GONE_NS (50 * NSEC_PER_MSEC)
 #define STATUS_OF_SIGINT (128 + SIGINT) /* as in shells and some programs */
 
@@ -46,7 +46,7 @@ int tracer__prepare(struct tracer *t, bool (*is_tool)(const char *name))
 		return 0;
 	while (t->argv[n])
 		n++;
-	/* After the name of the tool, which may be the second word: tally syscount -a */
+	/* The options follow the name of the tool, which may be the second word: tally syscount -a */
 	if (!is_tool(name ? name + 1 : t->argv[0]) && n > 1)
 		before = 2;
 	t->own_argv = calloc(n + 3, sizeof(*t->own_argv));
@@ -81,15 +81,15 @@ static void redirect(const struct tracer *t)
 }
 
 /*
- * Runs in the child. ready: exec closes it, except in our own tools; on failure it receives the
- * errno.
+ * Runs in the child. ready: descriptor that exec closes, except in our own tools. On failure, the
+ * errno is written to it.
  */
 static _Noreturn void become(struct tracer *t, int ready)
 {
 	char **argv = t->ours ? t->own_argv : t->argv;
 	int err;
 
-	/* Background commands of shells ignore SIGINT, and their children would inherit that. */
+	/* Shells start background commands with SIGINT ignored, which their children would inherit. */
 	signal(SIGINT, SIG_DFL);
 	redirect(t);
 	if (t->ours) {
