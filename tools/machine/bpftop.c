@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* bpftop: what all BPF programs of this host cost, and whose they are, by the kernel's statistics of them. */
+/* bpftop: the cost and the owners of all BPF programs on this host, from the kernel's statistics. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -18,11 +18,11 @@
 #include "run/measurement.h"
 #include "tools.h"
 
-/* How often programs are looked for that come and go. Looking may take a fiftieth of the time. */
+/* How often to look for programs that come and go. Looking may take a fiftieth of the time. */
 #define LOOK_NS (100 * NSEC_PER_MSEC)
 #define LOOK_SHARE 50
 
-/* --slices: a tenth of each interval, from its begin on. */
+/* --slices: the first tenth of each interval. */
 #define SLICE_SHARE 10
 #define SLICE_MOST_NS NSEC_PER_SEC
 
@@ -30,12 +30,12 @@ enum bpftop_by { BY_PROGRAM, BY_OWNER, BY_TYPE };
 
 struct bpftop {
 	enum bpftop_by by;
-	bool others;            /* --others: not the programs of this process */
-	bool slices;            /* --slices: statistics are on for a part of each interval */
-	bool ended;             /* looked at for the last time */
-	u64 slice_ns;           /* how long that is */
-	u64 began_ns, measured_ns;      /* of the slice; 0: it goes on */
-	int stats_fd, timer_fd; /* -1: none */
+	bool others;            /* --others: leave out the programs of this process */
+	bool slices;            /* --slices: statistics are enabled for a part of each interval */
+	bool ended;             /* the last look has been taken */
+	u64 slice_ns;           /* length of a slice */
+	u64 began_ns, measured_ns;      /* of the slice; measured_ns is 0 while it lasts */
+	int stats_fd, timer_fd; /* -1 if not open */
 	struct bpf_programs programs;
 	char caveat[160];
 };
@@ -98,7 +98,7 @@ static const char *hold_name(enum program_hold hold)
 	return names[hold];
 }
 
-/* A pin tells itself apart from a process by its path. */
+/* The path distinguishes a pin from a process. */
 static int add_owner(struct report_row *row, const struct bpf_program_seen *p)
 {
 	const struct bpf_owner *o = &p->owner;
@@ -128,7 +128,7 @@ static int add_attached(struct report_row *row, const struct bpf_program_seen *p
 	return err;
 }
 
-/* Names are often equal. A program without one has its tag, a hash of its instructions. */
+/* Many programs have the same name. A program without a name is shown by its tag, a hash of its instructions. */
 static int add_program_key(struct report_row *row, const struct bpf_program_seen *p)
 {
 	const struct field id = { .name = "id", .number = p->id, .kind = FIELD_ID, .role = ROLE_KEY, .of = "name" };
@@ -170,7 +170,7 @@ static struct field per_second(u64 runs, u64 duration_ns)
 	};
 }
 
-/* The columns of a narrow terminal. */
+/* The columns that a narrow terminal has room for. */
 static int add_cost(struct report_row *row, const struct figures *f, const struct report *r, enum bpftop_by by)
 {
 	const struct field fields[] = {
@@ -204,7 +204,7 @@ static int add_more(struct report_row *row, const struct figures *f, const struc
 	return report_row__add_fields(row, fields, ARRAY_SIZE(fields));
 }
 
-/* Only of a single program. */
+/* The columns that only a single program has. */
 static int add_rest(struct report_row *row, const struct bpf_program_seen *p)
 {
 	static const char *const states[] = { NULL, "new", "ended", "new, ended" };
@@ -241,7 +241,7 @@ static int add_row(struct report *r, const struct figures *f, enum bpftop_by by)
  * --- the report --------------------------------------------------------------------------------
  */
 
-/* Counters of a program that was loaded in the interval began at 0. */
+/* The counters of a program that was loaded in the interval started at 0. */
 static void add_up(struct figures *f, struct bpf_programs *all, const struct bpf_program_seen *p, size_t number,
 		   double scale)
 {
@@ -276,7 +276,7 @@ static bool is_of_one_row(enum bpftop_by by, const struct bpf_program_seen *a, c
 
 #define NO_ROW SIZE_MAX
 
-/* The index of the row; it is the one behind the last if there is none yet. */
+/* The index of the program's row, or n if there is none yet. */
 static size_t row_of(enum bpftop_by by, const struct figures *rows, size_t n, const struct bpf_program_seen *p)
 {
 	size_t i = by == BY_PROGRAM ? n : 0;
@@ -286,13 +286,13 @@ static size_t row_of(enum bpftop_by by, const struct figures *rows, size_t n, co
 	return i;
 }
 
-/* Another measurement of the same run may have programs. */
+/* Includes programs of another measurement in the same run. */
 static bool is_ours(const struct bpf_program_seen *p)
 {
 	return p->owner.hold == HELD_BY_PROCESS && p->owner.pid == (u32)getpid();
 }
 
-/* Maps that programs of one row share count once: the rows are filled one after the other. */
+/* Maps shared by programs of one row count once, so rows are filled one after the other. */
 static void fill_figures(struct bpftop *t, struct figures *rows, const size_t *row, size_t n, double scale)
 {
 	struct bpf_programs *all = &t->programs;
@@ -352,7 +352,10 @@ static void say_what_was_missed(struct bpftop *t, struct report *r)
  * --- statistics --------------------------------------------------------------------------------
  */
 
-/* They are on while a descriptor is open, so they end with us. Returns it, or a negative errno. */
+/*
+ * Statistics are enabled while a descriptor is open, and therefore end with this process. Returns the descriptor or a
+ * negative errno.
+ */
 static int enable_statistics(void)
 {
 	int fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
@@ -374,7 +377,7 @@ static int set_timer(struct bpftop *t, u64 ns)
 	return timerfd_settime(t->timer_fd, 0, &next, NULL) ? -errno : 0;
 }
 
-/* The programs have just been looked at. */
+/* The caller has just read the counters of the programs. */
 static int begin_statistics(struct bpftop *t)
 {
 	t->stats_fd = enable_statistics();
@@ -385,7 +388,7 @@ static int begin_statistics(struct bpftop *t)
 	return set_timer(t, t->slices ? t->slice_ns : LOOK_NS);
 }
 
-/* From here on counters stand still in our eyes, whoever else has them count. */
+/* From here on, tally does not read the counters, even if another process keeps them running. */
 static int end_slice(struct bpftop *t)
 {
 	int err;
@@ -441,7 +444,7 @@ static int report(struct measurement *m, struct report *r)
  * --- the hooks: nothing stays loaded -----------------------------------------------------------
  */
 
-/* Once a program is seen, its place and its owner are searched for at once: it may be gone at the end. */
+/* Once a program is seen, its place and its owner are searched for immediately, because it may be gone at the end. */
 static int look(struct measurement *m)
 {
 	struct bpftop *t = m->own;
@@ -471,7 +474,7 @@ static int load(struct measurement *m)
 	if (fd < 0) {
 		diag_error("the kernel's BPF statistics cannot be turned on: %s", strerror(-fd));
 		diag_hint("they take CAP_SYS_ADMIN and kernel 5.8");
-		return -EOPNOTSUPP;     /* a run of several goes on without it */
+		return -EOPNOTSUPP;     /* `tally run` continues without this measurement */
 	}
 	close(fd);
 	t->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -491,7 +494,7 @@ static int arm(struct measurement *m)
 	return bpf_programs__begin(&t->programs) ?: begin_statistics(t);
 }
 
-/* In a run of several, reports follow each other, but all measurements end at one instant. */
+/* In `tally run`, reports follow one another, but all measurements end at the same time. */
 static void disarm(struct measurement *m)
 {
 	struct bpftop *t = m->own;

@@ -11,14 +11,15 @@
 #include "run/run.h"
 #include "tools.h"
 
-#define TOP 10                  /* default of --top, but with --test */
-#define LEAST 1                 /* default of --least, in percent: clocks and ends of intervals make as much */
+#define TOP 10                  /* default of --top without --test */
+#define LEAST 1                 /* default of --least, in percent: clocks and ends of intervals cause differences of
+				 * this size */
 
 struct diff {
 	const char *path[2];
 	unsigned int npaths;
 	const char *line;       /* for recordings */
-	int format;             /* --format; -1: not given */
+	int format;             /* --format; -1 if not given */
 	bool tests;             /* --test */
 	bool has_least;
 	struct diff_test test;
@@ -132,7 +133,7 @@ static const struct option_row rows[] = {
 	{},
 };
 
-/* A comparison that failed says neither. */
+/* A comparison that failed gives no verdict. */
 static int exit_code(const struct diff *d, int err)
 {
 	if (err)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* doctor: what this kernel and machine support, the effects of what is missing, and remedies. */
+/* doctor: support by this kernel and machine, the effects of what is missing, and remedies. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -43,8 +43,8 @@ static bool is_this_program(const char *path)
 }
 
 /*
- * The program that a shell starts for the name of a tool, though a link of that name lies beside tally in directory:
- * allocated. NULL: it starts this tool, or the name is no command of ours.
+ * Returns the program that a shell starts under the name of a tool, although directory contains a link of this name
+ * beside tally. The path is allocated. Returns NULL if the shell starts this tool, or the name is not one of ours.
  */
 static char *shadow_of(const char *name, const char *directory)
 {
@@ -60,7 +60,7 @@ static char *shadow_of(const char *name, const char *directory)
 	return first;
 }
 
-/* Debian's libbpf-tools has the names of 24 tools in /usr/sbin, which root's PATH has in front of /usr/bin. */
+/* Debian's libbpf-tools installs 24 tools with the same names in /usr/sbin, which precedes /usr/bin in root's PATH. */
 static int describe_shadows(const char *directory, char **note)
 {
 	char *example = NULL, *others = NULL, *shadow;
@@ -153,7 +153,7 @@ static int end_options(void *own)
 	return -EINVAL;
 }
 
-/* The report, and for people a last line. */
+/* Writes the report, and in text a closing line. */
 static int write_proof(struct writer *w, const struct report *r, const struct prove_result *result)
 {
 	char text[160];
@@ -166,7 +166,7 @@ static int write_proof(struct writer *w, const struct report *r, const struct pr
 	return writer__emit(w, text, strlen(text));
 }
 
-/* *proved: nothing is wrong, and nothing was left out. */
+/* *proved: nothing failed, and nothing was left out. */
 static int prove(struct writer *w, struct report *r, const struct doctor *d, bool *proved)
 {
 	struct prove_result result = {};

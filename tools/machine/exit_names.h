@@ -10,8 +10,8 @@
 #define KVM_EXIT_NAME_SPACE 64
 
 /*
- * "ept_violation", "npf", "excp_pf"; a hex number for unknown reasons. isa: enum kvm_isa; for other
- * values there are only numbers.
+ * "ept_violation", "npf", "excp_pf"; a hex number for unknown reasons. isa: enum kvm_isa; reasons
+ * of other values are shown as numbers.
  */
 const char *kvm_exit_name(char text[KVM_EXIT_NAME_SPACE], u32 isa, u32 reason);
 

@@ -14,7 +14,7 @@
 /* Registered for eBPF in Prometheus's list of exporters; below the ephemeral ports. */
 #define DEFAULT_PORT "9435"
 
-/* Shorter than the usual 15 s or more of scrapers: each scrape sees new figures. */
+/* Shorter than the interval of most scrapers, 15 s or more, so that each scrape sees new figures. */
 #define DEFAULT_INTERVAL_NS (10 * NSEC_PER_SEC)
 
 /* Default --top of each line. */
@@ -23,8 +23,9 @@
 #define LONGEST_FILE (1U << 16)
 
 /*
- * The default lines show problems of a machine, by keys of few values: cgroups, disks, reasons, no
- * tasks. None runs a program at each system call all the time: busy servers feel that.
+ * The default lines show problems of a machine, by keys with few values: cgroups, disks, reasons,
+ * but not tasks. No line keeps a program on each system call all the time, because busy servers
+ * would notice.
  */
 static const char *const usual_lines[] = {
 	"runqlat --by cgroup",
@@ -43,10 +44,10 @@ static const char *const usual_lines[] = {
 
 struct exporting {
 	struct several_lines lines;
-	const char *file;               /* or NULL */
+	const char *file;               /* may be NULL */
 	char *text;                     /* its text; lines point into it */
 	bool profiles;
-	bool wrong;                     /* more than one file, or a file and lines */
+	bool wrong;                     /* the command line has more than one file, or a file and lines */
 };
 
 /*
@@ -65,7 +66,7 @@ static char *trimmed(char *line)
 	return line;
 }
 
-/* Splits the text into lines, without empty ones and those beginning with #. */
+/* Splits the text into lines. Leaves out empty lines and those beginning with #. */
 static int split(char *text, const char **line, size_t *n)
 {
 	char *next, *rest = text;
@@ -143,7 +144,7 @@ static bool is_line(const char *arg)
 	return found || strpbrk(arg, " \t");
 }
 
-/* Until the interval begins, every word that is not a number is a line or the file. */
+/* Before the interval begins, every word that is not a number is a line or the file. */
 static bool takes(void *input, char *arg)
 {
 	bool is_number = begins_number(arg);

@@ -35,7 +35,7 @@ struct kvmstat {
 	bool ended;
 };
 
-/* Times in the guest are never added to times outside of it. */
+/* Times in the guest are never added to times outside the guest. */
 static int check(void *context, struct cli *cli)
 {
 	(void)context;
@@ -52,8 +52,8 @@ static int check(void *context, struct cli *cli)
  */
 
 /*
- * Adds unfinished times at the end. If the CPU matters, they are left out: an iterator runs on any
- * CPU, so it cannot tell theirs.
+ * Adds unfinished times at the end. They are left out if the CPU matters: an iterator runs on any
+ * CPU, so it does not know theirs.
  */
 static void end_measurement(struct kvmstat *k, const struct measurement *m)
 {
@@ -67,7 +67,7 @@ static void end_measurement(struct kvmstat *k, const struct measurement *m)
 		diag_detail("no task iterator: what goes on at the end is not in the report");
 }
 
-/* Commit 791a089861fc (6.5) moved SVM's tracepoint to the point right after the exit. */
+/* Commit 791a089861fc (6.5) moved the tracepoint of SVM to the point right after the exit. */
 static bool tells_late(const struct measurement *m)
 {
 	return m->run->host.version < KERNEL_VERSION(6, 5, 0) && !access("/sys/module/kvm_amd", F_OK);
@@ -103,7 +103,7 @@ static bool has_field(const struct tracepoint_format *f, const char *name, size_
 	return false;
 }
 
-/* Checks that there is KVM, and that exits are reported in a known format. */
+/* Checks that KVM is present, and that exits are reported in a known format. */
 static int find_tracepoint(u32 *id)
 {
 	struct tracepoint_format format = {};
@@ -154,7 +154,7 @@ static int open_skeleton(struct measurement *m)
 				      (u64)SEGMENTS_PER_KEY * m->cli->max_keys);
 }
 
-/* By number: libbpf would need tracefs mounted. Attaching to one CPU attaches to all. */
+/* Attaches by number, since libbpf would need tracefs to be mounted. Attaching to one CPU attaches to all. */
 static int attach_exits(struct kvmstat *k)
 {
 	struct perf_event_attr attr = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* peers: tools of other tracers, and their counterparts here. */
+/* peers: tools of other tracers, and the corresponding tools of tally. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "run/run.h"
 #include "tools.h"
 
-/* lacking: what the kernel lacks for lines about its functions; NULL: nothing. Text leaves it out. */
+/* lacking: what the kernel lacks for command lines about its functions, or NULL. Text output leaves it out. */
 static int add_peer(struct report *r, const struct peer *p, const char *lacking)
 {
 	struct report_row row = {};

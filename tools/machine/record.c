@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * record: measurements in a file (record/store.h), by interval; show, diff and triage read windows
- * of it.
+ * record: writes measurements to a file (record/store.h), by interval. show, diff and triage read
+ * windows of this file.
  */
 #include <string.h>
 
@@ -64,7 +64,7 @@ static int begin(void *context, struct run *run)
 	return store__create(&rec->store, rec->path, &origin, &rec->limits);
 }
 
-/* Reports the result; the exit status tells if intervals are missing. */
+/* Reports the result. The exit status shows whether intervals are missing. */
 static int conclude(const struct recording *rec, int code)
 {
 	struct store_progress p = store__progress(rec->store);

@@ -15,14 +15,14 @@
 #include "run/tabulate.h"
 #include "tools.h"
 
-#define TOP_OF_TEXT 30          /* rows, without --top; the others are counted */
+#define TOP_OF_TEXT 30          /* rows shown without --top; the others are only counted */
 
 struct show {
 	const char *path, *line;
 	struct when when;
 	const char *sort;
 	bool each;
-	int format;             /* -1: not given */
+	int format;             /* -1 if not given */
 	const struct cli *cli;
 	struct writer writer;
 	struct merge *merge;
@@ -312,7 +312,7 @@ static const struct option_row rows[] = {
 	{},
 };
 
-/* FILE, then lines and times. */
+/* Completes FILE, then lines and times. */
 static void complete_arguments(struct completion *c)
 {
 	if (!c->position)

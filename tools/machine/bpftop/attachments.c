@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Places that programs are attached to: links by id, and without links cgroups and interfaces. */
+/* Places that programs are attached to: links by id, and without links, cgroups and network interfaces. */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
@@ -19,8 +19,8 @@
 #include "types/kernel_btf.h"
 
 /*
- * struct bpf_link_info of newer kernels than the header that this is built with. Members that a kernel does not know
- * stay 0.
+ * struct bpf_link_info of kernels newer than the header that this is built with. Members that the running kernel does
+ * not know stay 0.
  */
 struct link_details {
 	u32 type, id, prog_id, pad;
@@ -112,7 +112,7 @@ static const struct btf *types_of(struct kernel_types *t, u32 object)
 	return t->module;
 }
 
-/* NULL: not known. */
+/* Returns NULL if the type is unknown. */
 static const char *type_name(struct kernel_types *t, u32 object, u32 id)
 {
 	const struct btf *btf = object && id ? types_of(t, object) : NULL;
@@ -214,7 +214,7 @@ static char *perf_place(const struct link_details *l, const char *name)
 	return place(kinds[kind], name);
 }
 
-/* The text of a link whose details and name are known; NULL: no memory. */
+/* Returns the text for a link with known details and name, or NULL without memory. */
 static char *place_of(const struct link_details *l, const char *name, const struct bpf_program_seen *p,
 		      struct kernel_types *types)
 {
@@ -255,7 +255,7 @@ static char *place_of(const struct link_details *l, const char *name, const stru
 
 #define LINK_NAME_SPACE PATH_MAX
 
-/* Gives the kernel room for the name of such a link; false: it has none. */
+/* Provides a buffer for the name of a link. Returns false if links of this type have no name. */
 static bool ask_for_name(struct link_details *named, const struct link_details *l, char name[LINK_NAME_SPACE])
 {
 	u64 text = (uintptr_t)name;
@@ -338,7 +338,7 @@ static const struct {
 	{ BPF_PROG_TYPE_CGROUP_SOCKOPT, BPF_CGROUP_GETSOCKOPT, BPF_CGROUP_SETSOCKOPT },
 };
 
-/* Programs of this type that no link attaches. */
+/* Whether there are programs of this type that no link attaches. */
 static bool has_unattached(const struct bpf_programs *all, u32 type)
 {
 	size_t i;
@@ -355,7 +355,7 @@ struct cgroup_walk {
 	bool wanted[ARRAY_SIZE(cgroup_types)];
 };
 
-#define CGROUP_PROGRAMS 64      /* the most that the kernel allows at one place */
+#define CGROUP_PROGRAMS 64      /* the maximum that the kernel allows at one place */
 
 static int read_cgroup_type(struct cgroup_walk *w, int fd, const char *path, enum bpf_attach_type type)
 {
@@ -430,7 +430,7 @@ static int read_interfaces(struct bpf_programs *all)
 	return err;
 }
 
-/* Programs that have ended keep what was known. */
+/* Programs that have ended keep the places that were known. */
 int program_attachments__read(struct bpf_programs *all)
 {
 	struct kernel_types types = {};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owners of programs: by /proc, processes that hold a descriptor of one, of a link, of a perf event it is attached to,
- * or of one of its maps; and paths in BPF file systems. Reading links in /proc asks no file system.
+ * Owners of programs. In /proc: processes that hold a descriptor of the program, of a link, of a perf event to which it
+ * is attached, or of one of its maps. In BPF file systems: paths of pins. Reading links in /proc does not access other
+ * file systems.
  */
 #include <bpf/bpf.h>
 #include <dirent.h>
@@ -19,7 +20,7 @@
 #include "machine/bpftop/program.h"
 
 #define BPF_FILE_SYSTEM 0xcafe4a11
-/* Directories of pins below each other, and of pins that are looked at in all. */
+/* The depth of nested directories of pins, and the total number of pins to look at. */
 #define PIN_DEPTH 8
 #define PINS_MOST 65536
 
@@ -27,11 +28,11 @@ struct holder {
 	struct bpf_programs *all;
 	enum program_hold hold;
 	u32 pid;
-	char name[PATH_MAX];    /* the comm, or the path */
+	char name[PATH_MAX];    /* the comm of a process, or a path */
 	u32 pins;
 };
 
-/* Adds a holder of this kind, unless another kind says more. */
+/* Adds a holder of this kind, unless a more specific kind is known. */
 static int take(struct bpf_owner *owner, const struct holder *h)
 {
 	if (h->hold < owner->hold || (h->pid && owner->last == h->pid))
@@ -47,7 +48,7 @@ static int take(struct bpf_owner *owner, const struct holder *h)
 	return owner->name ? 0 : -ENOMEM;
 }
 
-/* An object by its fdinfo. A link has the id of its program. */
+/* Reads an object from its fdinfo. The fdinfo of a link contains the id of its program. */
 static int take_object(const struct holder *h, const char *fdinfo)
 {
 	struct bpf_program_seen *p;
@@ -69,7 +70,7 @@ static int take_object(const struct holder *h, const char *fdinfo)
  * --- processes ---------------------------------------------------------------------------------
  */
 
-/* Before 5.15 programs are attached to perf events without links: the event says to what. */
+/* Before 5.15, programs are attached to perf events without links. The event then shows where. */
 static int take_event(const struct holder *h, int fd)
 {
 	static const char *const kinds[] = {
@@ -170,7 +171,7 @@ static int take_pin(struct holder *h)
 	return err;
 }
 
-/* Takes dir over. h->name: its path. */
+/* Takes ownership of fd. h->name: path of the directory. */
 static int take_pins_below(struct holder *h, int fd, u32 depth)
 {
 	size_t len = strlen(h->name);
@@ -198,7 +199,7 @@ static int take_pins_below(struct holder *h, int fd, u32 depth)
 	return err;
 }
 
-/* Something else may be mounted over it. */
+/* Another file system may be mounted over it. */
 static int take_file_system(struct holder *h)
 {
 	int fd = open(h->name, O_PATH | O_DIRECTORY | O_CLOEXEC), dir = -1;
@@ -242,7 +243,7 @@ static void forget(struct bpf_owner *owner)
 	*owner = (struct bpf_owner){};
 }
 
-/* The owner of its maps, if nobody holds the program. */
+/* Finds the owner of a program's maps, if no process holds the program. */
 static int take_from_maps(struct bpf_programs *all, struct bpf_program_seen *p)
 {
 	const struct bpf_map_seen *map = NULL;

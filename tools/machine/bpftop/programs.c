@@ -39,7 +39,7 @@ bool fdinfo_number(const char *text, const char *name, u64 *number)
 	return true;
 }
 
-/* The memory that the kernel charges for the object of a descriptor of ours. */
+/* The memory that the kernel charges for the object behind one of our descriptors. */
 static u64 memlock_of(int fd)
 {
 	char path[64], text[1024];
@@ -55,7 +55,10 @@ static u64 memlock_of(int fd)
  * --- one program -------------------------------------------------------------------------------
  */
 
-/* The name of its function; NULL: it has no types. Names of programs end after 15 bytes. */
+/*
+ * Returns the name of the program's function from BTF, or NULL without BTF. Names of programs are cut off after 15
+ * bytes.
+ */
 static char *full_name(int fd, const struct bpf_prog_info *from)
 {
 	struct bpf_func_info function = {};
@@ -94,7 +97,7 @@ static int name_it(struct bpf_program_seen *p, int fd, const struct bpf_prog_inf
 	return p->name ? 0 : -ENOMEM;
 }
 
-/* Maps that are added meanwhile do not matter: a program is loaded with all of them. */
+/* Maps that are added meanwhile do not matter, since a program is loaded with all of its maps. */
 static int list_maps(struct bpf_program_seen *p, int fd, u32 n)
 {
 	struct bpf_prog_info info = { .nr_map_ids = n };
@@ -150,7 +153,7 @@ static int add_program(struct bpf_programs *all, int fd, const struct bpf_prog_i
  * --- all of them -------------------------------------------------------------------------------
  */
 
-/* Ids begin again at the end of their range. */
+/* Ids wrap around. */
 static int compare_ids(const void *a, const void *b)
 {
 	u32 x = *(const u32 *)a, y = *(const u32 *)b;
@@ -175,13 +178,16 @@ static struct bpf_program_seen *find_known(const struct bpf_programs *p, size_t 
 	return known ? bsearch(&id, p->program, known, sizeof(*p->program), compare_ids) : NULL;
 }
 
-/* An id that has come back is another program. Its figures are lost, but for those of the last look. */
+/*
+ * An id that was used again belongs to another program. The figures of the old one are lost, except those of the last
+ * look.
+ */
 static bool is_same(const struct bpf_program_seen *p, const struct bpf_prog_info *info)
 {
 	return p->loaded_ns == info->load_time && p->type == info->type;
 }
 
-/* known: how many were there before, which are sorted. */
+/* known: the number of programs known before, which are sorted. */
 static int take_counters(struct bpf_programs *all, size_t known, int fd)
 {
 	struct bpf_prog_info info = {};
@@ -208,7 +214,7 @@ static int take_counters(struct bpf_programs *all, size_t known, int fd)
 	return 0;
 }
 
-/* Ids between those of new programs are of some that came and went. */
+/* Unused ids between those of new programs belonged to programs that came and went. */
 static void count_unseen(struct bpf_programs *p, size_t known)
 {
 	u32 largest = p->last_id, n = 0;
@@ -268,7 +274,7 @@ static void begin_interval(struct bpf_programs *p)
 	p->unseen = 0;
 }
 
-/* Keeps those that are still there. */
+/* Keeps the programs that still exist. */
 static void drop_ended(struct bpf_programs *p)
 {
 	size_t i, n = 0;
@@ -288,7 +294,7 @@ void bpf_programs__next(struct bpf_programs *p)
 	begin_interval(p);
 }
 
-/* The id that a program gets now; 0: none can be loaded. Ids are given in order. */
+/* Returns the id that a new program gets, or 0 if none can be loaded. Ids are assigned in ascending order. */
 static u32 current_id(void)
 {
 	static const struct bpf_insn nothing[] = {
@@ -333,7 +339,7 @@ static int add_map(struct bpf_programs *p, u32 id)
 	return err;
 }
 
-/* The kernel lists them by id. */
+/* The kernel lists maps by id. */
 int bpf_programs__read_maps(struct bpf_programs *p)
 {
 	u32 id = 0;

@@ -11,7 +11,7 @@
  * --- reading -----------------------------------------------------------------------------------
  */
 
-/* Marks a histogram with custom bounds: its buckets are not read. */
+/* Marks a histogram with custom bounds, whose buckets are not read. */
 static const s64 own_bounds[1];
 
 /* [first value, last value, count], in the standard layout only. */
@@ -102,7 +102,7 @@ static int read_histogram(struct histogram *h, const json_t *o)
 		h->min_exact = false;
 	if (json_is_false(json_object_get(o, "max_exact")))
 		h->max_exact = false;
-	/* Percentiles end at the maximum. */
+	/* No value exceeds the maximum, so percentiles end there. */
 	if (!err && !own && h->count &&
 	    (h->max < histogram_bucket_first(h->bucket[h->nbuckets - 1].index) || h->min > h->max))
 		err = -EINVAL;
@@ -172,8 +172,8 @@ enum unit saved__unit(const struct saved *run)
 }
 
 /*
- * The verdict on a value before and after. bucketed: either is known only to a bucket. Returns an
- * allocated string; NULL without memory.
+ * The verdict on a value before and after. bucketed: at least one of them has only the precision of
+ * a bucket. Returns an allocated string, or NULL without memory.
  */
 static char *verdict_of(u64 before, u64 after, enum unit unit, bool bucketed)
 {
@@ -201,7 +201,7 @@ struct comparison {
 	const char *unit_text;
 };
 
-/* Adds a row: the figure before and after. Takes over verdict. */
+/* Adds a row with the figure before and after. Takes ownership of verdict. */
 static int add_figure(const struct comparison *c, const char *name, const struct field value[SIDES],
 		      char *verdict)
 {
@@ -262,8 +262,8 @@ static int add_value(const struct comparison *c, const char *name, u64 before, u
 }
 
 /*
- * Whether less than one value lies above the percentile in one of the runs: then it is just the
- * maximum.
+ * Whether less than one value lies above the percentile in one of the runs, in which case the
+ * percentile is simply the maximum.
  */
 static bool too_few(const struct pair *p, u32 per_10k)
 {

@@ -108,7 +108,7 @@ void pairs__sort(struct pairs *p)
 {
 	if (p->n)
 		qsort(p->pair, p->n, sizeof(*p->pair), heavier_first);
-	table__free(&p->table); /* sorting invalidates its indexes */
+	table__free(&p->table); /* sorting invalidates the table's indexes */
 }
 
 static void free_parts(struct pair *p, enum side side)

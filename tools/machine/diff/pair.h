@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Pairs of what both runs have for one key, found by that key. */
+/* Pairs of the values that two runs have for the same key, found by this key. */
 #ifndef TALLY_DIFF_PAIR_H
 #define TALLY_DIFF_PAIR_H
 
@@ -13,9 +13,9 @@ enum side {
 	SIDES,
 };
 
-/* The share of a key in one interval of a run. */
+/* The part of a key in one interval of a run. */
 struct pair_part {
-	size_t interval;        /* the report of the run */
+	size_t interval;        /* index of the report in the run */
 	struct histogram hist;
 	struct report_row row;
 };
@@ -25,7 +25,7 @@ struct pair {
 	bool has[SIDES];
 	struct histogram hist[SIDES];   /* for groups */
 	struct report_row row[SIDES];   /* for rows: their figures */
-	struct pair_part *part[SIDES];  /* of these, for --test; intervals without the key have none */
+	struct pair_part *part[SIDES];  /* for --test: the parts of the above; intervals without the key have none */
 	size_t nparts[SIDES];
 	u64 weight;                     /* heaviest pairs are shown first */
 	size_t order;                   /* order of appearance */
@@ -39,19 +39,19 @@ struct pairs {
 };
 
 /*
- * Finds the pair of a key, which is taken over, or adds a new one; then the key must have the same
- * names as the others. Returns NULL with *err set to -ENOMEM or -EINVAL.
+ * Finds the pair of a key, or adds a new one. Takes ownership of the key. A new key must have the
+ * same names as the others. Returns NULL with *err set to -ENOMEM or -EINVAL.
  */
 struct pair *pairs__find(struct pairs *p, struct report_row *key, int *err);
 
-/* The part of an interval, which is the last one or a new one; NULL: no memory. */
+/* Returns the part of an interval, which is the last part or a new one, or NULL without memory. */
 struct pair_part *pair__part(struct pair *p, enum side side, size_t interval);
 
-/* Sorts the heaviest first, equal ones by appearance. pairs__find() finds none afterwards. */
+/* Sorts pairs by descending weight, and by appearance if weights are equal. pairs__find() cannot be used afterwards. */
 void pairs__sort(struct pairs *p);
 void pairs__free(struct pairs *p);
 
-/* Add what a run has, its reports in turn. Report errors. Return 0, -EINVAL or -ENOMEM. */
+/* Add the contents of a run, report by report. The functions report errors, and return 0, -EINVAL or -ENOMEM. */
 int pairs__add_groups(struct pairs *p, enum side side, const struct saved *run);
 int pairs__add_rows(struct pairs *p, enum side side, const struct saved *run);
 
@@ -67,11 +67,11 @@ u64 key_hash(const struct report_row *key);
 /* Begins a row with a copy of the pair's key. Returns 0 or -ENOMEM. */
 int diff_row__begin(struct report_row *row, const struct report_row *key);
 
-/* Adds the numbers before and after (NULL: missing) and the change in percent. */
+/* Adds the numbers before and after (NULL if missing), and the change in percent. */
 int diff_row__add(struct report_row *row, const struct field *before, const struct field *after);
 
 /*
- * The columns of a comparison without rows: the first pair's key, if there is one, and the figures. has_unit: with a
+ * The columns of a comparison without rows: the first pair's key, if there is a pair, and the figures. has_unit: adds a
  * column "unit". Returns 0 or -ENOMEM.
  */
 int diff_row__columns(struct report *r, const struct pairs *p, bool has_unit);

@@ -10,7 +10,8 @@
 /*
  * --- runs of earlier versions ------------------------------------------------------------------
  *
- * They do not state the roles of columns. Texts and ids are keys, other numbers figures.
+ * They do not state the roles of columns. Texts and ids are treated as keys, and other numbers as
+ * figures.
  */
 
 static bool is_one_of(const char *name, const char *const names[], size_t n)
@@ -31,7 +32,7 @@ static bool is_key(const struct field *f, bool before_count)
 	return before_count || f->text || is_one_of(f->name, identities, ARRAY_SIZE(identities));
 }
 
-/* Neither a key nor a figure: times of day, and statements about other cells. */
+/* Neither a key nor a figure: times of day, and remarks on other cells. */
 static bool is_remark(const struct field *f)
 {
 	static const char *const names[] = {
@@ -67,7 +68,7 @@ static enum field_role older_role(const struct field *f, bool before_count)
  * --- rows --------------------------------------------------------------------------------------
  */
 
-/* Moves the cells of a row to its key and its figures; the row is empty afterwards. */
+/* Moves the cells of a row to its key and its figures. The row is empty afterwards. */
 static int split(struct report_row *row, bool leading_keys, struct report_row *key,
 		 struct report_row *figures)
 {
@@ -122,7 +123,7 @@ static int add_part(struct pair *pair, enum side side, size_t interval, const st
 static int add_row(struct pairs *pairs, enum side side, const struct saved *run, size_t interval, const json_t *o)
 {
 	const json_t *report = run->report[interval];
-	/* In runs without roles: the user's expressions name the keys of probe. */
+	/* In runs without roles, the user's expressions are the keys of probe. */
 	bool leading_keys = !strcmp(run->tool, "probe") && json_object_get(o, "count");
 	struct report_row row, key = {}, figures = {};
 	struct pair *pair;
@@ -208,7 +209,7 @@ static int compare(struct report *r, struct pair *p)
 	return err;
 }
 
-/* The difference of the first figure. */
+/* The weight is the difference of the first figure. */
 static u64 weight_of(struct pair *p)
 {
 	const struct report_row *row = p->row[BEFORE].ncells ? &p->row[BEFORE] : &p->row[AFTER];

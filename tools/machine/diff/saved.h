@@ -20,11 +20,11 @@ enum saved_kind {
 	SAVED_STACKS,
 };
 
-/* All reports of one file; they share the tool, value and unit. */
+/* All reports of one file, which share the tool, value and unit. */
 struct saved {
 	const char *path;       /* borrowed */
 	json_t **report;
-	u32 *line;              /* of each report in the file, from 1 */
+	u32 *line;              /* line of each report in the file, from 1 */
 	size_t n;
 	enum saved_kind kind;
 	char *tool, *value, *unit;      /* value and unit may be NULL */
@@ -34,17 +34,17 @@ struct saved {
 /* Returns 0, or a negative errno after reporting the error. Call saved__free() in either case. */
 int saved__read(struct saved *s, const char *path);
 
-/* The same for the text of such a file; path: for messages. */
+/* The same for the text of such a file. path: used in messages. */
 int saved__read_text(struct saved *s, const char *path, const char *text, size_t size);
 void saved__free(struct saved *s);
 
-/* The groups, rows or stacks of report i: an array. */
+/* Returns the groups, rows or stacks of report i as an array. */
 const json_t *saved__list(const struct saved *s, size_t i);
 
 /* Reports that report i is malformed, and why. Returns -EINVAL. */
 int saved__wrong(const struct saved *s, size_t i, const char *why);
 
-/* Reads a count or a value as in docs/json.md, also above 2^63. Returns 0 or -EINVAL. */
+/* Reads a count or a value as in docs/json.md, including values above 2^63. Returns 0 or -EINVAL. */
 int saved_number(const json_t *v, u64 *out);
 
 /* The same for a member of an object. */
