@@ -18,8 +18,9 @@
 SHARED_SKELETON(offcputime);
 
 /*
- * From this --min on, user stacks are taken in an interrupt after the context switch
- * (bpf/lib/blocked.bpf.h): at most 20,000 times a second on a CPU, most likely far less often.
+ * From this value of --min on, user stacks are taken in an interrupt after the context switch
+ * (bpf/lib/blocked.bpf.h). This happens at most 20,000 times a second on a CPU, usually far less
+ * often.
  */
 #define LATER_FROM_NS 50000
 
@@ -189,7 +190,7 @@ int blocked__attach(struct measurement *m)
  * --- unfinished waits --------------------------------------------------------------------------
  */
 
-/* From here on nothing changes: each wait is either in the counts or unfinished. */
+/* From here on nothing changes, so that each wait is either in the counts or unfinished. */
 void blocked__disarm(struct measurement *m)
 {
 	struct blocked *b = m->own;
@@ -205,7 +206,7 @@ static int find_still(struct measurement *m, struct blocked_stills *s)
 
 	b->ended = true;
 	blocked__disarm(m);
-	/* A program that was running then may still add a wait, or end one. */
+	/* A program that is still running may add a wait, or end one. */
 	err = elements__await_programs();
 	if (err || b->view == BLOCKED_BY_WAKER)
 		return err;

@@ -18,7 +18,7 @@ struct blocked {
 	u32 wanted;                     /* a bit for each enum blocked_why */
 	bool only_user, only_kernel;    /* --user-threads, --kernel-threads */
 	bool with_sleepers;             /* --idle: also tasks that slept through the whole run */
-	char *by;                       /* --by without "state" */
+	char *by;                       /* --by, with "state" removed */
 	struct offcputime_bpf *bpf;
 	struct stacks stacks;
 	struct blocked_report report;
@@ -26,7 +26,7 @@ struct blocked {
 	bool ended;
 };
 
-/* The options and hooks of these tools. m->own is the struct blocked; init() sets its view. */
+/* The options and hooks of these tools. m->own is the struct blocked, whose view is set by init(). */
 extern const struct option_row blocked_rows[];
 extern const struct skeleton_type offcputime_skeleton;
 

@@ -7,7 +7,7 @@
 
 #include "base/array.h"
 
-#define LOOK_AT_ENDED 1024      /* ended tasks before drop_ended() */
+#define LOOK_AT_ENDED 1024      /* number of ended tasks before drop_ended() runs */
 #define MOST_CPUS 65536         /* a higher number is not a CPU */
 
 _Static_assert((int)PARTS == (int)TIMECHART_STATES, "parts of slots are states of tasks");
@@ -30,7 +30,7 @@ static u32 *find(const struct chart *c, u32 tid)
 	return &c->hash[at];
 }
 
-/* Makes a new hash of the living tasks, with room for as many again. */
+/* Makes a new hash of the living tasks, with space for twice as many. */
 static int rehash(struct chart *c)
 {
 	size_t n = 64, i;
@@ -107,8 +107,8 @@ static int add_part(struct chart_task *t, u32 slot, u32 n, u32 cpu, u32 state, u
 }
 
 /*
- * Adds time in one state, [from, to) since the begin: the rest of a slot, whole slots, part of a
- * slot.
+ * Adds time in one state, [from, to) since the beginning: the rest of a slot, whole slots, and part
+ * of a slot.
  */
 static int add_stretch(const struct chart *c, struct chart_task *t, u32 cpu, u32 state, u64 from,
 		       u64 to)
@@ -178,7 +178,7 @@ static void widen_others(struct chart *c)
 	}
 }
 
-/* Widens slots until they cover this much time since the begin. */
+/* Widens slots until they cover this much time since the beginning. */
 static int reach(struct chart *c, u64 ns)
 {
 	int err = 0;
@@ -243,7 +243,7 @@ static int by_number(const void *a, const void *b)
 	return x > y ? -1 : x < y;
 }
 
-/* The run time a task needs to be among the top; 0: all tasks are. */
+/* The run time that a task needs to be among the top, or 0 if all tasks are. */
 static int find_least(const struct chart *c, u64 *least)
 {
 	u64 *run = calloc(c->ntasks ?: 1, sizeof(*run));
@@ -259,7 +259,7 @@ static int find_least(const struct chart *c, u64 *least)
 	return 0;
 }
 
-/* The required run time only rises, so an ended task below it can never be among the top again. */
+/* The required run time only increases, so an ended task below it can never be among the top again. */
 static int drop_ended(struct chart *c)
 {
 	size_t i, n = 0;
@@ -290,7 +290,7 @@ int chart__init(struct chart *c, u64 begin_ns, u64 width_ns, u32 ncpus, size_t t
 	return ARRAY_REACH(c->busy, c->busy_room, ncpus) ?: rehash(c);
 }
 
-/* A CPU that came online later adds its row, and those of lower numbers. */
+/* A CPU that came online later adds its own row, and those of CPUs with lower numbers. */
 static int reach_cpu(struct chart *c, u32 cpu)
 {
 	int err;

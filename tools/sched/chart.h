@@ -2,8 +2,8 @@
 /*
  * The states of tasks in each time slot, built incrementally from the records of
  * bpf/sched/timechart.bpf.c. When slots run out, their width doubles and pairs are merged, without
- * a loss. Ended tasks that can no longer be among the busiest are added to the others. So a run may
- * last arbitrarily long.
+ * loss. Ended tasks that can no longer be among the busiest are added to the others. Therefore a
+ * run may last arbitrarily long.
  */
 #ifndef TALLY_SCHED_CHART_H
 #define TALLY_SCHED_CHART_H
@@ -15,7 +15,7 @@
 
 #define CHART_SLOTS 600
 
-/* n slots beginning with slot: one, or several spent entirely in one state. */
+/* n slots from slot on: either a single one, or several spent entirely in one state. */
 struct chart_piece {
 	u32 slot, n;
 	u32 cpu;                /* the CPU it ran on */
@@ -37,7 +37,7 @@ struct chart {
 	size_t top;             /* number of tasks that get rows */
 	struct chart_task *task;
 	size_t ntasks;
-	u32 *hash;              /* of living tasks by tid; holds index + 1 */
+	u32 *hash;              /* hash of living tasks by tid; contains index + 1 */
 	size_t nhash;           /* a power of two */
 	size_t ended;           /* since the last drop_ended() */
 	u64 (*busy)[CHART_SLOTS];       /* for each CPU */
@@ -54,8 +54,8 @@ int chart__init(struct chart *c, u64 begin_ns, u64 width_ns, u32 ncpus, size_t t
 int chart__take(struct chart *c, const struct timechart_record *r);
 
 /*
- * Makes rows of CPUs, of the tasks that ran most, and of the others. The caller frees out in either
- * case. Returns 0 or -ENOMEM.
+ * Makes rows for CPUs, for the tasks that ran most, and for the others. The caller frees out in
+ * either case. Returns 0 or -ENOMEM.
  */
 int chart__draw(struct chart *c, u64 end_ns, struct timechart *out);
 

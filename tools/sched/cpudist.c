@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * cpudist: time slices on a CPU, or absences from it. The measurement is bpf/sched/cpudist.bpf.c.
+ * cpudist: time slices on a CPU, or periods off it. The measurement is bpf/sched/cpudist.bpf.c.
  */
 #include <string.h>
 
@@ -58,7 +58,7 @@ static int report(struct measurement *m, struct report *r)
 	return measure__report(&m->measure, m, r);
 }
 
-/* Loads the programs and the state of one direction only. */
+/* Loads only the programs and the state of one direction. */
 static int choose_direction(struct cpudist *c, struct measurement *m)
 {
 	struct cpudist_bpf *bpf = c->bpf;

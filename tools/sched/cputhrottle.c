@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* cputhrottle: cgroups throttled by their CPU quota, by the kernel's counters (cpu.stat). */
+/* cputhrottle: cgroups throttled by their CPU quota, from the kernel's counters (cpu.stat). */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "tools.h"
 
 struct cputhrottle {
-	bool all;                       /* also cgroups without a quota, or never throttled */
+	bool all;                       /* also show cgroups without a quota, and cgroups that were never throttled */
 	bool ended;                     /* the counters have been read for the last time */
 	struct cpu_stats before, now;
 };
@@ -22,13 +22,13 @@ struct cputhrottle {
  * --- the report --------------------------------------------------------------------------------
  */
 
-/* The change since the last report; for a cgroup created in the interval, all of it. */
+/* The change since the last report. A cgroup created in the interval counts as a whole. */
 static struct cpu_stat since(const struct cputhrottle *t, const struct cpu_stat *now)
 {
 	const struct cpu_stat *before = cpu_stats__find(&t->before, now->id);
 	struct cpu_stat s = *now;
 
-	/* The counters of a reused inode number begin at 0. */
+	/* The counters of a reused inode number start at 0. */
 	if (before && before->periods <= s.periods && before->throttled <= s.throttled &&
 	    before->throttled_ns <= s.throttled_ns) {
 		s.periods -= before->periods;
@@ -64,7 +64,10 @@ static int add_row(struct report *r, const struct cpu_stat *s)
 	return report__end_row(r, &row, err);
 }
 
-/* Intervals are added up later: their periods have to be those of all of the run, or the percentage is too high. */
+/*
+ * Intervals may be added up later. Their periods must then sum to those of the whole run, otherwise the percentage is
+ * too high.
+ */
 static bool is_shown(const struct cputhrottle *t, const struct cli *cli, const struct cpu_stat *s)
 {
 	return s->throttled || s->throttled_ns || (s->quota_us && (t->all || (cli->interval_ns && s->periods)));
@@ -138,7 +141,7 @@ static int arm(struct measurement *m)
 	return cpu_stats__read(&t->before);
 }
 
-/* In a run of several, reports follow each other, but all measurements end at one instant. */
+/* In `tally run`, reports follow one another, but all measurements end at the same time. */
 static void disarm(struct measurement *m)
 {
 	struct cputhrottle *t = m->own;

@@ -169,7 +169,9 @@ static int read_head(struct switches_file_head *head, FILE *file, const char **w
 	return 0;
 }
 
-/* Any name and any time is fine: they are only shown. CPUs become columns. */
+/*
+ * Any name and any time is acceptable, since both are only shown. CPU numbers are checked, because CPUs become columns.
+ */
 static bool is_sound(const struct switches_file_text *text, const struct switches_record *r)
 {
 	bool named = r->kind == SWITCHES_SWITCH ? r->stack <= text->stacks.n :
@@ -190,7 +192,7 @@ static int read_text(char **text, __u16 size, FILE *file)
 	return fread(*text, size, 1, file);
 }
 
-/* Returns the same; -EBADMSG: damaged. */
+/* Returns the same as read_text(), or -EBADMSG if the file is damaged. */
 static int read_frame(struct report_frame *frame, FILE *file)
 {
 	struct switches_file_frame head;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Records in a file, to be read later, possibly on another machine: a head, the records in order of
- * arrival, and a trailer with the numbers of records and of losses. The byte order is that of the
- * writing machine; files of the other byte order are rejected. Stacks are saved by name, so that
- * they can be read with other kernels and programs: each one once, before the first record that
- * uses it.
+ * Records in a file, which may be read later on another machine. The file consists of a head, the
+ * records in order of arrival, and a trailer with the numbers of records and losses. The byte order
+ * is that of the writing machine; files of the other byte order are rejected. Stacks are saved with
+ * names, so that the file can be read where kernels and programs differ. Each stack is saved once,
+ * before the first record that uses it.
  *
  * Files are untrusted input.
  */
@@ -18,7 +18,7 @@
 #include "bpf/lib/switches.h"
 
 #define SWITCHES_FILE_MAGIC "tallysw\n"
-#define SWITCHES_FILE_VERSION 2         /* version 1, without stacks, can be read, too */
+#define SWITCHES_FILE_VERSION 2         /* version 1, which has no stacks, can also be read */
 #define SWITCHES_FILE_ORDER 0x01020304
 
 struct switches_file_head {
@@ -37,14 +37,14 @@ struct switches_file_head {
 _Static_assert(sizeof(struct switches_file_head) == 128, "no hidden padding");
 
 /*
- * The kind of the trailer: its off_ns is the number of records, its wait_ns the number of 64-bit
+ * The kind of the trailer. Its off_ns is the number of records. Its wait_ns is the number of 64-bit
  * counters that follow: losses by reason (enum loss_reason, to which later versions only append).
  */
 #define SWITCHES_FILE_END 0xffff
 
 /*
- * The kind of a stack, which has the next number. Its off_ns is the number of frames that follow,
- * innermost first, each followed by its texts.
+ * The kind of a stack. Stacks are numbered in order. Its off_ns is the number of frames that
+ * follow, innermost first, each followed by its texts.
  */
 #define SWITCHES_FILE_STACK 0xfffe
 #define SWITCHES_FILE_FRAMES (2 * STACK_MOST_DEPTH + 4) /* limit, including notes */
@@ -52,7 +52,7 @@ _Static_assert(sizeof(struct switches_file_head) == 128, "no hidden padding");
 struct switches_file_frame {
 	__u64 offset;
 	__u16 kind;             /* enum frame_kind */
-	__u16 name, module;     /* lengths, without a terminator; 0: none */
+	__u16 name, module;     /* lengths, without a terminator; 0 if there is none */
 	__u16 unused;           /* 0 */
 };
 
@@ -64,7 +64,7 @@ _Static_assert(sizeof(struct switches_file_frame) == 16, "no hidden padding");
 struct switches_file;
 
 /*
- * Creates a file of mode 0600, which replaces path (report/replace.h) with its first record, or at
+ * Creates a file with mode 0600, which replaces path (report/replace.h) at its first record, or at
  * the end. The caller fills in the head, except for the members that describe the format. Returns 0
  * or a negative errno.
  */
@@ -75,8 +75,8 @@ int MUST_CHECK switches_file__create(struct switches_file **f, const char *path,
 int switches_file__add(struct switches_file *f, const struct switches_record *r);
 
 /*
- * Adds a stack, which later records may refer to by its number. Returns 0 or the errno of the
- * write.
+ * Adds a stack, which later records may refer to by its number. Returns 0 or the negative errno of
+ * the write.
  */
 int switches_file__add_stack(struct switches_file *f, const struct call_stack *stack);
 
@@ -92,15 +92,15 @@ void switches_file__close(struct switches_file *f);
 struct switches_file_text {
 	struct switches_file_head head; /* checked */
 	u64 records;
-	struct call_stacks stacks;      /* stacks of the records so far */
+	struct call_stacks stacks;      /* stacks of the records read so far */
 	struct loss_counters counters;  /* losses; other counters are not in the file */
-	bool whole;                     /* false: no trailer, because the writer was killed */
+	bool whole;                     /* false if there is no trailer, because the writer was killed */
 };
 
 /*
  * Reads a regular file and calls begin() with its head, then take() with each record; a nonzero
- * result of either ends it. Returns 0 or a negative errno; for -EBADMSG *why is the reason, else
- * NULL. The caller frees text in either case.
+ * result of either function ends the reading. Returns 0 or a negative errno. For -EBADMSG, *why is
+ * the reason, otherwise NULL. The caller frees text in either case.
  */
 int switches_file__read(struct switches_file_text *text, const char *path,
 			int (*begin)(void *context, const struct switches_file_head *head),

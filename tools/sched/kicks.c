@@ -26,7 +26,7 @@ static int open_cpu(struct kicks *k, int map_fd, int cpu)
 
 	each->fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	if (each->fd < 0)
-		return errno == ENODEV || errno == ENXIO ? 0 : -errno;  /* offline */
+		return errno == ENODEV || errno == ENXIO ? 0 : -errno;  /* the CPU is offline */
 	/* Mapped read-only, so the kernel overwrites old records and never waits for a reader. */
 	each->buffer = mmap(NULL, k->buffer_size, PROT_READ, MAP_SHARED, each->fd, 0);
 	if (each->buffer == MAP_FAILED) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Lets a BPF program raise an interrupt on its own CPU: output to a perf event that wakes its
- * readers with each record makes the kernel queue an irq_work. Nobody reads these events; their
- * buffers overwrite themselves.
+ * readers with each record makes the kernel queue an irq_work. No process reads these events, and
+ * their buffers overwrite old records.
  */
 #ifndef TALLY_STACK_KICKS_H
 #define TALLY_STACK_KICKS_H
@@ -14,7 +14,7 @@ struct kick_cpu {
 	void *buffer;
 };
 
-/* All zero: no events. */
+/* A zeroed struct has no events. */
 struct kicks {
 	struct kick_cpu *cpu;
 	size_t n;

@@ -23,8 +23,8 @@ SKELETON(migrations);
 /* Keys of our own options; those of user/cli are below. */
 
 /*
- * A map element has a key, a source and a target CPU, and the CPU that moved the task. The room is
- * for this many combinations per key; most keys have fewer.
+ * A map element has a key, a source CPU, a target CPU, and the CPU that moved the task. Provides
+ * space for this many combinations per key; most keys have fewer.
  */
 #define WAYS_PER_KEY 4
 #define CPUS_PER_KEY 8
@@ -39,7 +39,7 @@ struct migrations {
 	struct move_columns columns;    /* for --matrix */
 };
 
-/* Checks --by and --format of the table and the matrix. */
+/* Checks --by and --format for the table and the matrix. */
 static int check_ways(struct migrations *m, struct cli *cli)
 {
 	char bad[32];
@@ -77,7 +77,7 @@ static int check(void *context, struct cli *cli)
 
 /* --- the report -------------------------------------------------------------------------------- */
 
-/* The change since the last call; the snapshot becomes the next "before". */
+/* Computes the change since the last call. The snapshot becomes the next `before`. */
 static int difference(struct migrations *m, struct counts *counts, struct loss_counters *losses)
 {
 	struct counts now = {};
@@ -145,7 +145,7 @@ static int report(struct measurement *measurement, struct report *r)
 
 /* --- the hooks --------------------------------------------------------------------------------- */
 
-/* Creates either the map of moves or those of stacks: the program's other branch is dead code. */
+/* Creates either the map of moves or the maps of stacks. The program's other branch is dead code. */
 static int configure_stacks(struct migrations *m, struct measurement *measurement)
 {
 	const struct cli *cli = measurement->cli;
@@ -158,8 +158,8 @@ static int configure_stacks(struct migrations *m, struct measurement *measuremen
 }
 
 /*
- * The slots stay: the stack walk is a global function, which the verifier checks even if it is not
- * called.
+ * The slots remain, because the stack walk is a global function, which the verifier checks even if
+ * it is not called.
  */
 static int leave_out_stacks(const struct migrations *m)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Moves of tasks between CPUs, as bpf/sched/migrations.bpf.c counts them: a struct count for each
- * pair of CPUs, whose place is the source CPU, and whose row is the target CPU. Snapshots are
+ * pair of CPUs, with the source CPU as its place and the target CPU as its row. Snapshots are
  * cumulative (agg/counts.h). Functions return 0 or a negative errno, unless stated otherwise.
  */
 #ifndef TALLY_SCHED_MOVES_H
@@ -11,13 +11,13 @@
 #include "report/report.h"
 #include "run/measurement.h"
 
-/* Reads a settled snapshot; empty on errors. */
+/* Reads a settled snapshot, which is empty after an error. */
 int moves__read(struct counts *counts, int map_fd, volatile u32 *generation, bool *anew);
 
-/* All moves together. */
+/* The sum of all moves. */
 u64 moves__sum(const struct counts *c);
 
-/* Adds a row for each key and pair of CPUs, most frequent first (sorts c), up to --top. */
+/* Adds a row for each key and pair of CPUs, most frequent first, up to --top. Sorts c. */
 int moves__table(struct report *r, const struct measurement *m, struct counts *c);
 
 /* The columns of a matrix: the CPUs that were online at the start. */
@@ -31,7 +31,7 @@ struct move_columns {
 int moves__take_columns(struct move_columns *m);
 void moves__free_columns(struct move_columns *m);
 
-/* Adds a row for each CPU that tasks left; c must be settled, without keys. */
+/* Adds a row for each CPU that tasks left. c must be settled, and have no keys. */
 int moves__matrix(struct report *r, const struct move_columns *m, const struct counts *c);
 
 #endif /* TALLY_SCHED_MOVES_H */

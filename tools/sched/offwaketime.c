@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* offwaketime: blocked time by the stacks of both tasks, blocked and waker (sched/blocked.h). */
+/* offwaketime: blocked time by the stacks of both the blocked task and its waker (sched/blocked.h). */
 #include "sched/blocked.h"
 #include "tools.h"
 

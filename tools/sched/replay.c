@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* replay: runs a recorded schedule again, as a load. See tools/sched/schedule.h and replaying.h. */
+/* replay: repeats a recorded schedule as a load. See tools/sched/schedule.h and replaying.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,7 +105,7 @@ static int choose(struct replay_tool *t)
 		const struct task_totals *id = &s->ids.task[i];
 		struct schedule_task *task = &s->task[i];
 
-		/* Tasks that never ran are known only as wakers: they were out of scope. */
+		/* Tasks that never ran are known only as wakers, because they were out of scope. */
 		task->left_out = !task->run_ns || !has_pid(t, id->pid) ||
 				 (t->comm && !scope_glob__matches(&glob, id->comm));
 		n += !task->left_out;

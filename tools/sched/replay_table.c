@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "sched/replay_table.h"
 
-/* The two halves of a row: recorded and replayed. */
+/* The two halves of a row: recorded and replayed figures. */
 struct pair {
 	struct replayed was, is;
 };
@@ -58,7 +58,7 @@ static int add_task(struct report *r, const struct task_totals *id, const struct
 	return report__end_row(r, &row, err);
 }
 
-/* For text output; programs can add up rows, and would have to skip this one. */
+/* Only for text output: programs can add up the rows themselves, and would have to skip this one. */
 static int add_total(struct report *r, const struct pair *total)
 {
 	struct report_row row = { .is_total = true };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The result of a replay, next to the recording. */
+/* The results of a replay, beside those of the recording. */
 #ifndef TALLY_SCHED_REPLAY_TABLE_H
 #define TALLY_SCHED_REPLAY_TABLE_H
 
@@ -9,7 +9,7 @@
 
 /*
  * Adds a row for each task that is not left out, longest run time first, up to --top, and in text
- * output a total. replayed: from replay__run(). Returns 0 or -ENOMEM.
+ * output a total. replayed: results of replay__run(). Returns 0 or -ENOMEM.
  */
 int replay_table__fill(struct report *r, const struct schedule *s, const struct replayed *replayed,
 		       const struct cli *cli);

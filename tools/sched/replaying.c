@@ -14,7 +14,7 @@
 
 #define STACK_BYTES (64 << 10)
 #define CALIBRATE_ROUNDS (1 << 20)
-/* Interval of clock reads while a task computes. */
+/* Interval between reads of the clock while a task computes. */
 #define LOOK_NS 20000
 
 struct replay {
@@ -51,7 +51,7 @@ static double calibrate(void)
 	u64 best = UINT64_MAX, began, took;
 	int i;
 
-	/* The fastest of several runs was not interrupted. */
+	/* Takes the fastest of several runs, which was not interrupted. */
 	for (i = 0; i < 5; i++) {
 		began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		compute(CALIBRATE_ROUNDS);
@@ -62,7 +62,7 @@ static double calibrate(void)
 	return (double)CALIBRATE_ROUNDS / (best ?: 1);
 }
 
-/* Computes until the CPU time of this thread reaches cpu_ns, which includes its other work. */
+/* Computes until the CPU time of this thread, including its other work, reaches cpu_ns. */
 static void run_until(const struct replay *r, u64 cpu_ns)
 {
 	u64 now, left;
@@ -81,7 +81,7 @@ static void sleep_until(u64 moment_ns)
 		;
 }
 
-/* If one of the two tasks is left out, a wait becomes a sleep, and a wakeup nothing. */
+/* If one of the two tasks is left out, a wait becomes a sleep, and a wakeup is skipped. */
 static bool is_played(const struct schedule *s, const struct step *step)
 {
 	const struct wake *w = &s->wake[step->wake];
@@ -115,7 +115,7 @@ static void play(struct player *p, u64 base_ns)
 			sem_post(&p->replay->player[s->wake[step->wake].to].wakeups);
 			p->done.wakeups++;
 		} else if (step->kind != STEP_WAKE) {
-			/* The first sleep counts from the common begin. */
+			/* The first sleep starts at the common start. */
 			sleep_until((i ? monotonic_ns() : p->replay->begin_ns) + step->ns);
 		}
 	}
@@ -139,7 +139,7 @@ static void *thread(void *arg)
 	struct replay *r = p->replay;
 	u64 cpu, before;
 
-	/* By default the kernel may extend sleeps by 50 us. */
+	/* By default, the kernel may extend sleeps by 50 us. */
 	prctl(PR_SET_TIMERSLACK, 1);
 	prctl(PR_SET_NAME, r->schedule->ids.task[p->task].comm);
 	pthread_mutex_lock(&r->gate);
@@ -197,7 +197,7 @@ int replay__run(const struct schedule *s, struct replayed *out)
 	pthread_mutex_lock(&r.gate);
 	err = start_all(&r, &started);
 	r.give_up = err;
-	/* All threads have passed the gate before begin_ns. */
+	/* All threads must have passed the gate before begin_ns. */
 	r.begin_ns = monotonic_ns() + REPLAY_AHEAD_NS + started * REPLAY_AHEAD_EACH_NS;
 	pthread_mutex_unlock(&r.gate);
 	for (i = 0; i < started; i++) {

@@ -9,7 +9,8 @@
 #include "sched/schedule.h"
 
 /*
- * All threads begin at one moment: this long after their creation, plus a little for each thread.
+ * All threads start at the same time: this long after their creation, plus a little for each
+ * thread.
  */
 #define REPLAY_AHEAD_NS (20 * NSEC_PER_MSEC)
 #define REPLAY_AHEAD_EACH_NS 20000
@@ -22,16 +23,16 @@ struct replayed {
 	u64 run_ns;             /* CLOCK_THREAD_CPUTIME_ID */
 	u64 switches;           /* getrusage(RUSAGE_THREAD) */
 	u64 wakeups;            /* of other tasks */
-	u64 end_ns;             /* since the common begin */
+	u64 end_ns;             /* since the common start */
 };
 
 /*
- * Does all steps of all tasks that are not left out; out has an element for each task of the
- * schedule. Returns 0, or a negative errno (-EAGAIN: too many threads for the system).
+ * Does all steps of all tasks that are not left out. out has an element for each task of the
+ * schedule. Returns 0 or a negative errno, -EAGAIN if there are too many threads for the system.
  */
 int replay__run(const struct schedule *s, struct replayed *out);
 
-/* The number of wakeups by a task that a replay repeats: among tasks that are not left out. */
+/* The number of wakeups by a task that a replay repeats: those between tasks that are not left out. */
 u64 replay__wakeups(const struct schedule *s, size_t task);
 
 #endif /* TALLY_SCHED_REPLAY_H */

@@ -24,7 +24,7 @@ SKELETON(runqlen);
 
 struct runqlen {
 	bool by_cpu;
-	int key;                /* of --by, which has one */
+	int key;                /* the key of --by, which accepts only one */
 	enum { CLASS_ALL, CLASS_FAIR } class;
 	const char *cpus;       /* -C */
 	char source[160], told[512];
@@ -35,7 +35,10 @@ struct runqlen {
 
 /* --- options ----------------------------------------------------------------------------------- */
 
-/* Reads the samples that the program has taken on each CPU. To be freed; NULL: not read. */
+/*
+ * Reads the samples that the program has taken on each CPU. The caller frees the result, which is NULL if they could
+ * not be read.
+ */
 static struct sampler_seen *read_seen(const struct runqlen *rl, const struct measurement *m)
 {
 	struct runqlen_samples *samples = calloc(m->run->host.cpus_possible, sizeof(*samples));
@@ -58,7 +61,7 @@ static struct sampler_seen *read_seen(const struct runqlen *rl, const struct mea
 /* A CPU skips samples if it is stopped (by its hypervisor, with interrupts off) or throttled. */
 static int count_missed(struct runqlen *rl, const struct measurement *m, u64 *missed)
 {
-	/* Reads the time first: samples due by then have been taken when the map is read. */
+	/* Reads the time first: all samples due by then have been taken when the map is read. */
 	u64 due = sampler__due(&rl->sampler);
 	struct sampler_seen *seen = read_seen(rl, m);
 	int err = seen ? sampler__missed(&rl->sampler, due, seen, missed) : -ENOMEM;
@@ -91,7 +94,7 @@ static int watch(struct measurement *m)
 	return hotplug__follow(&rl->hotplug, change_cpu, m);
 }
 
-/* The timer need not wake an idle CPU, and nothing waits there: a sample that was due then is a 0. */
+/* The timer need not wake an idle CPU. No task waits there, so a sample that was due in that time is a 0. */
 static int add_idle(struct runqlen *rl, const struct measurement *m, struct hist_set *lengths, u64 *missed)
 {
 	struct task_key key = {};
@@ -189,7 +192,7 @@ static void init(void *own)
 	rl->sampler.idle_counts = true;
 }
 
-/* Run queues do not belong to tasks: a command only sets the duration. */
+/* Run queues do not belong to tasks. A command only sets the duration. */
 static int check(void *own, struct cli *cli)
 {
 	struct runqlen *rl = own;

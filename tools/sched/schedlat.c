@@ -24,7 +24,7 @@ SKELETON(schedlat);
 
 struct schedlat {
 	int source;             /* enum wait_source or WAIT_SOURCE_AUTO */
-	bool totals;            /* --totals: no program at switches (bpf/sched/totals.bpf.h) */
+	bool totals;            /* --totals: no program runs at switches (bpf/sched/totals.bpf.h) */
 	struct schedlat_bpf *bpf;
 };
 
@@ -76,7 +76,7 @@ static int report(struct measurement *m, struct report *r)
  * --- the hooks ---------------------------------------------------------------------------------
  */
 
-/* Loads the programs of totals, or those at switches; waits.c chooses between its sources. */
+/* Loads either the programs of --totals or those at switches, for which waits.c chooses the source. */
 static void choose_programs(struct schedlat *s, const struct host *host)
 {
 	bool dozing = s->totals && host->version >= KERNEL_VERSION(6, 12, 0);
@@ -107,7 +107,7 @@ static int configure(struct measurement *m, enum wait_source source)
 	return err ?: task_state__leave_out(m->obj, s->totals ? "slice_states" : "totals_states");
 }
 
-/* -ENOTSUP: this kernel cannot, and switches are looked at instead. */
+/* -ENOTSUP: this kernel lacks support, so switches are traced instead. */
 static int load_totals(struct measurement *m)
 {
 	struct schedlat *s = m->own;
@@ -137,8 +137,8 @@ static int load(struct measurement *m)
 }
 
 /*
- * Where the CPU matters, current slices are left out: an iterator runs on any CPU, so it cannot
- * tell the CPU of a slice.
+ * If the CPU is a key or in the scope, current slices are left out: an iterator runs on any CPU, so
+ * it does not know the CPU of a slice.
  */
 static void prepare_running(struct schedlat *s, struct measurement *m)
 {
@@ -161,7 +161,7 @@ static int attach(struct measurement *m)
 	return 0;
 }
 
-/* Totals count from here on. */
+/* Totals are counted from here on. */
 static int arm(struct measurement *m)
 {
 	struct schedlat *s = m->own;
@@ -174,7 +174,7 @@ static int arm(struct measurement *m)
 	return 0;
 }
 
-/* A visit that fails is tried again at the report. */
+/* If a visit fails, it is tried again at the report. */
 static void disarm(struct measurement *m)
 {
 	struct schedlat *s = m->own;

@@ -15,7 +15,7 @@
 #define STRANGER "-"
 
 struct schedmap {
-	struct session session;         /* first: hooks cast the session to this type */
+	struct session session;         /* first member: hooks cast the session to this type */
 	struct timeline timeline;
 	struct tasks tasks;
 	char (*cell)[TIMELINE_CELL];    /* one for each CPU */
@@ -34,7 +34,8 @@ static void begin(struct session *s, struct writer *w, u32 cpus, u64 to_wall_clo
 }
 
 /*
- * A column for each CPU. A CPU that came online later adds its column, and those of lower numbers.
+ * Makes a column for each CPU. A CPU that came online later adds its own column, and those of CPUs
+ * with lower numbers.
  */
 static int make_cells(struct schedmap *m, u32 cpu)
 {

@@ -7,11 +7,11 @@
 #include "base/array.h"
 
 /*
- * A task that goes to sleep can be woken before it has left its CPU: a wakeup this shortly before
- * ends the absence, if no other one follows.
+ * A task that goes to sleep can be woken before it has left its CPU. A wakeup this shortly before
+ * the departure ends the absence, unless another one follows.
  */
 #define EARLY_NS 20000
-/* A limit: files may contain any number. */
+/* A limit, since files may contain any number. */
 #define MOST_CPUS 65536
 
 /* Returns the task, valid until the next call, or NULL without memory. */
@@ -50,7 +50,7 @@ static u64 difference(u64 later, u64 earlier)
  * --- a slice that ends -------------------------------------------------------------------------
  */
 
-/* The time slept before this slice. Waits for a CPU are excluded: the replay has its own. */
+/* The time slept before this slice. Waits for a CPU are excluded, because the replay has its own. */
 static u64 sleep_before(const struct schedule *s, const struct schedule_task *t,
 			const struct switches_record *r, u64 began_ns)
 {
@@ -73,7 +73,7 @@ static int add_off(struct schedule *s, struct schedule_task *t, u64 sleep_ns)
 	return add_step(t, STEP_WAIT, sleep_ns, wake - 1);
 }
 
-/* r: the record that ends it; NULL: the recording ends. */
+/* r: the record that ends the slice, or NULL if the recording ends. */
 static int end_slice(struct schedule *s, struct schedule_task *t, const struct switches_record *r)
 {
 	u64 end_ns = r ? r->time_ns : s->last_ns, most = difference(end_ns, s->first_ns);
@@ -136,13 +136,13 @@ static int come(struct schedule *s, const struct switches_record *r)
 
 	if (!t)
 		return -ENOMEM;
-	/* On a CPU already: the kernel skipped the program when it left. */
+	/* The task is already on a CPU: the kernel skipped the program when the task left. */
 	if (t->known && t->on)
 		return 0;
 	t->known = t->on = t->came_seen = true;
 	t->came_ns = r->time_ns;
 	/*
-	 * If its slice began unseen, the tasks it woke in that slice were woken before this
+	 * If the slice began unseen, the tasks that were woken in it were woken before this
 	 * arrival.
 	 */
 	t->came_waker = t->npending ? 0 : t->waker;
@@ -151,16 +151,16 @@ static int come(struct schedule *s, const struct switches_record *r)
 	return 0;
 }
 
-/* Returns the entry of the CPU in on_cpu, added if missing. NULL: no memory, or not a CPU. */
+/* Returns the entry of the CPU in on_cpu, which is added if missing, or NULL if there is no memory, or no such CPU. */
 static u32 *place_on(struct schedule *s, u32 cpu)
 {
 	return cpu >= MOST_CPUS || ARRAY_REACH(s->on_cpu, s->cpus_room, cpu + 1) ? NULL : &s->on_cpu[cpu];
 }
 
 /*
- * Called before a switch is processed: if another task than the leaving one came to that CPU last,
- * it has left unseen. Its time there is unknown, except from the kernel's accounting at its next
- * departure.
+ * Called before a switch is processed: if the last task that arrived on this CPU is not the leaving
+ * one, its departure was not seen. Its time there is unknown, except from the kernel's accounting
+ * at its next departure.
  */
 static int note_hidden(struct schedule *s, const struct switches_record *r)
 {
@@ -187,7 +187,7 @@ static void note_arrival(struct schedule *s, const struct switches_record *r)
 		*place = t - s->task + 1;
 }
 
-/* Ignores a waker known to be off its CPU: some switch was not seen. */
+/* Ignores a waker that is known to be off its CPU, because some switch was not seen. */
 static int add_wakeup(struct schedule *s, const struct switches_record *r)
 {
 	struct schedule_task *from = task_of(s, &r->other), *to;

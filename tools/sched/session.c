@@ -95,7 +95,7 @@ static int take_stacked(struct session *s, const struct switches_stacked *stacke
 	bool is_new;
 	int err = callers__number(&s->callers, &stacked->stack, &r.stack, &is_new);
 
-	/* Before the next line: a file has each stack under the number that it was given. */
+	/* Must precede the record: a file contains each stack under the number assigned to it. */
 	if (!err && is_new && s->file && !s->file_full)
 		err = switches_file__add_stack(s->file,
 					       call_stacks__find(&s->callers.all, r.stack));
@@ -327,7 +327,7 @@ int session__read_worst(struct session *s, struct worst *w)
 {
 	int err;
 
-	/* First, so that no wait is missed: a task that leaves in between is found twice. */
+	/* Runs first, so that no wait is missed. A task that leaves in between is found twice. */
 	err = read_running(s, w) ?: stop_programs(s);
 	if (!err)
 		err = worst__read(w, bpf_map__fd(s->bpf->maps.worst), s->worst);

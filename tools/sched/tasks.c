@@ -35,7 +35,7 @@ static u32 *find(const struct tasks *t, u32 pid, u32 tid)
 	return &t->slot[i];
 }
 
-/* Makes room for one more task; there are twice as many slots as tasks. */
+/* Makes space for one more task. There are at least twice as many slots as tasks. */
 static int grow(struct tasks *t)
 {
 	size_t i;

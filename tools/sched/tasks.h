@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The tasks of the records, by id, with their totals: CPU time, waits, and their two letters on the
- * map. Idle tasks are not included.
+ * The tasks that occur in records, by id, with their totals: CPU time, waits, and their two-letter
+ * codes on the map. Idle tasks are not included.
  */
 #ifndef TALLY_SCHED_TASKS_H
 #define TALLY_SCHED_TASKS_H
@@ -14,12 +14,12 @@
 
 struct task_totals {
 	u32 pid, tid;
-	char comm[sizeof(((struct switches_task *)0)->comm) + 1];       /* the last one seen */
-	char code[TASK_CODE_SPACE];     /* empty: none yet */
-	u64 slices;                     /* times it left a CPU */
-	u64 timed;                      /* slices of known length: the next members cover these */
+	char comm[sizeof(((struct switches_task *)0)->comm) + 1];       /* name in the last record */
+	char code[TASK_CODE_SPACE];     /* empty if none was assigned yet */
+	u64 slices;                     /* number of times it left a CPU */
+	u64 timed;                      /* number of slices of known length, which the next members cover */
 	u64 run_ns, run_min_ns, run_max_ns;
-	u64 waits;                      /* waits of known length: the next members cover these */
+	u64 waits;                      /* number of waits of known length, which the next members cover */
 	u64 wait_ns, wait_max_ns;
 	u64 migrations;
 };
@@ -39,8 +39,9 @@ struct task_totals *tasks__get(struct tasks *t, const struct switches_task *whic
 int tasks__add(struct tasks *t, const struct switches_record *r);
 
 /*
- * Assigns a code to a task that has none: a capital, and a digit or letter. Returns whether it is
- * new. After 1612 codes, the first ones are reused, and taken from the tasks that had them.
+ * Assigns a code to a task that has none: a capital letter, and a digit or letter. Returns whether
+ * the code is new. After 1612 codes, the first ones are reused, and removed from the tasks that had
+ * them.
  */
 bool tasks__give_code(struct tasks *t, struct task_totals *task);
 

@@ -24,13 +24,13 @@ SKELETON(timechart);
 
 #define DEFAULT_TOP 15
 #define MOST_TOP 200            /* rows that fit into a file of 1 MB */
-#define FIRST_WIDTH_NS NSEC_PER_MSEC    /* of slots, if the duration is unknown */
-/* Begin and end are set this long in advance: no program runs that long. */
+#define FIRST_WIDTH_NS NSEC_PER_MSEC    /* width of slots if the duration is unknown */
+/* Begin and end are set this long in advance, since no program runs that long. */
 #define AHEAD_NS (2 * NSEC_PER_MSEC)
 
 struct timechart_tool {
 	int format;             /* enum report_format; -1: not given */
-	u32 width;              /* columns of a line */
+	u32 width;              /* number of columns of a line */
 	struct timechart_bpf *bpf;
 	struct bpf_link *stretches;
 	struct ring *ring;
@@ -52,7 +52,7 @@ static int parse_format(void *own, char *arg)
 	return -EINVAL;
 }
 
-/* A chart covers the whole run: an interval alone sets its duration. */
+/* A chart covers the whole run, so an interval alone sets the duration. */
 static int check(void *context, struct cli *cli)
 {
 	struct timechart_tool *t = context;
@@ -109,7 +109,7 @@ static int watch(struct measurement *m)
 	return ring__drain(t->ring);
 }
 
-/* Sleeps until a moment in the future. */
+/* Sleeps until the given time. */
 static void sleep_until(u64 moment_ns)
 {
 	const struct timespec ts = own_monotonic(moment_ns);
@@ -118,7 +118,7 @@ static void sleep_until(u64 moment_ns)
 		;
 }
 
-/* Takes what existing tasks have done since their last record. */
+/* Takes the time that existing tasks have spent since their last record. */
 static int take_stretches(struct timechart_tool *t, int fd)
 {
 	struct timechart_record records[64];
@@ -282,10 +282,10 @@ static int open_skeleton(struct measurement *m)
 	return err;
 }
 
-/* The gate opens a little before the chart begins, so that the tasks running then are known. */
+/* The gate opens shortly before the chart begins, so that the tasks running at that time are known. */
 static int begin(struct timechart_tool *t, struct measurement *m)
 {
-	/* Timers are late. */
+	/* Allows for late timers. */
 	u64 width = (m->cli->duration_ns + m->cli->duration_ns / 64 + 2 * AHEAD_NS) /
 		    CHART_SLOTS;
 	u64 begin_ns = monotonic_ns() + AHEAD_NS;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* timehist: switch by switch, the task on a CPU and what preceded. See bpf/sched/timehist.bpf.c. */
+/* timehist: each switch, with the task on a CPU and what preceded it. See bpf/sched/timehist.bpf.c. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +12,12 @@
 #include "tools.h"
 
 struct timehist {
-	struct session session;         /* first: hooks cast the session to this type */
+	struct session session;         /* first member: hooks cast the session to this type */
 	struct timeline timeline;
 	struct tasks tasks;
-	bool migrations;                /* shown as lines; the summary always has them */
+	bool migrations;                /* show migrations as lines; the summary always includes them */
 	bool summary, lines;
-	u64 events;                     /* lines since the last report */
+	u64 events;                     /* number of lines since the last report */
 };
 
 /*
@@ -135,7 +135,7 @@ static int add_totals(struct report_row *row, const struct task_totals *t)
 	return err ?: report_row__add_sum(row, "migrations", t->migrations, FIELD_NUMBER);
 }
 
-/* Covers the interval: the next one begins empty. */
+/* The summary covers one interval, so the next one starts empty. */
 static int report_summary(struct timehist *h, struct report *r)
 {
 	static const struct task_totals none;
@@ -248,7 +248,7 @@ static int report(struct session *s, struct report *r)
  * --- the hooks ---------------------------------------------------------------------------------
  */
 
-/* Whether an option about lines or about a summary was given. */
+/* Whether an option for lines or for a summary was given. */
 static bool is_about_more(const struct timehist *h, const struct cli *cli)
 {
 	return h->summary || h->session.wakeups || h->migrations || h->timeline.picture ||

@@ -74,7 +74,7 @@ bool waits__has_accounting(void)
 	return count && strtoull(count + 1, NULL, 10) > 0;
 }
 
-/* Whether the source is available. On 5.10 the accounting may be off (nodelayacct). */
+/* Whether the source is available. On 5.10, the accounting may be off (nodelayacct). */
 static bool is_here(enum wait_source source)
 {
 	if (source != WAIT_ACCOUNTING || waits__has_accounting())
@@ -98,7 +98,7 @@ static int prepare(struct bpf_object *obj, const struct host *host, int source)
 	static const struct {
 		const char *name;
 		int source;             /* enum wait_source */
-		u32 from;               /* kernel version */
+		u32 from;               /* first kernel version */
 	} programs[] = {
 		{ "on_switch_accounting", WAIT_ACCOUNTING, 0 },
 		{ "on_migrate_dozing", WAIT_ACCOUNTING, KERNEL_VERSION(6, 12, 0) },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The loader's half of bpf/sched/wait.bpf.h: selects one of its two sources of wait times, and sets
- * up the states of tasks from before the run.
+ * The loader's half of bpf/sched/wait.bpf.h: selects one of its two sources of wait times, and
+ * initializes the states of tasks that existed before the run.
  */
 #ifndef TALLY_RUN_WAITS_H
 #define TALLY_RUN_WAITS_H
@@ -25,7 +25,7 @@ enum wait_source {
 struct wait_source_text {
 	const char *name;       /* for --source */
 	const char *text;       /* for the report's header */
-	const char *caveat;     /* or NULL */
+	const char *caveat;     /* may be NULL */
 };
 extern const struct wait_source_text wait_sources[WAIT_SOURCES];
 
@@ -35,7 +35,7 @@ extern const struct option_row wait_source_rows[];
 /* Fills in the source and caveat of a report. */
 void waits__describe(enum wait_source source, struct report *r);
 
-/* Does the scheduler keep its accounting (CONFIG_SCHED_INFO, and not off)? */
+/* Whether the scheduler keeps its accounting (CONFIG_SCHED_INFO, and not switched off). */
 bool waits__has_accounting(void);
 
 /* For a tool without other state: m->own is a struct waits, and its spec has WAITS_HOOKS. */
@@ -50,15 +50,17 @@ int waits__open_and_load(struct measurement *m);
 	.own_size = sizeof(struct waits), .init = waits__init, .load = waits__open_and_load
 
 /*
- * Serves as a measurement's load(), with the requested source, or the first one available; sets
- * *source to it. For each try it opens the spec's skeleton anew, calls configure(), if any, for the
- * tool's own settings, and loads the programs of wait.bpf.h for that source. Sets m->source.
+ * Serves as a measurement's load(). Sets *source to the requested source, or to the first one
+ * available. For each attempt, it opens the spec's skeleton again, calls configure(), if any, for
+ * the tool's own settings, and loads the programs of wait.bpf.h for that source. Sets m->source.
  * Reports errors. Returns 0 or a negative errno.
  */
 int waits__load(struct measurement *m, int *source,
 		int (*configure)(struct measurement *m, enum wait_source source));
 
-/* The same without any of its programs, for a tool that does not time waits now. Does not report errors. */
+/*
+ * The same without the programs of wait.bpf.h, for a tool that does not time waits in this run. Does not report errors.
+ */
 int waits__load_without(struct measurement *m, int (*configure)(struct measurement *m, enum wait_source source));
 
 #endif /* TALLY_RUN_WAITS_H */

@@ -55,7 +55,7 @@ int worst__read_running(struct worst *w, int fd)
 	return err;
 }
 
-/* Longest first; of two entries of one wait, the completed one comes first. */
+/* Longest first. If two entries belong to the same wait, the completed one comes first. */
 static int compare(const void *a, const void *b)
 {
 	const struct switches_worst *x = a, *y = b;
