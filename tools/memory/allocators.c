@@ -16,7 +16,7 @@
 #include "types/binary.h"
 #include "types/program_files.h"
 
-/* Limit of files per process whose code may be an allocator's. */
+/* Limit of files per process that may contain an allocator. */
 #define MAX_FILES 32
 
 static const struct known {
@@ -36,7 +36,7 @@ static const struct known {
 	{ "cfree", ALLOCATOR_FREE },
 	{ "free_sized", ALLOCATOR_FREE },
 	{ "free_aligned_sized", ALLOCATOR_FREE },
-	/* operator new, new[], delete, delete[]: Itanium C++ ABI, with size_t an unsigned long. */
+	/* operator new, new[], delete, delete[] in the Itanium C++ ABI, where size_t is unsigned long. */
 	{ "_Znwm", ALLOCATOR_NEW },
 	{ "_Znam", ALLOCATOR_NEW },
 	{ "_ZnwmRKSt9nothrow_t", ALLOCATOR_NEW },
@@ -71,10 +71,10 @@ static const struct known *find_known(const char *name)
 	return NULL;
 }
 
-/* A file that is searched. */
+/* A file to search. */
 struct source {
 	const char *path, *shown;
-	struct user_code *code;         /* NULL: not needed, or unreadable */
+	struct user_code *code;         /* NULL if it is not needed or not readable */
 };
 
 static int add_site(struct allocators *a, const char *name, u64 file_offset, enum allocator_kind kind,
@@ -95,7 +95,7 @@ static int add_site(struct allocators *a, const char *name, u64 file_offset, enu
 	return s->name && s->path && s->shown ? 0 : -ENOMEM;
 }
 
-/* Counts a function that is left out, and remembers the first one. */
+/* Counts functions that are left out, and remembers the first one. */
 static int leave_out(struct allocators *a, const char *name, const struct source *from, const char *why)
 {
 	if (a->nleft_out++)
@@ -105,8 +105,9 @@ static int leave_out(struct allocators *a, const char *name, const struct source
 }
 
 /*
- * Adds a site for each return instruction, also those of functions of the file that it tail-calls.
- * A tail call to other files needs no probe: an allocation function there counts by itself.
+ * Adds a site for each return instruction, including those of functions in the same file that it
+ * tail-calls. A tail call to another file needs no probe: an allocation function there is counted
+ * by itself.
  */
 static int add_exits(struct allocators *a, const char *name, const struct code_exits *exits,
 		     const struct source *from)
@@ -154,7 +155,7 @@ static int add_new(struct allocators *a, const struct binary_function *f, struct
 	return err;
 }
 
-/* Only for files that have a malloc(): libstdc++'s operator new calls another file's malloc(). */
+/* Only files with a malloc() of their own qualify: operator new of libstdc++ calls another file's malloc(). */
 static bool has_malloc(const struct binary_functions *found)
 {
 	const struct known *k;
@@ -169,8 +170,8 @@ static bool has_malloc(const struct binary_functions *found)
 }
 
 /*
- * Returns 1 if the file has its sites already: probed under two names, each call would run our programs twice. A file
- * that cannot be asked for is not known.
+ * Returns 1 if the file already has its sites. If it were probed under two names, each call would run our programs
+ * twice. A file that cannot be identified counts as new.
  */
 static int note_file(struct allocators *a, const char *path)
 {
@@ -222,7 +223,7 @@ int allocators__add_file(struct allocators *a, const char *name, const char *pro
 	return err;
 }
 
-/* Whether the file is worth reading. It is read as a whole, and its name proves nothing. */
+/* Whether to read a file, since it is read as a whole. Its name alone proves nothing. */
 static bool may_allocate(const char *path, const char *program)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -232,7 +233,8 @@ static bool may_allocate(const char *path, const char *program)
 }
 
 /*
- * Errors of the file leave it out. Other errors are ours, and do not mean that it has no malloc().
+ * An error in the file leaves out the file. Other errors are ours, and do not mean that the file
+ * has no malloc().
  */
 static bool is_ours(int err)
 {
@@ -280,7 +282,7 @@ struct search {
 
 /*
  * Handles executable mappings of a process. The file is opened through the process, not by its
- * path, which may belong to another mount namespace, or to another file by now.
+ * path, which may be in another mount namespace, or may name another file by now.
  */
 static int add_mapping(void *arg, const struct mapping_line *line)
 {
@@ -290,7 +292,7 @@ static int add_mapping(void *arg, const struct mapping_line *line)
 
 	if (!line->executable || line->name[0] != '/' || !may_allocate(line->name, s->program))
 		return 0;
-	/* A limit against processes that map a file many times, or many files with such names. */
+	/* Limits the effort for processes that map a file many times, or many files with such names. */
 	if (++s->files > MAX_FILES)
 		return 0;
 	mapping__path(path, s->pid, line->start, line->end);

@@ -38,7 +38,7 @@ int fault_events__start(struct fault_events *e, const struct measurement *m,
 		if (!err)
 			err = sampled_event__start(&e->event[i], bpf_program__fd(program[i]), &m->scope);
 	}
-	/* Reads the programs' counts first, so that missed events are never overestimated. */
+	/* Reads the programs' counts first, so that the number of missed events is never too high. */
 	if (!err)
 		err = read_taken(e, m, e->taken);
 	for (i = 0; i < FAULT_EVENTS && !err; i++)
@@ -52,7 +52,7 @@ int fault_events__missed(struct fault_events *e, const struct measurement *m, u6
 	int err = 0, i;
 
 	*missed = 0;
-	/* Reads the kernel's count first: programs have seen all of its events by the next read. */
+	/* Reads the kernel's count first: all these events will have reached the programs by the next read. */
 	for (i = 0; i < FAULT_EVENTS && !err; i++)
 		err = sampled_event__count(&e->event[i], &counted[i]);
 	if (!err)

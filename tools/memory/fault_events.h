@@ -16,16 +16,17 @@ struct fault_events {
 	int taken_fd;           /* map of the programs' counts, struct faults_taken */
 	struct sampled_event event[FAULT_EVENTS];
 	u64 counted[FAULT_EVENTS], taken[FAULT_EVENTS];
-	s64 behind[FAULT_EVENTS];       /* counted by the kernel, not yet seen by programs */
+	s64 behind[FAULT_EVENTS];       /* events counted by the kernel for which no program has run yet */
 };
 
 /*
- * Both report errors, and return 0 or a negative errno. Call fault_events__free() in either case.
+ * Both functions report errors, and return 0 or a negative errno. Call fault_events__free() in
+ * either case.
  */
 int fault_events__start(struct fault_events *e, const struct measurement *m,
 			const struct bpf_program *const program[FAULT_EVENTS], int taken_fd);
 
-/* Counts the events since the last call that the kernel counted and no program ran for. */
+/* Counts the events since the last call that the kernel counted, but for which no program ran. */
 int fault_events__missed(struct fault_events *e, const struct measurement *m, u64 *missed);
 
 void fault_events__free(struct fault_events *e);

@@ -28,7 +28,7 @@ const struct own_parts fault_own_parts = {
 	.name = part_names, .n = ARRAY_SIZE(part_names), .text = "kind, file, access, mode",
 };
 
-/* As report_row__add_file(), empty. */
+/* Like report_row__add_file(), with an empty name. */
 static int add_no_file(struct report_row *row)
 {
 	static const char *const names[] = { "dev", "inode", "generation" };
@@ -43,7 +43,7 @@ static int add_no_file(struct report_row *row)
 	return err;
 }
 
-/* The path for people, and what identifies the file for programs. */
+/* Adds the path for text output, and the identity of the file for other formats. */
 static int add_file(struct report_row *row, const struct file_id *id,
 		    const struct file_names *files)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Key parts of page faults beside their task: kind, file, access, mode (bpf/memory/faults.h). */
+/* Key parts of page faults in addition to their task: kind, file, access, mode (bpf/memory/faults.h). */
 #ifndef TALLY_MEMORY_FAULT_KEYS_H
 #define TALLY_MEMORY_FAULT_KEYS_H
 
@@ -12,11 +12,11 @@
 /* For spec.own_parts. fault_parts__add() adds the names of the files. */
 extern const struct own_parts fault_own_parts;
 
-/* Appends the parts in by to a row. Returns 0 or -ENOMEM. */
+/* Appends the parts selected by `by` to a row. Returns 0 or -ENOMEM. */
 int fault_parts__add(struct report_row *row, const struct faults_parts *parts, u32 by,
 		     const struct file_names *files);
 
-/* By enum fault_kind. */
+/* Indexed by enum fault_kind. */
 extern const char *const fault_kind_names[FAULT_KINDS];
 
 #endif /* TALLY_MEMORY_FAULT_KEYS_H */

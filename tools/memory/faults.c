@@ -29,9 +29,9 @@ struct faults {
 	struct faults_bpf *bpf;
 	struct fault_events events;
 	struct stacks stacks;   /* for -g */
-	/* For tables: */
+	/* Used for tables: */
 	struct named_files files;
-	struct rss_set rss, rss_before; /* at this report; what growth counts from */
+	struct rss_set rss, rss_before; /* at this report, and as the base of growth */
 };
 
 /* An element of the set of sums. */
@@ -40,9 +40,7 @@ struct fault_sum {
 	struct faults_sums sums;
 };
 
-/*
- * --- options -----------------------------------------------------------------------------------
- */
+/* dso and sym name the code that caused the fault. */
 
 /* dso and sym name the code that faults. */
 static bool names_code(const char *by_text)
@@ -87,7 +85,7 @@ static int check(void *context, struct cli *cli)
  * --- the table ---------------------------------------------------------------------------------
  */
 
-/* The resident set of the process and its growth; no values if the process has gone. */
+/* The resident set of the process and its growth; no values if the process is gone. */
 static int add_rss(struct report_row *row, const struct rss *now, const struct rss_set *earlier)
 {
 	static const char *const names[RSS_PARTS] = {
@@ -136,7 +134,10 @@ static int add_memory(struct sum_table_report *t, struct report_row *row, const 
 	return t->cli->by == BY_PID ? add_rss(row, rss_set__find(&f->rss, e->key.task.pid), &f->rss_before) : 0;
 }
 
-/* Processes of the interval are told now. The others that were told before, and have grown or shrunk, are added. */
+/*
+ * Marks the processes of the interval as reported. Adds other processes that were reported before and have grown or
+ * shrunk.
+ */
 static int add_quiet(void *own, struct sum_set *set)
 {
 	struct faults *f = own;

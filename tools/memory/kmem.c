@@ -23,13 +23,13 @@
 
 SKELETON(kmem);
 
-/* Elements per key: one for each CPU that it is seen on. */
+/* Elements per key: one for each CPU on which it is seen. */
 #define CPUS_PER_KEY 4
 
 /* 30 MB. */
 #define DEFAULT_MAX_LIVE 131072
 
-/* Room for stacks, 35 MB; twice as many with intervals. */
+/* Space for stacks, 35 MB, or twice as much with intervals. */
 #define DEFAULT_STACKS 32768
 
 #define USUAL_ORDER "allocated"
@@ -106,7 +106,10 @@ static int check(void *context, struct cli *cli)
  * --- allocations and frees ---------------------------------------------------------------------
  */
 
-/* Traits of a table: its sums are of pages, where nothing is wasted; frees are those of the row's objects. */
+/*
+ * Traits of a table. OF_PAGES: sums of pages, of which nothing is wasted. FOLLOWED: frees are those of the row's
+ * objects.
+ */
 enum { OF_PAGES = 1, FOLLOWED = 2 };
 
 #define OF(member) SUM(struct kmem_sums, member)
@@ -237,7 +240,7 @@ static int report(struct measurement *m, struct report *r)
  * --- the hooks ---------------------------------------------------------------------------------
  */
 
-/* The layout of the tracepoints' arguments, from the kernel's types, which are read once. */
+/* The layout of the tracepoints' arguments, from kernel BTF, which is read once. */
 static int choose_layout(struct kmem *k)
 {
 	bool has_node = kernel_btf_arguments("btf_trace_kmalloc_node") > 0;
@@ -270,7 +273,7 @@ static void choose_programs(struct kmem *k)
 	bpf_program__set_autoload(k->bpf->progs.on_page_free, k->pages);
 }
 
-/* Preallocates hashes: no program may allocate, see bpf/memory/kmem.bpf.c. */
+/* Preallocates hashes, because no program may allocate memory: see bpf/memory/kmem.bpf.c. */
 static int preallocate(struct bpf_object *obj)
 {
 	struct bpf_map *map;

@@ -40,7 +40,7 @@ static int add_caller(struct kmem_keys *keys, struct report_row *row, u64 addres
 	return report_row__add_text(row, "caller", text);
 }
 
-/* kmalloc() caches are known by their object size only; above 8 KiB kmalloc() takes pages. */
+/* The caches of kmalloc() are identified only by their object size. Above 8 KiB, kmalloc() takes pages. */
 static int add_cache(struct report_row *row, const struct kmem_key *key)
 {
 	char text[KMEM_CACHE_LEN + 16];

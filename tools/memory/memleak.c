@@ -33,14 +33,14 @@
 
 SKELETON(memleak);
 
-/* 180 MB, preallocated before Linux 6.1. */
+/* 180 MB, which is preallocated before Linux 6.1. */
 #define DEFAULT_MAX_LIVE (1 << 20)
 
-/* One process for so many allocations, or some more. */
+/* Allows for one process per this many allocations, but not fewer than LEAST_PROCESSES. */
 #define LIVE_PER_PROCESS 16
 #define LEAST_PROCESSES 16384
 
-/* Places in the allocators that are probed with one program. */
+/* Places in allocators that one program probes. */
 struct probes {
 	struct event_sites sites;
 	u32 *slot;                      /* of each site */
@@ -54,15 +54,15 @@ struct memleak {
 	struct stack_options options;
 	struct memleak_bpf *bpf;
 	struct allocators allocators;
-	struct probes returns, calls;   /* of the functions of allocators */
+	struct probes returns, calls;   /* sites in functions of allocators */
 	u32 by;
-	bool command_has_none;          /* no allocator in the files of the command */
-	bool has_files;                 /* allocators are in several files */
+	bool command_has_none;          /* the files of the command contain no allocator */
+	bool has_files;                 /* several files contain allocators */
 	bool keeps_ended;               /* the report includes processes that have ended */
 	struct task_key_names names;
 	struct stacks stacks;
 	struct outstanding outstanding;
-	size_t source_length;           /* without what the programs of the run add */
+	size_t source_length;           /* without the text that the programs of the run add */
 	char source[640], value[160], nothing[640];
 };
 
@@ -77,7 +77,7 @@ static const struct column columns[] = {
 	{},
 };
 
-/* A table, unless a stack format is given. */
+/* Chooses a table, unless a stack format is given. */
 static int check(void *context, struct cli *cli)
 {
 	struct memleak *m = context;
@@ -111,10 +111,10 @@ static int add_key(void *context, const void *key, const char *name, struct repo
 	return task_key__add_fields(row, key, name, m->by, &m->names);
 }
 
-/* The process that was looked up last. */
+/* The process that was looked up most recently. */
 struct owner {
 	u32 tgid;
-	u64 exec;               /* 0: no exec during the run */
+	u64 exec;               /* 0 if there was no exec during the run */
 	bool has_gone;
 };
 
@@ -166,7 +166,7 @@ static int read_live(struct memleak *m)
 	return err;
 }
 
-/* Only files that are probed are known: a program may have another malloc(), which memory would come from unseen. */
+/* Only the probed files are known. A program may have another malloc(), whose memory is not seen. */
 static void explain_nothing(struct memleak *m, u64 allocs)
 {
 	const struct allocators *a = &m->allocators;
@@ -179,7 +179,7 @@ static void explain_nothing(struct memleak *m, u64 allocs)
 	m->outstanding.nothing = m->nothing;
 }
 
-/* The totals also reveal missed uprobes, and frees by functions that are not traced. */
+/* The totals also reveal missed uprobes, and frees by untraced functions. */
 static int read_totals(struct memleak *m)
 {
 	int cpus = libbpf_num_possible_cpus(), i, err;
@@ -212,10 +212,10 @@ static int read_totals(struct memleak *m)
 
 #define UNSEEN_NAMES 3
 
-/* Programs that have called no function that is probed: static ones, or with another library. */
+/* Programs that called no probed function: they are static, or use another library. */
 struct unseen {
 	size_t programs, names;
-	bool has_others;                /* beside the names */
+	bool has_others;                /* there are more names than fit into name[] */
 	char name[UNSEEN_NAMES][TASK_KEY_COMM_LEN];
 };
 
@@ -250,7 +250,7 @@ static void describe_unseen(const struct unseen *u, char *text, size_t size)
 	snprintf(text + n, n < size ? size - n : 0, "%s)", u->has_others ? ", ..." : "");
 }
 
-/* A false all-clear without it: no memory of such a program is in the report. */
+/* Prevents a false all-clear, since memory of such a program is missing from the report. */
 static int read_programs(struct memleak *m)
 {
 	struct elements e = { .key_size = sizeof(u32), .value_size = sizeof(struct memleak_exec) };
@@ -328,7 +328,7 @@ static int find_allocators(struct memleak *m, const struct cli *cli)
 	if (err)
 		return err;
 	m->command_has_none = command && !m->allocators.n;
-	/* Programs that the command starts may have ours. */
+	/* Programs that the command starts may use our C library. */
 	err = allocators__add_file(&m->allocators, c_library, NULL);
 	return err == -ENOENT && m->allocators.n ? 0 : err;
 }
@@ -423,7 +423,7 @@ static const struct event an_allocator = {
 	.type = EVENT_USER_FUNCTION, .name = "memory", .group = -1,
 };
 
-/* Slot: the kind of the function; 0 for returns, which need none. */
+/* Slot: the kind of the function, or 0 for returns, which need none. */
 static int add_site(struct probes *to, const struct allocator_site *s, bool is_return)
 {
 	struct event_site *site = event_sites__add(&to->sites, &an_allocator, s->name);
@@ -438,8 +438,9 @@ static int add_site(struct probes *to, const struct allocator_site *s, bool is_r
 }
 
 /*
- * With a single process, the probe is installed for that one only, and costs others nothing. The
- * kernel compares memory with that of the first thread, which has none once it has ended.
+ * With a single process, the probe is installed only for this process, and costs others nothing.
+ * The kernel compares the address space with that of the first thread, which has none after it has
+ * exited.
  */
 static u32 only_process(const struct cli *cli)
 {
@@ -465,7 +466,7 @@ static int add_sites(struct memleak *m, enum allocator_kind kind)
 	return err;
 }
 
-/* Chooses how each function is probed, and the programs for that: functions of one kind share one. */
+/* Chooses how each function is probed, and with which programs: functions of one kind share a program. */
 static int plan_probes(struct memleak *m, const struct cli *cli)
 {
 	const struct bpf_object *object = m->bpf->obj;
@@ -507,10 +508,10 @@ static int attach_probes(struct probes *p)
 	return attach__sites(&p->attachments, &p->sites, p->slot, &p->programs, &c, &which);
 }
 
-/* Descriptors that attaching uses for a moment, and the timers of the run. */
+/* Descriptors that are used temporarily while attaching, and by the timers of the run. */
 #define FILES_BESIDE_LINKS 12
 
-/* Attaches return probes first, so that a call whose entry is seen also has its return seen. */
+/* Attaches return probes first, so that the return is seen of every call whose entry is seen. */
 static int attach_functions(struct memleak *m)
 {
 	int err = host__need_files(2 * m->allocators.n + FILES_BESIDE_LINKS);
@@ -530,7 +531,7 @@ static void probes__free(struct probes *p)
  * --- the hooks ---------------------------------------------------------------------------------
  */
 
-/* Processes that have ended leave, unless the report includes them. */
+/* Processes that have ended are removed, unless the report includes them. */
 static int make_room(struct memleak *m, const struct host *host)
 {
 	u64 processes = m->max_live / LIVE_PER_PROCESS;

@@ -13,13 +13,13 @@
 
 #include "bpf/lib/task_key.h"
 
-/* Limit of functions shown of a stack in a row, from the innermost. */
+/* Maximum number of functions of a stack shown in a row, from the innermost. */
 #define FRAMES_IN_A_ROW 8
 
 struct outstanding_stack {
 	struct stack_id id;
 	struct stack_path path;
-	bool is_used;           /* by an allocation in the last pass */
+	bool is_used;           /* used by an allocation in the last pass */
 };
 
 struct outstanding_group {
@@ -80,7 +80,7 @@ static int find_stack(struct outstanding *o, const struct stack_id *id, u32 *ind
 	return 0;
 }
 
-/* Forgets the stacks that no allocation had in the last pass. */
+/* Forgets the stacks that no allocation used in the last pass. */
 static int drop_unused(struct outstanding *o)
 {
 	size_t i, n = 0;
@@ -187,8 +187,8 @@ int outstanding__add(struct outstanding *o, const void *key, const char *name,
 	int err;
 
 	/*
-	 * Also for allocations that are still too young: their process, with its names, may be gone
-	 * later.
+	 * This includes allocations that are still too young: their process, and thus its names,
+	 * may be gone later.
 	 */
 	err = find_stack(o, &item->stack, &stack);
 	if (o->turns)
@@ -256,7 +256,7 @@ static char *stack_text(const struct outstanding *o, const struct stack_path *pa
 	return NULL;
 }
 
-/* stack: its text; NULL: without stacks. */
+/* stack: its text, or NULL if there are no stacks. */
 static int fill_row(struct outstanding *o, const struct outstanding_group *g, const void *key, const char *stack,
 		    struct report *r, size_t *nkeys)
 {
@@ -301,8 +301,8 @@ static void add_group(struct outstanding_group *to, struct outstanding_group *g)
 }
 
 /*
- * Sets the text of each group's stack. A row shows no modules and few frames, so stacks that differ may have one text.
- * Their groups are added to the first one, and have a count of 0.
+ * Sets the text of each group's stack. Since a row shows no modules and few frames, different stacks may have the same
+ * text. Their groups are added to the first one, and get a count of 0.
  */
 static int merge_alike(struct outstanding *o, char **text)
 {
@@ -380,14 +380,14 @@ int outstanding__report_rows(struct outstanding *o, struct report *r, const char
 	return err;
 }
 
-/* Finds the index of a group's key in out->key; a new key gets its fields added. */
+/* Finds the index of a group's key in out->key. Adds the fields of a new key. */
 static int find_key(struct outstanding *o, struct report_stacks *out, size_t *first, size_t group,
 		    u32 *index)
 {
 	const char *key = o->keys + group * o->key_size;
 	u32 i;
 
-	/* A linear search: there are few keys, one for each process or thread. */
+	/* Searches linearly, since there are few keys: one per process or thread. */
 	for (i = 0; i < out->nkeys; i++)
 		if (!memcmp(o->keys + first[i] * o->key_size, key, o->key_size))
 			break;

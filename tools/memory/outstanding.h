@@ -3,9 +3,9 @@
  * Allocations that have not been freed (bpf/memory/outstanding.h), grouped by a key of the tool and
  * by stack. Each group has a count, a sum of bytes, and the age of the oldest.
  *
- *   outstanding__begin()  before the allocations are read
- *   outstanding__add()    each current allocation
- *   outstanding__end()    after the last one: unused stacks leave the kernel's maps
+ *   outstanding__begin()  to be called before the allocations are read
+ *   outstanding__add()    adds a current allocation
+ *   outstanding__end()    after the last allocation: removes unused stacks from the kernel's maps
  *   outstanding__report_rows() or _stacks()    also empties the groups, for the next report
  *   outstanding__free()
  */
@@ -26,11 +26,11 @@ struct outstanding {
 	/* Appends the key's fields to a row. Returns 0 or -ENOMEM. */
 	int (*add_key)(void *context, const void *key, const char *name, struct report_row *row);
 	void *context;
-	struct stacks *stacks;          /* begun; NULL: without stacks */
+	struct stacks *stacks;          /* begun; NULL if there are no stacks */
 	u64 older_ns;                   /* younger allocations are left out */
 	bool by_count;                  /* report_stacks() shows counts instead of bytes */
 	const char *nothing;            /* explains a report without allocations (report.nothing) */
-	/* Must be zeroed at first. */
+	/* Initialize to zero. */
 	struct outstanding_group *group;
 	size_t ngroups;
 	char *keys;
@@ -38,22 +38,22 @@ struct outstanding {
 	struct outstanding_stack *stack;        /* each is resolved once */
 	size_t nstacks;
 	struct table by_id;
-	u64 young;                      /* allocations left out as too young, in this pass */
-	char all_young[128];            /* explains that a report has none but these */
-	bool turns;                     /* a turn removes unused stacks (stack/store.h) */
+	u64 young;                      /* allocations left out as too young in this pass */
+	char all_young[128];            /* explains that a report contains no others */
+	bool turns;                     /* a turn removes unused stacks (see stack/store.h) */
 };
 
 /* Returns 0 or -ENOMEM. */
 int outstanding__begin(struct outstanding *o);
 void outstanding__end(struct outstanding *o);
 
-/* name: that of the key's task, TASK_KEY_COMM_LEN bytes, copied. Returns 0 or a negative errno. */
+/* name: name of the key's task, TASK_KEY_COMM_LEN bytes, copied. Returns 0 or a negative errno. */
 int outstanding__add(struct outstanding *o, const void *key, const char *name,
 		     const struct outstanding_item *item, u64 now_ns);
 
 /*
- * Fills in the report except for losses: rows, sorted by a column (NULL: by key), or stacks. top:
- * maximum number; 0: all. Returns 0 or a negative errno.
+ * Fills in everything in the report except losses: rows, sorted by a column (NULL: by key), or
+ * stacks. top: maximum number; 0: all. Returns 0 or a negative errno.
  */
 int outstanding__report_rows(struct outstanding *o, struct report *r, const char *order,
 			     size_t top);

@@ -20,8 +20,8 @@
 
 SKELETON(reclaim);
 
-/* A key has an element for each CPU that it is seen on, and more if its times vary widely. */
-#define USUAL_KEYS 1024          /* and their elements: */
+/* A key has an element for each CPU on which it is seen, and more if its times vary widely. */
+#define USUAL_KEYS 1024          /* and the number of their elements: */
 #define ELEMENTS (4 * USUAL_KEYS)
 
 static const char source[] =
@@ -53,7 +53,7 @@ static const struct column columns[] = {
 	{},
 };
 
-/* The kinds are too different to be added up, so each row has its kind. */
+/* The kinds are too different to be summed, so each has its own row. */
 static int check(void *context, struct cli *cli)
 {
 	struct reclaim *c = context;
@@ -175,8 +175,8 @@ static int prepare_lines(struct reclaim *c, struct measurement *m)
 }
 
 /*
- * When this tool matters, memory is short: all elements are allocated at the start. So there are
- * fewer than in other tools, unless --max-keys says otherwise.
+ * This tool is used when memory is short, so all elements are allocated at the start. Therefore
+ * there are fewer than in other tools, unless --max-keys says otherwise.
  */
 static int take_room_now(struct bpf_map *map, const struct cli *cli)
 {
@@ -214,8 +214,8 @@ static int open_skeleton(struct measurement *m)
 }
 
 /*
- * Where the CPU matters, current stalls are left out: an iterator runs on any CPU, so it cannot
- * tell the CPU of a stall.
+ * If the CPU is a key or in the scope, current stalls are left out: an iterator runs on any CPU, so
+ * it does not know the CPU of a stall.
  */
 static void prepare_running(struct reclaim *c, const struct measurement *m)
 {

@@ -27,7 +27,7 @@ static bool parse_line(const char *line, u64 bytes[RSS_PARTS])
 	return false;
 }
 
-/* Returns false if the process has gone, or is a kernel thread. */
+/* Returns false if the process is gone, or is a kernel thread. */
 static bool read_rss(struct rss *r, u32 pid)
 {
 	size_t room = 0, found = 0;
@@ -94,7 +94,7 @@ static bool is_same(const struct process_stamp *a, const struct process_stamp *b
 	return a->start_time == b->start_time && a->code == b->code && a->stack == b->stack;
 }
 
-/* The same process with the same program; or NULL. */
+/* Returns the same process with the same program, or NULL. */
 static const struct rss *find_same(const struct rss *now, const struct rss_set *earlier)
 {
 	const struct rss *then = rss_set__find(earlier, now->pid);

@@ -28,7 +28,7 @@ struct stall_key {
 	struct reclaim_parts parts;
 };
 
-/* All input of a report. */
+/* All inputs of a report. */
 struct gathered {
 	struct hist_set hists;
 	struct sum_set pages;
@@ -122,7 +122,7 @@ static u64 pages_of(const struct gathered *g, const struct stall_key *key)
 	return 0;
 }
 
-/* Sums the durations so far of the key's unfinished stalls, and removes these. */
+/* Sums the durations so far of a key's unfinished stalls, and removes these stalls. */
 static u64 take_running(struct gathered *g, const struct stall_key *key)
 {
 	size_t i = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Stalls for lack of memory, from the maps of bpf/memory/reclaim.bpf.c to the rows of a report. */
+/* Stalls for lack of memory: turns the maps of bpf/memory/reclaim.bpf.c into rows of a report. */
 #ifndef TALLY_MEMORY_STALLS_H
 #define TALLY_MEMORY_STALLS_H
 
@@ -14,7 +14,7 @@
 struct stalls {
 	struct measure measure; /* for the map "stalls" */
 	int pages_fd;
-	struct bpf_link *running;       /* of the iterator over current stalls; NULL: none */
+	struct bpf_link *running;       /* of the iterator over current stalls, or NULL */
 	struct sum_set pages_last;
 };
 
@@ -26,8 +26,8 @@ extern const struct own_parts reclaim_own_parts;
 
 /*
  * Fills in events, counters and rows with the change since the last call, and the current stalls.
- * order: the column; NULL: by key. The caller fills in value and source. Returns 0 or a negative
- * errno.
+ * order: a column, or NULL to sort by key. The caller fills in value and source. Returns 0 or a
+ * negative errno.
  */
 int stalls__report(struct stalls *s, const struct measurement *m, struct report *r,
 		   const char *order);
