@@ -23,7 +23,7 @@ static const struct snoop_call calls[] = {
 };
 
 struct connsnoop {
-	struct snoop snoop;     /* first: show() casts its context to this type */
+	struct snoop snoop;     /* first member: show() casts its context to this type */
 	bool only_failed, by_state;
 	struct callers callers;
 	struct connsnoop_bpf *bpf;
@@ -35,7 +35,7 @@ struct connsnoop {
 
 #define ADDRESS_SPACE (SOCKET_PATH_MOST + IP_END_SPACE)
 
-/* A path, or a name of the abstract namespace, whose NULs are shown as @. */
+/* A path, or a name of the abstract namespace, in which NULs are shown as @. */
 static void format_path(char text[ADDRESS_SPACE], const struct socket_address *a)
 {
 	size_t n = a->length <= SOCKET_PATH_MOST ? a->length : 0, i;

@@ -14,7 +14,7 @@
 /* Reasons of subsystems carry enum skb_drop_reason_subsys in their upper half. */
 #define SUBSYSTEM_SHIFT 16
 
-/* More than any kernel has; enumerators above are masks, not reasons. */
+/* More than any kernel has. Enumerators above this are masks, not reasons. */
 #define MOST_NAMES 4096
 
 /*
@@ -63,7 +63,7 @@ static int read_enum(const struct btf *btf, const char *type, struct enum_values
 	return 0;
 }
 
-/* Gives a name to each number below n, and to n itself, which stands for subsystems' reasons. */
+/* Names each number below n, and n itself, which stands for the reasons of subsystems. */
 static int complete_names(struct drop_reasons *r)
 {
 	u32 i;

@@ -9,25 +9,25 @@
 #define DROP_TEXT_SPACE 256
 
 /*
- * The drop reasons of the running kernel, from its BTF: their numbers differ between versions. Must
- * be zeroed at first. n is 0 if the kernel has none (before 5.17).
+ * The drop reasons of the running kernel, from its BTF: their numbers differ between versions.
+ * Initialize to zero. n is 0 if the kernel has none (before 5.17).
  */
 struct drop_reasons {
-	char **name;            /* by number, "NO_SOCKET"; name[n] stands for subsystems' reasons */
+	char **name;            /* by number, "NO_SOCKET"; name[n] is used for reasons of subsystems */
 	u32 n;
-	u32 consumed;           /* the number that means no drop; UINT32_MAX: none */
+	u32 consumed;           /* the number that means no drop, or UINT32_MAX */
 	char **subsystem;       /* names of the subsystems, by the upper half of the number */
 	u32 nsubsystems;
 };
 
-/* Returns 0, also if the kernel has no reasons, or a negative errno. */
+/* Returns 0, even if the kernel has no reasons, or a negative errno. */
 int drop_reasons__read(struct drop_reasons *r);
 void drop_reasons__free(struct drop_reasons *r);
 
-/* "SOCKET_RCVBUFF"; for subsystems (mac80211, openvswitch) name and number, "OPENVSWITCH:3". */
+/* "SOCKET_RCVBUFF"; for subsystems (mac80211, openvswitch) the name and the number, "OPENVSWITCH:3". */
 const char *drop_reason_name(const struct drop_reasons *r, u32 reason, char text[DROP_TEXT_SPACE]);
 
-/* "tcp", "udp6", "icmp", "arp", "0x88cc"; "none": not a network packet. */
+/* "tcp", "udp6", "icmp", "arp", "0x88cc", or "none" if it is not a network packet. */
 const char *drop_protocol_name(__u16 ethertype, u8 protocol, char text[DROP_TEXT_SPACE]);
 
 /* "tcp_v4_rcv+0x1a2", "nf_hook_slow+0x90 [nf_tables]" */

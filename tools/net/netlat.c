@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* netlat: latency of packets on their way out and in. The measurement is bpf/net/netlat.bpf.c. */
+/* netlat: latency of outgoing and incoming packets. The measurement is bpf/net/netlat.bpf.c. */
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
@@ -32,9 +32,9 @@ static const struct sum_layout polls_layout = {
 
 struct netlat {
 	bool napi;
-	bool sees_datagrams;    /* sees the reads of UDP datagrams */
+	bool sees_datagrams;    /* UDP reads are traced */
 	struct netlat_bpf *bpf;
-	/* For --napi: */
+	/* Used with --napi: */
 	struct sum_set polls_before;
 	struct loss_counters losses_before;
 };
@@ -80,7 +80,7 @@ static int check_napi(struct cli *cli)
 	return 0;
 }
 
-/* Rows of stages are never added up: each packet passes through several of them. */
+/* Rows of stages are never added up, because each packet passes through several stages. */
 static int check(void *context, struct cli *cli)
 {
 	const struct netlat *n = context;
@@ -206,7 +206,7 @@ static int prepare_polls(struct netlat *n, struct measurement *m)
 	return err ?: map__set_room_for_keys(bpf->maps.polls, &m->run->host, m->cli->max_keys);
 }
 
-/* Packets under way, unless there is room for more keys. */
+/* Number of packets in flight, unless the limit of keys is higher. */
 static int prepare_packets(struct netlat *n, struct measurement *m)
 {
 	struct bpf_map *packets = n->bpf->maps.packets;

@@ -76,7 +76,7 @@ int tcp_keys__check(const struct cli *cli, __u32 may)
 
 /* --- options ----------------------------------------------------------------------------------- */
 
-/* FIELD() of the row is the number of ports, and they are either the local or the remote ones. */
+/* FIELD() of the row is the number of ports. They are either the local or the remote ones. */
 static int parse_ports(void *own, const struct option_row *row, char *arg)
 {
 	struct tcp_ports *p = own;

@@ -18,13 +18,13 @@ const char *tcp_state_name(u32 state);
 
 /*
  * --by local, remote, lport, rport: parts of a struct tcp_flow, which follows the struct task_key
- * in a map's key (cli/task_key.h).
+ * in the key of a map (cli/task_key.h).
  */
 extern const struct own_parts tcp_own_parts;
 int tcp_flow__add_parts(void *context, const void *flow, __u32 by, struct report_row *row);
 
 /*
- * Connections have no task: rejects task keys, except those in may. Returns 0, or -EINVAL after
+ * Connections have no task: rejects task keys, except those in `may`. Returns 0, or -EINVAL after
  * reporting the error.
  */
 int tcp_keys__check(const struct cli *cli, __u32 may);

@@ -25,7 +25,7 @@ static const struct snoop_call calls[] = {
 };
 
 struct tcplife {
-	struct snoop snoop;     /* first: show() casts its context to this type */
+	struct snoop snoop;     /* first member: show() casts its context to this type */
 	struct tcp_ports ports;
 	struct tcplife_bpf *bpf;
 	char note[128];
@@ -48,8 +48,8 @@ static const char *role_name(const struct tcplife_record *r)
 }
 
 /*
- * The kernel counts sequence numbers, and SYN and FIN take one each; we report bytes. bytes_sent
- * less bytes_retrans includes neither. A FIN is acknowledged after all bytes.
+ * The kernel counts sequence numbers, of which SYN and FIN take one each, but we report bytes.
+ * bytes_sent minus bytes_retrans includes neither. A FIN is acknowledged after all bytes.
  */
 static u64 bytes_sent(const struct tcplife_record *r)
 {
@@ -114,7 +114,7 @@ static int show(void *context, const void *record, size_t size)
  * --- the hooks ---------------------------------------------------------------------------------
  */
 
-/* Sessions in scope that have not ended. */
+/* Counts the sessions in scope that have not ended. */
 static size_t count_open(const struct tcplife *t)
 {
 	struct elements e = {

@@ -34,7 +34,7 @@ struct tcpretrans {
 	bool summed;
 	struct tcpretrans_bpf *bpf;
 	struct lines lines;
-	struct stream_template template;        /* the default; it has no task */
+	struct stream_template template;        /* the default template, which has no task */
 };
 
 /*

@@ -28,13 +28,13 @@ SKELETON(tcptop);
 /* Default limit of concurrent connections, and of keys per interval. */
 #define USUAL_MAX_KEYS 262144
 
-/* The state of a connection: the bytes of it that have been counted. */
+/* The state of a connection: how many of its bytes have been counted. */
 struct past {
 	u64 serial, socket;
 	u64 sent, received;
 	bool ended;             /* its last record has been taken */
-	bool seen;              /* in the last pass over all connections */
-	bool missing;           /* it had left the map, but its last record had not arrived */
+	bool seen;              /* seen in the last pass over all connections */
+	bool missing;           /* the connection had left the map before its last record arrived */
 };
 
 struct tcptop_key {
@@ -61,9 +61,9 @@ struct tcptop {
 	struct ring *ring;
 	struct past *past;              /* by serial and socket */
 	size_t npast;
-	struct sum_set sums;            /* of this interval; one key may have several elements */
+	struct sum_set sums;            /* sums of this interval; a key may have several elements */
 	size_t room;                    /* allocated elements */
-	u64 dropped;                    /* records not counted because there was no room */
+	u64 dropped;                    /* records that were not counted for lack of memory */
 	bool settled;                   /* the counters have been read for the last time */
 };
 
@@ -165,8 +165,8 @@ static void forget_sums(struct tcptop *t)
 
 /*
  * Returns the increase. The value is the difference of two counters that are not read at the same
- * moment, so it can be too high, and the next one lower: then the increase is 0 until it is higher
- * again.
+ * time, so it can be too high, and the next one lower. In this case, the increase is 0 until the
+ * value exceeds the previous one.
  */
 static u64 advance(u64 *from, u64 to)
 {
@@ -222,7 +222,7 @@ static int take_end(void *context, const void *record, size_t size)
 	return 0;
 }
 
-/* Reads the counters of n sockets and appends the records, of which there are *have, to records. */
+/* Reads the counters of n sockets, and appends the records to `records`, which contains *have of them. */
 static int look_at_some(struct tcptop *t, const u64 *sockets, size_t n,
 			struct tcptop_record *records, size_t *have)
 {
@@ -309,8 +309,8 @@ static bool is_there(const struct tcptop *t, const struct past *p)
 }
 
 /*
- * Forgets connections that have ended. If the last record may still be under way, the connection is
- * kept until the next time.
+ * Forgets connections that have ended. If the last record may still be on its way, the connection
+ * is kept until the next call.
  */
 static void forget_ended(struct tcptop *t)
 {
@@ -342,7 +342,8 @@ static int walk_files(struct tcptop *t)
 }
 
 /*
- * Reads all counters. Connections that end meanwhile are in the ring, or arrive by the next pass.
+ * Reads all counters. Connections that end meanwhile are in the ring, or arrive there by the next
+ * pass.
  */
 static int look(struct tcptop *t)
 {
@@ -468,7 +469,7 @@ static int attach(struct measurement *m)
 	return err ?: walk_files(t);
 }
 
-/* Reads and discards what connections have transferred before. */
+/* Reads and discards the bytes that connections transferred before. */
 static int arm(struct measurement *m)
 {
 	struct tcptop *t = m->own;

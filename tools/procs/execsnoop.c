@@ -24,8 +24,8 @@ static const struct snoop_call calls[] = {
 };
 
 struct execsnoop {
-	struct snoop snoop;     /* first: show() casts its context to this type */
-	bool failed, with_failed;       /* only those that fail; those, too */
+	struct snoop snoop;     /* first member: show() casts its context to this type */
+	bool failed, with_failed;       /* show only programs that fail; show also programs that fail */
 	struct callers callers;
 	struct execsnoop_bpf *bpf;
 };
@@ -44,7 +44,7 @@ static struct stream_field path_field(const struct exec_record *r, char path[EXE
 	};
 }
 
-/* The words of a command, quoted for a shell. A fault if none of it could be read. */
+/* The words of a command, quoted for a shell, or a fault if none of them could be read. */
 static struct stream_field args_field(const struct exec_record *r, char *line)
 {
 	shell_words(line, r->text + r->path_length, r->args_length);
@@ -112,7 +112,7 @@ static int open_skeleton(struct snoop *s)
 	return with_starts ? 0 : task_state__leave_out(s->m->obj, "exec_starts");
 }
 
-/* bcc's -U shows who executes, as is always done here. */
+/* The option -U of bcc shows the user, which tally always does. */
 static int check(void *own, struct cli *cli)
 {
 	struct execsnoop *e = own;

@@ -23,7 +23,7 @@ static const char *const field_names[] = {
 #define SETTLE_MS 1000
 
 struct exitsnoop {
-	struct snoop snoop;     /* first: show() casts its context to this type */
+	struct snoop snoop;     /* first member: show() casts its context to this type */
 	bool threads, failed;
 	struct exitsnoop_bpf *bpf;
 };
@@ -54,10 +54,10 @@ static int show(void *context, const void *record, size_t size)
 }
 
 /*
- * Waits for the records of tasks that are still exiting. Tasks that wait for a process, as this run
- * does for its command, are woken before the process leaves its CPU. Its record follows within
- * microseconds, or once it gets that CPU again, or after an RCU grace period if the kernel skipped
- * the program at the switch.
+ * Waits for the records of tasks that are still exiting. A task that waits for a process, as this
+ * run does for its command, is woken before the process leaves its CPU. The record of the process
+ * follows within microseconds, or once the process gets its CPU again, or after an RCU grace period
+ * if the kernel skipped the program at the switch.
  */
 static void settle(struct snoop *s)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* signals: signals that are sent. The measurement is bpf/procs/signals.bpf.c. */
+/* signals: signals as they are sent. The measurement is bpf/procs/signals.bpf.c. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -25,14 +25,14 @@ static const char *const results[] = {
 };
 
 struct signals {
-	struct snoop snoop;     /* first: show() casts its context to this type */
+	struct snoop snoop;     /* first member: show() casts its context to this type */
 	bool by_sender;
 	u64 only;               /* 1 << (signal - 1), ORed; 0: all */
 	struct callers callers;
 	struct signals_bpf *bpf;
 };
 
-/* People and their tools send these: few, compared with SIGCHLD, SIGALRM and those of runtimes. */
+/* Sent by users and their tools, and rare compared with SIGCHLD, SIGALRM and the signals of language runtimes. */
 #define BIT(number) (1ULL << ((number) - 1))
 #define RARE (BIT(SIGHUP) | BIT(SIGINT) | BIT(SIGQUIT) | BIT(SIGKILL) | BIT(SIGTERM) | BIT(SIGSTOP))
 
@@ -57,7 +57,7 @@ static int parse_signals(void *own, char *arg)
 	return 0;
 }
 
-/* Whether a task sent it by a system call. The kernel itself sends the rest, in any context. */
+/* Whether a task sent the signal by a system call. The kernel itself sends the others, in any context. */
 static bool has_sender(int code)
 {
 	return code == SI_USER || code == SI_QUEUE || code == SI_TKILL;

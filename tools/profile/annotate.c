@@ -16,7 +16,7 @@
 #include "sym/code.h"
 #include "sym/source.h"
 
-/* Limit of disassembled bytes of a function; samples beyond it are shown by their offset. */
+/* Maximum number of disassembled bytes of a function. Samples beyond it are shown by their offset. */
 #define MAX_CODE (1U << 20)
 /* Number of functions named if the requested one has no samples. */
 #define NAMED 5
@@ -73,7 +73,8 @@ static int take_apart(struct stacks *s, const struct sampled_function *f, u64 ad
  */
 
 /*
- * Names the target of an instruction. The target is a file address, names are by runtime address.
+ * Names the target of an instruction. The target is a file address, but names are found by runtime
+ * address.
  */
 static int name_target(struct stacks *s, const struct sampled_function *f, u64 address,
 		       struct listing_line *line)
@@ -95,7 +96,7 @@ static bool may_be_stub(const struct listing_line *line)
 	return line->target_is_operand && !line->target_name;
 }
 
-/* Calls into other files go through stubs. Best effort: without a name, the address is shown. */
+/* Calls into other files go through stubs. A stub without a name is shown by its address. */
 static int name_stubs(struct stacks *s, const struct sampled_function *f, struct listing *l)
 {
 	int fd = f->pid ? symbols__user_file(s->names.symbols, f->pid, f->runtime) : -ENOENT;
@@ -120,7 +121,7 @@ static int name_stubs(struct stacks *s, const struct sampled_function *f, struct
 	return 0;
 }
 
-/* Each line has its own copy; most lines repeat the text of the one before. */
+/* Each line has its own copy, since most lines repeat the text of the previous one. */
 static void add_source_texts(struct listing *l)
 {
 	const struct listing_line *before = NULL;
@@ -162,7 +163,7 @@ static int find_source(struct stacks *s, const struct sampled_function *f,
 	return 0;
 }
 
-/* No debug information for the first instruction: the function was compiled without it. */
+/* If the first instruction has no debug information, the function was compiled without it. */
 static int find_sources(struct stacks *s, const struct sampled_function *f, struct listing *l)
 {
 	bool known = true;
@@ -201,7 +202,7 @@ static void add_place(struct listing *l, const struct sampled_place *p)
 		l->line[l->n++] = (struct listing_line){ .offset = p->offset, .count = p->count };
 }
 
-/* Merges instructions and sampled places, both sorted, into one list. */
+/* Merges instructions and sampled places, both of which are sorted, into one list. */
 static int make_lines(struct stacks *s, const struct sampled_function *f, struct listing *l,
 		      const struct disassembly *d)
 {
@@ -349,7 +350,7 @@ int annotate__report(struct stacks *s, const char *glob, const char *unit, size_
 	if (err)
 		return err;
 	r->listings->unit = unit;
-	/* Only one frame was wanted, so truncated stacks are no loss. */
+	/* Only one frame was requested, so truncated stacks are not a loss. */
 	r->counters.lost[LOSS_TRUNCATED] = 0;
 	err = fill_in(s, &f, glob, top, r);
 	sampled_functions__free(&f);

@@ -44,8 +44,8 @@ static const char *shown(const struct profile_events *e, size_t i)
 }
 
 /*
- * Terms of an event come before options. -F is for clocks, and without -c for counters; -c is for all but
- * clocks. Tracepoints have no frequency.
+ * Terms of an event override options. -F applies to clocks, and without -c also to counters; -c applies to all events
+ * except clocks. Tracepoints have no frequency.
  */
 static int add_one(struct profile_events *e, const struct event *event)
 {
@@ -89,7 +89,7 @@ static int refuse_matches(const char *glob, size_t n)
 	return -EINVAL;
 }
 
-/* Each tracepoint that a glob matches. */
+/* Adds each tracepoint that a glob matches. */
 static int add_matches(struct profile_events *e, struct event *glob, const struct event_context *ctx)
 {
 	const struct events events = { .event = glob, .n = 1 };
@@ -128,7 +128,7 @@ static int add_list(struct profile_events *e, const char *typed)
 	return err;
 }
 
-/* Or one with terms, or a glob. */
+/* A list of events, or one event with terms, or a glob. */
 static bool is_list(const char *typed)
 {
 	return strpbrk(typed, ",{/*?[");
@@ -139,7 +139,7 @@ int profile_events__check(struct profile_events *e)
 	size_t i;
 	int err = 0;
 
-	/* One event needs no look at the list, and messages about it come when it is resolved. */
+	/* A single event does not need the list, and errors in it are reported when it is resolved. */
 	if (e->ntyped < 2 && !(e->ntyped && is_list(e->typed[0]))) {
 		e->n = 1;
 		e->each[0].typed = e->ntyped ? e->typed[0] : NULL;
@@ -239,7 +239,9 @@ void profile_events__configure(struct profile_events *e, struct profile_bpf *bpf
 	}
 }
 
-/* The first event uses the loaded program, each other one a copy with its slot. The event keeps the copy. */
+/*
+ * The first event uses the loaded program, and each other event uses a copy with its own slot. The event owns the copy.
+ */
 static int start_one(struct profile_events *e, size_t i, struct measurement *m, struct profile_bpf *bpf)
 {
 	struct bpf_program *prog = program_of(&e->each[i], bpf);
@@ -354,7 +356,7 @@ int profile_events__count(struct profile_events *e, const struct measurement *m,
 	size_t i;
 	int err = 0;
 
-	/* In samples until here; from here on in what the values are. */
+	/* Up to here in samples, from here on in the units of the values. */
 	if (e->n > 1 || sampling__is_weighted(&e->each[0]))
 		r->counters.filtered = 0;
 	for (i = 0; i < e->n && !err; i++)

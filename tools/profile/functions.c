@@ -43,8 +43,8 @@ bool is_function_named(const char *name, const char *glob)
 }
 
 /*
- * Names are interned per file, so pointers compare. Addresses distinguish functions of one name, in
- * different files or within one. JIT functions belong to one process.
+ * Names are interned per file, so that pointers can be compared. Addresses distinguish functions
+ * with the same name, in different files or within one. JIT functions belong to one process.
  */
 static bool same_function(const void *array, u32 index, const void *key)
 {

@@ -16,8 +16,8 @@
  */
 
 struct stub {
-	u64 slot;               /* where it loads its target from */
-	size_t index;           /* among the addresses asked about */
+	u64 slot;               /* the address from which it loads its target */
+	size_t index;           /* index among the given addresses */
 };
 
 struct work {
@@ -57,7 +57,7 @@ static int by_slot(const void *a, const void *b)
 	return x->slot < y->slot ? -1 : x->slot > y->slot;
 }
 
-/* The first stub whose slot is not below slot. */
+/* The first stub whose slot is not below the given one. */
 static size_t first_stub(const struct stub *stub, size_t n, u64 slot)
 {
 	size_t low = 0, high = n, mid;
@@ -85,7 +85,7 @@ static const char *name_of(Elf_Data *symbols, Elf_Data *strings, u64 index)
 	return memchr(name, 0, strings->d_size - symbol.st_name) ? name : NULL;
 }
 
-/* Names each stub whose slot a relocation in the section fills: names[index]. */
+/* Sets names[index] for each stub whose slot is filled by a relocation in the section. */
 static void read_section(const struct elf_file *f, const char *section, const struct stub *stub,
 			 size_t n, const char **names)
 {
@@ -140,7 +140,7 @@ static void name_stubs(struct answer *to, void *arg)
 		read_section(&f, ".rela.dyn", stub, n, names);
 	}
 	put_names(to, names, w->n);
-	/* The process ends here: nothing is freed. */
+	/* The process ends here, so nothing is freed. */
 }
 
 /*

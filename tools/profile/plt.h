@@ -10,7 +10,7 @@
 #include "base/types.h"
 
 /*
- * Names the stubs at n addresses (in the file's own numbering) of the ELF file fd. *names is n
+ * Names the stubs at n addresses (in the address space of the file) of the ELF file fd. *names is n
  * consecutive strings, "malloc@plt", or "" where there is no stub; the caller frees it. A child
  * without privileges reads the file. Returns 0; -EBADMSG or -ETIME: the child failed (see
  * base/confined.h); -ENOMEM.

@@ -24,12 +24,12 @@ struct profile {
 	const char *annotate;           /* functions to show as instructions */
 	struct profile_bpf *bpf;
 	struct stacks stacks;
-	struct wall wall;               /* replaces the rest if asked for */
+	struct wall wall;               /* replaces the other members if requested */
 };
 
 /* --- options ----------------------------------------------------------------------------------- */
 
-/* Instructions need only the innermost frame, so options about stacks do not apply. */
+/* Instructions need only the innermost frame, so options for stacks do not apply. */
 static int check_annotate(struct profile *p, const struct cli *cli)
 {
 	const struct stack_options *o = &p->options;
@@ -45,7 +45,7 @@ static int check_annotate(struct profile *p, const struct cli *cli)
 	return 0;
 }
 
-/* A table of several events has no place for what is left out. */
+/* A table of several events has no place to show what is left out. */
 static int check_several(const struct profile *p)
 {
 	if (p->annotate)

@@ -21,7 +21,7 @@ int sampling__check(struct sampling *s)
 		diag_error("-c is about an event: name it with -e");
 		return -EINVAL;
 	}
-	/* The clock has its own timer, so it is known when samples are due. */
+	/* The clock has its own timer, so that the times at which samples are due are known. */
 	if (s->typed && !strcmp(s->typed, "cpu-clock"))
 		s->typed = NULL;
 	s->sampler.hz = s->hz;
@@ -127,7 +127,7 @@ static struct profile_samples *read_samples(const struct sampling *s, const stru
 	return samples;
 }
 
-/* Reads what the programs have seen on all CPUs since the last call. */
+/* Reads how many samples the programs have taken on all CPUs since the last call. */
 static int take_seen(struct sampling *s, const struct measurement *m,
 		     struct profile_samples *gained)
 {
@@ -174,7 +174,7 @@ static int start_event(struct sampling *s, struct measurement *m, int prog_fd)
 	return err;
 }
 
-/* Reads the programs' counts first, so that missed events are never overestimated. */
+/* Reads the programs' counts first, so that the number of missed events is never too high. */
 int sampling__arm(struct sampling *s, const struct measurement *m)
 {
 	struct profile_samples gained;
@@ -239,7 +239,7 @@ int sampling__change_cpu(struct sampling *s, const struct measurement *m, int cp
 static int find_missed(struct sampling *s, const struct measurement *m)
 {
 	struct sampler_seen *seen = calloc(m->run->host.cpus_possible, sizeof(*seen));
-	/* Reads the time first: samples due by then have been taken when the map is read. */
+	/* Reads the time first: all samples due by then have been taken when the map is read. */
 	u64 due = sampler__due(&s->sampler);
 	struct profile_samples *samples = read_samples(s, m);
 	int err = seen && samples ? 0 : -ENOMEM, i;
@@ -259,8 +259,8 @@ int sampling__settle(struct sampling *s, const struct measurement *m)
 }
 
 /*
- * The kernel's own count includes events without a sample: the program was already running, or
- * sampling was throttled. With a frequency the length of the unfinished period is unknown, so
+ * The kernel's own count includes events without a sample, because the program was already running,
+ * or sampling was throttled. With a frequency, the length of the unfinished period is unknown, so
  * nothing is reported.
  */
 static u64 missed_events(struct sampling *s, u64 counted, u64 seen)
@@ -274,14 +274,14 @@ static u64 missed_events(struct sampling *s, u64 counted, u64 seen)
 	return missed;
 }
 
-/* All figures are events. Losses are known in samples, which stand for a period each. */
+/* All figures are events. Losses are known as samples, each of which stands for a period. */
 static int count_events(struct sampling *s, const struct measurement *m, struct report *r, bool alone)
 {
 	struct profile_samples gained;
 	u64 counted, period;
 	/*
-	 * Reads the kernel's count first: the programs have seen all of it when the samples are
-	 * read.
+	 * Reads the kernel's count first: all its events will have reached the programs when the
+	 * samples are read.
 	 */
 	int err = sampled_event__count(&s->event, &counted), i;
 

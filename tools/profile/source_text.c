@@ -10,7 +10,7 @@
 #include "sym/root.h"
 
 #define TAB 8
-#define MOST_COLUMNS 200        /* limit of a line; the rest is cut off */
+#define MOST_COLUMNS 200        /* limit of a line, which is cut off beyond it */
 
 static void read_text(struct source_text *t)
 {

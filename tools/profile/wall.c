@@ -86,7 +86,7 @@ int wall__attach(struct wall *w, struct measurement *m)
 	return err;
 }
 
-/* From here on no state changes. */
+/* From here on, no state changes. */
 void wall__disarm(struct wall *w)
 {
 	if (!w->bpf->bss->ended_ns)
@@ -99,7 +99,7 @@ static int find_still(struct wall *w, struct blocked_stills *s)
 
 	w->has_ended = true;
 	wall__disarm(w);
-	/* A program that was running then may still add a time, or end one. */
+	/* A program that is still running may add a time, or end one. */
 	err = elements__await_programs() ?: blocked_stills__read(s, w->bpf->progs.show_blocked);
 	return err ?: blocked_stills__read(s, w->bpf->progs.show_ran);
 }

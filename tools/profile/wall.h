@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * profile --wall: the time of tasks in one report, on a CPU by samples and off it by context
- * switches (bpf/profile/wall.bpf.c). Run time is exact, too; samples show where it was spent.
+ * profile --wall: the time of tasks in one report: time on a CPU from samples, and time off it from
+ * context switches (bpf/profile/wall.bpf.c). Run time is exact, too; samples show where it was
+ * spent.
  *
  * The stacks, the options and the sampling are profile's; these hooks replace its own.
  */
@@ -19,11 +20,12 @@ struct wall {
 	struct stacks *stacks;
 	struct wall_bpf *bpf;
 	struct blocked_report report;
-	bool has_ended;                 /* the report includes what was unfinished then */
+	bool has_ended;                 /* the report includes periods that were unfinished at the end */
 };
 
 /*
- * After all other checks: rejects options that --wall excludes. Reports the error, returns -EINVAL.
+ * To be called after all other checks: rejects options that --wall excludes. Returns -EINVAL after
+ * reporting the error.
  */
 int wall__check(const struct wall *w, const struct cli *cli);
 
