@@ -26,7 +26,7 @@ int saved_number(const json_t *v, u64 *out)
 		*out = json_integer_value(v);
 		return 0;
 	}
-	/* A value of 2^64 - 1 written as a real reads as 2^64. */
+	/* 2^64 - 1 written as a real is read as 2^64. */
 	x = json_real_value(v);
 	if (!json_is_real(v) || x < 0 || x > 0x1p64 || x != floor(x))
 		return -EINVAL;
@@ -48,7 +48,7 @@ char *saved_text(const json_t *v)
 	return text;
 }
 
-/* Names that need escaping are never ours. */
+/* A name that needs escaping is never one of ours. */
 static bool is_plain(const char *name)
 {
 	char *escaped = escape_string(name);
@@ -94,7 +94,7 @@ static bool is_label(const struct report_row *row, const char *name)
 	       (!strcmp(name, "container_id") && !strcmp(before, "container"));
 }
 
-/* In runs of earlier versions names tell labels from keys. */
+/* In runs of earlier versions, names distinguish labels from keys. */
 static void read_role(const struct report_row *row, struct field *f, const json_t *columns)
 {
 	const json_t *column = json_object_get(columns, f->name);
@@ -106,7 +106,7 @@ static void read_role(const struct report_row *row, struct field *f, const json_
 		f->role = ROLE_LABEL;
 }
 
-/* Leaves out the last field if it is valid in its own run only: it is a key with "of". */
+/* Leaves out the last field if it is a key with "of", which is valid only within its own run. */
 static void keep_if_lasting(struct report_row *row)
 {
 	struct field *f = &row->cell[row->ncells - 1];
@@ -191,7 +191,7 @@ static int add_number(const json_t *o, const char *name, u64 *sum)
 	return __builtin_add_overflow(*sum, n, sum) ? -EINVAL : 0;
 }
 
-/* Adds all reasons of a kind. Reports of earlier versions count all of them as lost. */
+/* Adds all reasons of a kind. Reports of earlier versions count all reasons as lost. */
 static int add_reasons(const json_t *o, enum loss_kind kind, u64 *sum)
 {
 	const json_t *of_kind = json_object_get(o, loss_kind_name(kind));
@@ -271,7 +271,7 @@ static int read_line(struct saved *s, const char *text, size_t n, u32 line)
 		json_decref(o);
 		return -EINVAL;
 	}
-	/* A single event of a stream: only the reports after the events are compared. */
+	/* This is a single event of a stream. Only the reports that follow the events are compared. */
 	if (json_object_get(o, "time_ns") && !json_object_get(o, "tool")) {
 		json_decref(o);
 		return 0;

@@ -50,14 +50,14 @@ int saved_number(const json_t *v, u64 *out);
 /* The same for a member of an object. */
 int saved_member(const json_t *object, const char *name, u64 *out);
 
-/* Returns a string without its escapes, allocated. NULL if v is not a string. */
+/* Returns a string with its escapes undone, allocated, or NULL if v is not a string. */
 char *saved_text(const json_t *v);
 
 /*
- * Reads the members of an object as fields, numbers as FIELD_ID. Their names belong to the file. columns: the roles
- * that the report states, or NULL: then ROLE_UNSAID, but ROLE_LABEL for names that belong to the field before them (the
- * comm of a pid). Leaves out keys that are valid in one run only (ROLE_KEY with "of"). Returns 0, or -EINVAL or -ENOMEM
- * with *row empty.
+ * Reads the members of an object as fields, with numbers as FIELD_ID. The field names belong to the file. columns: the
+ * roles that the report states. If it is NULL, roles are ROLE_UNSAID, except ROLE_LABEL for names that belong to the
+ * field before them (the comm of a pid). Leaves out keys that are valid only within one run (ROLE_KEY with "of").
+ * Returns 0, or -EINVAL or -ENOMEM with *row empty.
  */
 int saved_fields(struct report_row *row, const json_t *object, const json_t *columns);
 

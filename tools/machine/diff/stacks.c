@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Merges the stacks of two runs into one set: equal stacks become one, with a value before and one
- * after. The offset of a frame within its function is ignored.
+ * Merges the stacks of two runs into one set: equal stacks become one, with a value for each run.
+ * The offset of a frame within its function is ignored.
  */
 #include <errno.h>
 #include <math.h>
@@ -12,12 +12,12 @@
 #include "machine/diff/pair.h"
 #include "report/tree.h"
 
-#define MOST_FRAMES 4096        /* in one stack */
+#define MOST_FRAMES 4096        /* limit for one stack */
 
 /* A set of stacks under construction, with hashes of its elements. */
 struct merge {
 	struct report_stacks *all;
-	struct report_frame *frame;     /* owns their texts, too */
+	struct report_frame *frame;     /* the array also owns the texts of the frames */
 	struct table frames, keys, stacks;
 };
 
@@ -43,7 +43,7 @@ static u64 text_hash(u64 hash, const char *text)
 	return text ? table_hash(hash, text, strlen(text)) : table_hash(hash, "", 1);
 }
 
-/* Takes over the texts of f. Returns its index, or a negative errno. */
+/* Takes ownership of the texts of f. Returns its index, or a negative errno. */
 static s64 intern_frame(struct merge *m, struct report_frame *f)
 {
 	u64 hash = text_hash(text_hash(f->offset, f->name), f->module);
@@ -82,7 +82,7 @@ static bool is_stack_key(const void *array, u32 index, const void *key)
 	return same_key((const struct report_row *)array + index, key);
 }
 
-/* Returns the index of a key, which is taken over, or a negative errno. */
+/* Takes ownership of a key. Returns its index, or a negative errno. */
 static s64 intern_key(struct merge *m, struct report_row *key)
 {
 	u64 hash = key_hash(key);
@@ -107,7 +107,7 @@ static bool is_stack(const void *array, u32 index, const void *key)
 	       !memcmp(a->frame, b->frame, a->nframes * sizeof(*a->frame));
 }
 
-/* Adds value to the stack equal to s, whose frames are taken over. */
+/* Takes ownership of the frames of s, and adds value to the stack equal to s. */
 static int add_value(struct merge *m, struct report_stack *s, enum side side, u64 value)
 {
 	u64 hash = table_hash(s->key, s->frame, s->nframes * sizeof(*s->frame));
@@ -254,7 +254,7 @@ static void put_stack_name(FILE *f, const struct report_stacks *all, const struc
 	}
 }
 
-/* The name of a share, allocated; is_whole: of a stack, otherwise of a function. */
+/* The name of a share, allocated. is_whole: the name of a stack, otherwise of a function. */
 static char *name_of(const struct comparison *c, u32 index, bool is_whole)
 {
 	char *text = NULL;
@@ -321,7 +321,7 @@ static int add_shares(const struct comparison *c, const char *part, struct share
 	return err;
 }
 
-/* A function that appears in a stack more than once counts once. */
+/* A function that appears in a stack several times counts once. */
 static void sum_frames(const struct report_stacks *all, const u32 *same, struct share *self,
 		       struct share *total, u32 *last_seen)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* diff --test: each figure of each key of two runs, against what chance does to it (agg/bootstrap.h). */
+/* diff --test: tests each figure of each key of two runs against chance (agg/bootstrap.h). */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -76,7 +76,7 @@ static int figures__init(struct figures *f, const struct saved *const run[SIDES]
 	return err;
 }
 
-/* Takes over name. value: from bootstrap__...() */
+/* Takes ownership of name. value: result of bootstrap__...() */
 static int add_figure(struct figures *f, const struct pair *pair, char *name, enum field_kind kind,
 		      const struct bootstrap_figure value[SIDES], double grain)
 {
@@ -110,16 +110,17 @@ static size_t present(const double *number, size_t n)
 }
 
 /*
- * A figure of so few intervals would hardly be found, and makes the level of all others stricter. As both runs count
- * together, what is left out has nothing to do with what differs (Bourgon, Gentleman, Huber, "Independent filtering
- * increases detection power for high-throughput experiments", PNAS 107, 2010).
+ * A difference in a figure of so few intervals could hardly be detected, and testing it makes the level of all other
+ * tests stricter. Since the intervals of both runs are added, leaving out a figure does not depend on its difference
+ * (Bourgon, Gentleman, Huber, "Independent filtering increases detection power for high-throughput experiments", PNAS
+ * 107, 2010).
  */
 static bool is_rare(const struct figures *f, double *const of[SIDES])
 {
 	return present(of[BEFORE], f->run[BEFORE]->n) + present(of[AFTER], f->run[AFTER]->n) < BOOTSTRAP_LEAST / 2;
 }
 
-/* The quotient of the numbers; it is left out if it has no value, or is rare. Takes over name. */
+/* Adds the quotient of the numbers, unless it has no value or is rare. Takes ownership of name. */
 static int add_quotient(struct figures *f, const struct pair *pair, char *name, enum field_kind kind,
 			double *const of[SIDES], double *const per[SIDES])
 {
@@ -134,11 +135,9 @@ static int add_quotient(struct figures *f, const struct pair *pair, char *name, 
 	return err == -ENODATA ? 0 : err;
 }
 
-/*
- * --- tables ------------------------------------------------------------------------------------
- */
+/* p-value after Holm's correction */
 
-/* The sum of the columns in each interval; absent rows have 0. False: it is unknown in one of them. */
+/* Sums the columns in each interval, with 0 for absent rows. Returns false if the sum is unknown in an interval. */
 static bool read_columns(double *number, const struct pair *p, enum side side, const char *columns, size_t n)
 {
 	size_t i;
@@ -150,7 +149,7 @@ static bool read_columns(double *number, const struct pair *p, enum side side, c
 	return true;
 }
 
-/* A mean of few intervals says nothing, as a run of few does not. */
+/* A mean over few intervals means nothing, like a run of few intervals. */
 static bool are_enough(const double *number, size_t n)
 {
 	return present(number, n) >= BOOTSTRAP_LEAST;
@@ -209,7 +208,7 @@ static enum field_kind kind_of_unit(enum unit unit)
 	return unit == UNIT_NS ? FIELD_DURATION : unit == UNIT_BYTES ? FIELD_SIZE : FIELD_REAL;
 }
 
-/* The counts (by) and the sums (of) of each interval. */
+/* Reads the counts (by) and the sums (of) of each interval. */
 static void read_sums(struct figures *f, const struct pair *p, enum side side)
 {
 	size_t i;
@@ -238,7 +237,7 @@ static int percentiles_of(struct bootstrap_figure *value, const u32 *per_10k, si
 	return err;
 }
 
-/* As without --test: where less than one value lies above the percentile, it is the maximum. */
+/* As without --test: if less than one value lies above the percentile, it is the maximum. */
 static bool is_maximum(const struct pair *p, u32 per_10k)
 {
 	u64 least = p->hist[BEFORE].count < p->hist[AFTER].count ? p->hist[BEFORE].count : p->hist[AFTER].count;
@@ -323,7 +322,7 @@ static int correct(struct figures *f)
 	return err;
 }
 
-/* To half is as much as to double; what is new or gone is most. */
+/* Halving is as large a change as doubling. A value that is new or gone is the largest change. */
 static double size_of(const struct figure *f)
 {
 	const struct bootstrap_change *c = &f->change;
@@ -351,7 +350,7 @@ static int by_size(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* The median of the least changes that would be beyond noise in a row, if they were in that row alone. */
+/* Finds the median of the smallest change that would be beyond noise in each row, if it were the only change. */
 static int find_reach(const struct figures *f, struct report_verdict *v)
 {
 	double *reach = calloc(f->n, sizeof(*reach)), one;

@@ -59,10 +59,10 @@ static int parse_window(char *text, u64 end_ns, struct store_window *window)
 	return -EINVAL;
 }
 
-/* The reports of a window as the text of a saved run: of its sum, or of each interval. */
+/* The reports of a window as the text of a saved run: either the sum, or each interval. */
 struct window {
 	const char *text;       /* as typed */
-	struct merge *merge;    /* NULL: each interval */
+	struct merge *merge;    /* NULL: keep each interval */
 	struct writer writer;
 	char *json;
 	size_t size, n;
@@ -107,7 +107,7 @@ static int take_report(void *context, const struct report *r)
 	return w->merge ? merge__add(w->merge, r) : write_interval(w, r);
 }
 
-/* Reads what was taken as if it had been saved. */
+/* Reads the collected reports as if they had been saved. */
 static int read_reports(struct saved *s, struct window *w)
 {
 	int err = 0;

@@ -5,16 +5,16 @@
 
 #include "machine/diff/saved.h"
 
-/* Whether text is FILE@FROM-TO of an existing file, and not a file's name itself. */
+/* Whether text is FILE@FROM-TO of an existing file, and not itself the name of a file. */
 bool window_is_meant(const char *text);
 
 /*
- * Reads the sum over the window of a line, or of the tool if it has one line. Returns 0, or a
- * negative errno after reporting the error. Call saved__free() in either case.
+ * Reads the sum of a line over the window. The line may be named by its tool if this tool has only
+ * one. Returns 0, or a negative errno after reporting the error. Call saved__free() in either case.
  */
 int saved__read_window(struct saved *s, const char *text, const char *line);
 
-/* The same, each interval as a report of its own. */
+/* The same, with each interval as a separate report. */
 int saved__read_intervals(struct saved *s, const char *text, const char *line);
 
 #endif /* TALLY_DIFF_WINDOW_H */

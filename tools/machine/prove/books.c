@@ -13,7 +13,7 @@
 
 #define ROOM 4096
 
-/* The number behind a name at the begin of a line. */
+/* The number that follows a name at the beginning of a line. */
 static u64 number_of(const char *text, const char *name)
 {
 	const char *found = strstr(text, name);
@@ -21,7 +21,7 @@ static u64 number_of(const char *text, const char *name)
 	return found ? strtoull(found + strlen(name), NULL, 10) : 0;
 }
 
-/* Behind the comm, which may have any characters. */
+/* Parses the fields after the comm, which may contain any characters. */
 static bool read_stat(int dir, const char *path, char *state, u64 *faults)
 {
 	char text[ROOM], *rest;
@@ -48,7 +48,7 @@ static bool add_thread(struct prove_books *books, int tasks, const char *tid, bo
 	if (state != 'S')
 		*asleep = false;
 	snprintf(path, sizeof(path), "%s/schedstat", tid);
-	/* Without CONFIG_SCHED_INFO there is no such file; features.c knows. */
+	/* Without CONFIG_SCHED_INFO, there is no such file; features.c checks this. */
 	if (small_file__read(tasks, path, text, sizeof(text)) &&
 	    sscanf(text, "%llu %llu %llu", &run, &wait, &slices) == 3) {
 		books->run_ns += run;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The kernel's own accounts of a process and its threads, in /proc/PID. */
+/* The kernel's own accounting of a process and its threads, from /proc/PID. */
 #ifndef TALLY_PROVE_BOOKS_H
 #define TALLY_PROVE_BOOKS_H
 
@@ -9,15 +9,15 @@
 
 struct prove_books {
 	u64 run_ns, wait_ns, slices; /* schedstat */
-	u64 switches;		     /* voluntary or not */
-	u64 preemptions;	     /* of the switches, those that were not voluntary */
+	u64 switches;		     /* context switches, voluntary and involuntary */
+	u64 preemptions;	     /* involuntary switches among these */
 	u64 faults;		     /* minor and major */
 };
 
-/* Adds up all threads. *asleep: none of them runs, or waits for a CPU. Returns 0 or a negative errno. */
+/* Adds up all threads. Sets *asleep if no thread runs or waits for a CPU. Returns 0 or a negative errno. */
 int prove_books__read(struct prove_books *books, pid_t pid, bool *asleep);
 
-/* later - earlier. */
+/* Returns later - earlier. */
 struct prove_books prove_books__difference(const struct prove_books *later, const struct prove_books *earlier);
 
 #endif /* TALLY_PROVE_BOOKS_H */

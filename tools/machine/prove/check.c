@@ -11,7 +11,7 @@
  * --- reading reports ---------------------------------------------------------------------------
  */
 
-/* 0 where there is none: no truth is 0, so that this is wrong. */
+/* Returns 0 if there is no such member. No true value is 0, so the claim then fails. */
 static u64 number(const json_t *object, const char *name)
 {
 	return json_integer_value(json_object_get(object, name));
@@ -24,7 +24,7 @@ static bool is_text(const json_t *object, const char *name, const char *text)
 	return value && !strcmp(value, text);
 }
 
-/* The row whose column has that text; NULL: none. */
+/* The row whose column has this text, or NULL. */
 static json_t *row_of(const struct prove_evidence *e, const char *column, const char *text)
 {
 	json_t *rows = json_object_get(e->report, "rows"), *row;
@@ -44,7 +44,7 @@ static u64 sum_of_members(const json_t *object)
 	return sum;
 }
 
-/* The sum of a column over all rows: threads, directions, ... of which the load has several. */
+/* The sum of a column over all rows, for loads with several threads, directions, and so on. */
 static u64 sum_of_rows(const struct prove_evidence *e, const char *column)
 {
 	json_t *rows = json_object_get(e->report, "rows"), *row;
@@ -64,7 +64,7 @@ static bool has_frame(const json_t *stack, const char *function)
 	return false;
 }
 
-/* The values of stacks with that function; NULL: of all. */
+/* The values of stacks with this function, or of all stacks if it is NULL. */
 static u64 sum_of_stacks(const struct prove_evidence *e, const char *function)
 {
 	json_t *stacks = json_object_get(e->report, "stacks"), *stack;
@@ -121,7 +121,7 @@ static void judge_no_files(struct prove_evidence *e)
 	u64 said = 0;
 	size_t i;
 
-	/* Each once, and in order. */
+	/* Each event must occur once, and in order. */
 	json_array_foreach(e->lines, i, line)
 	{
 		snprintf(path, sizeof(path), PROVE_NO_FILE, (u64)i);
@@ -151,7 +151,7 @@ static void judge_execs(struct prove_evidence *e)
 	claim_equal(e, "programs executed", "events", json_array_size(e->lines), e->n);
 }
 
-/* A call of clock_nanosleep() is never shorter than asked, and all are within the time that passed for the load. */
+/* A clock_nanosleep() call is never shorter than requested, and all calls together are no longer than the load took. */
 static void judge_sleep_calls(struct prove_evidence *e)
 {
 	json_t *row = row_of(e, "call", "clock_nanosleep");
@@ -161,9 +161,9 @@ static void judge_sleep_calls(struct prove_evidence *e)
 }
 
 /*
- * The timer of a sleep starts before the thread blocks. A thread that runs or waits for a CPU in between is blocked
- * for less than the sleep, and not at all if the timer ends first. The kernel's accounts bound both. Each voluntary
- * switch is a moment of being blocked.
+ * The timer of a sleep starts before the thread blocks. A thread that runs or waits for a CPU in between is blocked for
+ * less time than the sleep, and not at all if the timer expires first. The kernel's accounting bounds both. Each
+ * voluntary switch is one blocked period.
  */
 static void claim_blocked(struct prove_evidence *e, u64 time)
 {
@@ -201,8 +201,8 @@ static void judge_run_time(struct prove_evidence *e)
 }
 
 /*
- * A periodic timer falls into a slice as often as its length holds periods, rounded down or up: at most one more or
- * one fewer for each slice. The run time of the kernel leaves out interrupts, which the load's clock does not.
+ * A periodic timer fires in a time slice as often as the slice contains periods, rounded down or up: at most one more
+ * or one fewer per slice. The kernel's run time excludes interrupts, which the load's clock includes.
  */
 static void judge_samples(struct prove_evidence *e)
 {
@@ -234,7 +234,7 @@ static void judge_pages(struct prove_evidence *e)
 	u64 faults = sum_of_rows(e, "faults");
 
 	claim_equal(e, "page faults (minflt, majflt)", "events", faults, e->books.faults);
-	/* Besides, the load touches the pages of its own stack and data. */
+	/* The load also touches the pages of its own stack and data. */
 	claim(e, "fresh pages among the faults", "events", faults, e->n, e->books.faults);
 }
 
@@ -390,7 +390,7 @@ const size_t prove_check_count = ARRAY_SIZE(prove_checks);
  * --- output of tools ---------------------------------------------------------------------------
  */
 
-/* An object on each line: single events have a time, the report has not. */
+/* Each line is an object. Single events have a time, the report has none. */
 static int take_line(struct prove_evidence *e, const char *line, size_t length)
 {
 	json_t *object = json_loadb(line, length, 0, NULL);

@@ -28,7 +28,7 @@ static _Noreturn void fail(struct prove_load *l, const char *what)
 	_exit(EXIT_FAILURE);
 }
 
-/* poll(2) at the gate and pause(2) at the end are in no load. Returns the time. */
+/* Waits at the gate. No load makes the calls that wait here and at the end, poll(2) and pause(2). Returns the time. */
 static u64 begin(struct prove_load *l)
 {
 	struct pollfd gate = { l->gate, POLLIN, 0 };
@@ -51,7 +51,7 @@ static _Noreturn void end(struct prove_load *l, u64 began_ns)
  * --- system calls and files --------------------------------------------------------------------
  */
 
-/* By syscall(2): no layer may cache the result. */
+/* Uses syscall(2), so that no layer can cache the result. */
 void prove_load__calls(struct prove_load *l)
 {
 	u64 began = begin(l), i;
@@ -87,7 +87,7 @@ void prove_load__files(struct prove_load *l)
 	end(l, began);
 }
 
-/* A file without a name. */
+/* Returns an open file that has no name. */
 static int temporary_file(void)
 {
 	char path[] = P_tmpdir "/tally.XXXXXX";
@@ -196,7 +196,7 @@ void prove_load__sleeps(struct prove_load *l)
 	end(l, began);
 }
 
-/* n ms of CPU time. */
+/* Uses n ms of CPU time. */
 static _Noreturn void burn(struct prove_load *l)
 {
 	struct timespec used = {};
@@ -212,7 +212,10 @@ void prove_load__burn(struct prove_load *l)
 	burn(l);
 }
 
-/* In few slices: nothing of usual priority takes its CPU. Without the right to that it takes more of them. */
+/*
+ * Uses few time slices, since no task of normal priority can take its CPU. Without the privilege for this, it uses more
+ * slices.
+ */
 void prove_load__burn_alone(struct prove_load *l)
 {
 	const struct sched_param lowest = { 1 };
@@ -230,7 +233,7 @@ static int move_to(int cpu)
 	return sched_setaffinity(0, sizeof(only), &only);
 }
 
-/* Between two CPUs, on the first of which it stands. */
+/* Moves back and forth between two CPUs, starting on the first. */
 void prove_load__moves(struct prove_load *l)
 {
 	cpu_set_t all;
@@ -257,7 +260,7 @@ void prove_load__moves(struct prove_load *l)
 	end(l, began);
 }
 
-/* The echo of the pipe load, a thread. It goes on: its time is in the books while it exists. */
+/* The echo thread of the pipe load. It does not exit, because its time is accounted only while it exists. */
 static void *echo(void *arg)
 {
 	int *fd = arg;
@@ -292,7 +295,7 @@ void prove_load__pipe(struct prove_load *l)
  * --- memory, locks, network, functions ---------------------------------------------------------
  */
 
-/* Small pages: one fault for each. */
+/* Uses small pages, so that each page causes one fault. */
 void prove_load__pages(struct prove_load *l)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
@@ -308,7 +311,7 @@ void prove_load__pages(struct prove_load *l)
 	end(l, began);
 }
 
-/* Nobody wakes it. */
+/* No task wakes the futex. */
 void prove_load__futex(struct prove_load *l)
 {
 	static u32 word;

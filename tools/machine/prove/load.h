@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Loads that do a known number of things, each in a process of its own:
+ * Loads that do a known number of operations, each in a process of its own:
  *
- *   prepares; begins: waits at the gate while the tool attaches; does it; ends: sleeps until it is killed
+ *   prepare; begin: wait at the gate while the tool attaches; work; end: sleep until killed
  *
- * Between the gate and the end it does nothing else that a tool could take for the load.
+ * Between the gate and the end, a load does nothing else that a tool could attribute to it.
  */
 #ifndef TALLY_PROVE_LOAD_H
 #define TALLY_PROVE_LOAD_H
@@ -17,27 +17,27 @@ enum prove_stage {
 	PROVE_HAS_ENDED
 };
 
-/* In memory that the load shares with its creator. */
+/* In memory shared between the load and its creator. */
 struct prove_truth {
 	volatile u32 stage;	     /* enum prove_stage */
-	const char *volatile failed; /* what failed, constant; NULL: nothing */
-	volatile int error;	     /* its errno */
-	u64 elapsed_ns;		     /* of what was done, by the load's clock */
-	u64 sum;		     /* of arguments, statuses, bytes */
-	u64 inode;		     /* of the file */
-	u64 address;		     /* of the futex */
+	const char *volatile failed; /* the operation that failed, a constant, or NULL */
+	volatile int error;	     /* errno of the failure */
+	u64 elapsed_ns;		     /* duration of the work, by the load's clock */
+	u64 sum;		     /* sum of arguments, statuses or bytes */
+	u64 inode;		     /* inode of the file */
+	u64 address;		     /* address of the futex */
 };
 
 struct prove_load {
 	struct prove_truth *truth;
-	int gate; /* hung up: go */
-	u64 n;	  /* how often */
+	int gate; /* the load starts when the other end is closed */
+	u64 n;	  /* number of operations */
 };
 
-/* Path of the i-th file that is not there. */
+/* Path of the i-th nonexistent file. */
 #define PROVE_NO_FILE "/no-such-file.tally/%llu"
 
-/* These run in a process of their own and do not return. */
+/* Each of these runs in a process of its own and does not return. */
 _Noreturn void prove_load__calls(struct prove_load *l);
 _Noreturn void prove_load__no_files(struct prove_load *l);
 _Noreturn void prove_load__files(struct prove_load *l);
@@ -55,13 +55,16 @@ _Noreturn void prove_load__connections(struct prove_load *l);
 _Noreturn void prove_load__futex(struct prove_load *l);
 _Noreturn void prove_load__function(struct prove_load *l);
 
-/* The function that the last one calls. Its symbol is a dynamic one: stripped programs keep it, but static ones. */
+/*
+ * The function that the last load calls. Its symbol is dynamic, so that stripped programs keep it, unless they are
+ * static.
+ */
 #define PROVE_CALLED "tally_prove_called"
 void tally_prove_called(u64 a, u64 b);
 
 #define PROVE_SLEEP_NS (2 * NSEC_PER_MSEC)
-#define PROVE_WAIT_NS NSEC_PER_MSEC /* of a futex */
+#define PROVE_WAIT_NS NSEC_PER_MSEC /* timeout of a futex wait */
 #define PROVE_PIECE 4096	    /* bytes of one read or write */
-#define PROVE_SENT 100		    /* bytes sent by each end that connects */
+#define PROVE_SENT 100		    /* bytes that each connecting end sends */
 
 #endif /* TALLY_PROVE_LOAD_H */

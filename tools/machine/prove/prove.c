@@ -20,17 +20,17 @@
 
 #define WORDS_MOST 24
 #define WHY_ROOM 512
-#define LOOK_NS (5 * NSEC_PER_MSEC) /* between two looks at the load */
+#define LOOK_NS (5 * NSEC_PER_MSEC) /* time between two looks at the load */
 
 struct trial {
 	const struct prove_check *check;
 	const struct child_signals *signals;
-	u64 until_ns; /* CLOCK_MONOTONIC: the deadline */
+	u64 until_ns; /* deadline, CLOCK_MONOTONIC */
 	struct prove_truth *truth;
 	struct child load, tool;
-	int gate;		    /* closed: the load begins */
-	int output, messages;	    /* of the tool */
-	enum prove_verdict verdict; /* of a trial without claims */
+	int gate;		    /* closing it starts the load */
+	int output, messages;	    /* output and stderr of the tool */
+	enum prove_verdict verdict; /* verdict of a trial without claims */
 	char why[WHY_ROOM];
 	double ns_per_run;
 	struct prove_evidence evidence;
@@ -43,7 +43,7 @@ static u64 time_left(const struct trial *t)
 	return now < t->until_ns ? t->until_ns - now : 0;
 }
 
-/* Ends a trial that proves nothing but this. */
+/* Ends a trial whose only result is this verdict. */
 __attribute__((format(printf, 3, 4))) static int give_up(struct trial *t, enum prove_verdict verdict, const char *fmt,
 							 ...)
 {
@@ -77,7 +77,7 @@ static int lacks(struct trial *t, const char *name)
 	return give_up(t, PROVE_CANNOT, "no %s. To do: %s", name, f ? f->remedy : "use another kernel");
 }
 
-/* A check of our own function needs its symbol. */
+/* A check of our own function needs the symbol of this function. */
 static int look_for_symbol(struct trial *t)
 {
 	bool is_relative;
@@ -134,8 +134,8 @@ static int load_ended(struct trial *t)
 }
 
 /*
- * Waits until the load has come to this stage and sleeps, and two looks at its books agree: a thread is asleep for
- * /proc before it has left its CPU.
+ * Waits until the load has reached this stage and sleeps, and two successive readings of its accounting agree: in
+ * /proc, a thread is asleep before it has left its CPU.
  */
 static int await_load(struct trial *t, enum prove_stage stage, struct prove_books *books)
 {
@@ -196,7 +196,7 @@ static _Noreturn void become_tool(struct trial *t, int ready)
 	_exit(127);
 }
 
-/* A tool that does not do what it is asked for, with all that it needs, is wrong. */
+/* A tool that fails although everything it needs is present gets the verdict "wrong". */
 static int tool_failed(struct trial *t, const char *how)
 {
 	off_t end = lseek(t->messages, 0, SEEK_END);
@@ -312,7 +312,7 @@ static void clean_up(struct trial *t)
 		munmap(t->truth, sizeof(*t->truth));
 }
 
-/* Returns 0 also if it proves nothing. */
+/* Also returns 0 if nothing is proved. */
 static int try(struct trial *t)
 {
 	int err = look_for_needs(t);
@@ -351,7 +351,7 @@ static struct field figure(const char *name, const struct prove_claim *c, u64 nu
 	};
 }
 
-/* c: NULL if there is none. */
+/* c: may be NULL. */
 static int add_figures(struct report_row *row, const struct trial *t, const struct prove_claim *c)
 {
 	const struct field figures[] = {
