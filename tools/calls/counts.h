@@ -18,7 +18,7 @@
 
 struct call {
 	struct task_key task;
-	u64 outcome;                    /* OUTCOME(): the call and, if asked for, the errno */
+	u64 outcome;                    /* OUTCOME(): the call, and the errno if requested */
 	u64 calls;                      /* calls that returned */
 	u64 errors;                     /* failed calls among these */
 	u64 running;                    /* calls in progress now */

@@ -21,8 +21,6 @@
 
 SKELETON(syscount);
 
-/* Keys of our own options; those of user/cli are below. */
-
 struct syscount {
 	struct syscall_set wanted;
 	bool chosen;            /* calls were chosen by -e; otherwise all are counted */
@@ -76,7 +74,7 @@ static int parse_order(void *own, char *text)
  * --- the report --------------------------------------------------------------------------------
  */
 
-/* Reads returned calls before those in progress: see calls__add_up(). */
+/* Returned calls must be read before those in progress: see calls__add_up(). */
 static int read_times(struct measurement *m, struct calls *set, struct loss_counters *losses)
 {
 	struct hist_set times;

@@ -56,7 +56,7 @@ struct funcgraph {
 		struct event_sites sites;
 		struct attachments attachments;
 		u32 *slot;
-	} end;                          /* of goroutines that end */
+	} end;                          /* sites at the ends of goroutines */
 	struct paths paths;
 	struct loss_counters losses_before;
 	char source[512], nothing[640];

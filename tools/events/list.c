@@ -13,7 +13,7 @@
 #include "run/run.h"
 #include "tools.h"
 
-/* What is asked for. Without an option, events are listed. */
+/* The kind of answer requested. Without an option, events are listed. */
 enum question {
 	ASK_EVENTS,
 	ASK_SUMMARY,

@@ -7,7 +7,6 @@
 #include "events/stat/stat.h"
 #include "tools.h"
 
-/* Keys of our own options; those of user/cli are below. */
 /*
  * --- options -----------------------------------------------------------------------------------
  */

@@ -73,7 +73,7 @@ static void name_lock(struct lock_names *names, const struct lock_parts *p, char
 }
 
 /*
- * --- which locks count -------------------------------------------------------------------------
+ * --- chosen locks ------------------------------------------------------------------------------
  */
 
 /* Calls add() with each word of a list. */
@@ -283,7 +283,7 @@ void lock_names__free(struct lock_names *names)
 }
 
 /*
- * --- the code of locks -------------------------------------------------------------------------
+ * --- code of lock functions --------------------------------------------------------------------
  */
 
 int lock_texts__find(struct lock_text *lock, struct lock_text *sched)

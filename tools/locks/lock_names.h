@@ -9,7 +9,7 @@
 
 #include "bpf/locks/lockstat.h"
 
-/* Initialize to zero. */
+/* Initialise to all zeros. */
 struct lock_names {
 	struct symbols *symbols;
 	struct kernel_symbols data;     /* variables, if the kernel shows them */

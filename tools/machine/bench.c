@@ -20,7 +20,6 @@
 #include "run/run.h"
 #include "tools.h"
 
-/* Keys of our own options; those of user/cli are below. */
 #define MOST_LOOPS (1ULL << 40)
 #define MOST_TASKS 10000
 #define MOST_ROUNDS 1000

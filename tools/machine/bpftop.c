@@ -31,7 +31,7 @@ enum bpftop_by { BY_PROGRAM, BY_OWNER, BY_TYPE };
 struct bpftop {
 	enum bpftop_by by;
 	bool others;            /* --others: leave out the programs of this process */
-	bool slices;            /* --slices: statistics are enabled for a part of each interval */
+	bool slices;            /* --slices: statistics are enabled only for a part of each interval */
 	bool ended;             /* the last look has been taken */
 	u64 slice_ns;           /* length of a slice */
 	u64 began_ns, measured_ns;      /* of the slice; measured_ns is 0 while it lasts */

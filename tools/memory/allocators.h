@@ -22,7 +22,7 @@ struct allocator_site {
 	u64 file_offset;
 };
 
-/* Initialize to zero. */
+/* Initialise to all zeros. */
 struct allocators {
 	struct allocator_site *site;
 	size_t n;

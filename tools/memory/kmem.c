@@ -169,7 +169,7 @@ static const struct sum_table_spec table = {
 };
 
 /*
- * --- what is outstanding -----------------------------------------------------------------------
+ * --- outstanding allocations -------------------------------------------------------------------
  */
 
 static int add_key(void *keys, const void *key, const char *name, struct report_row *row)

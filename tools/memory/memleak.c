@@ -43,7 +43,7 @@ SKELETON(memleak);
 /* Places in allocators that one program probes. */
 struct probes {
 	struct event_sites sites;
-	u32 *slot;                      /* of each site */
+	u32 *slot;                      /* slot of each site */
 	struct attach_programs programs;
 	struct attachments attachments;
 };

@@ -30,7 +30,7 @@ struct outstanding {
 	u64 older_ns;                   /* younger allocations are left out */
 	bool by_count;                  /* report_stacks() shows counts instead of bytes */
 	const char *nothing;            /* explains a report without allocations (report.nothing) */
-	/* Initialize to zero. */
+	/* Initialise to all zeros. */
 	struct outstanding_group *group;
 	size_t ngroups;
 	char *keys;

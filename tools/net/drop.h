@@ -10,10 +10,10 @@
 
 /*
  * The drop reasons of the running kernel, from its BTF: their numbers differ between versions.
- * Initialize to zero. n is 0 if the kernel has none (before 5.17).
+ * Initialise to all zeros. n is 0 if the kernel has none (before 5.17).
  */
 struct drop_reasons {
-	char **name;            /* by number, "NO_SOCKET"; name[n] is used for reasons of subsystems */
+	char **name;            /* names by number, "NO_SOCKET"; name[n] is used for reasons of subsystems */
 	u32 n;
 	u32 consumed;           /* the number that means no drop, or UINT32_MAX */
 	char **subsystem;       /* names of the subsystems, by the upper half of the number */

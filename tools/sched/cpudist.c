@@ -16,8 +16,6 @@
 
 SKELETON(cpudist);
 
-/* Keys of our own options; those of user/cli are below. */
-
 struct cpudist {
 	bool off, idle;
 	enum cpudist_absence absence;

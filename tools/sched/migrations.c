@@ -20,8 +20,6 @@ SKELETON(migrations);
 
 #define SOURCE "tp_btf/sched_migrate_task"
 
-/* Keys of our own options; those of user/cli are below. */
-
 /*
  * A map element has a key, a source CPU, a target CPU, and the CPU that moved the task. Provides
  * space for this many combinations per key; most keys have fewer.

@@ -16,8 +16,6 @@
 #include "sched/replay_table.h"
 #include "tools.h"
 
-/* Keys of our own options; those of user/cli are below. */
-
 #define MOST_REPEATS 1000
 
 struct replay_tool {

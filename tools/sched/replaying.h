@@ -22,7 +22,7 @@
 struct replayed {
 	u64 run_ns;             /* CLOCK_THREAD_CPUTIME_ID */
 	u64 switches;           /* getrusage(RUSAGE_THREAD) */
-	u64 wakeups;            /* of other tasks */
+	u64 wakeups;            /* wakeups of other tasks */
 	u64 end_ns;             /* since the common start */
 };
 

@@ -20,8 +20,6 @@ SKELETON(runqlen);
 
 #define DEFAULT_HZ 99           /* does not coincide with the scheduler's tick */
 
-/* Keys of our own options; those of user/cli are below. */
-
 struct runqlen {
 	bool by_cpu;
 	int key;                /* the key of --by, which accepts only one */

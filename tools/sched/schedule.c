@@ -47,7 +47,7 @@ static u64 difference(u64 later, u64 earlier)
 }
 
 /*
- * --- a slice that ends -------------------------------------------------------------------------
+ * --- the end of a slice ------------------------------------------------------------------------
  */
 
 /* The time slept before this slice. Waits for a CPU are excluded, because the replay has its own. */

@@ -98,7 +98,7 @@ int snap_names__arguments(struct snap_names *names, const struct snap_thread *t,
 }
 
 /*
- * --- what it waits for -------------------------------------------------------------------------
+ * --- objects of waits --------------------------------------------------------------------------
  */
 
 /* "pipe:[123]": the file of the call's first descriptor. */

@@ -55,7 +55,7 @@ struct search {
 };
 
 /*
- * --- who waits ---------------------------------------------------------------------------------
+ * --- waiters -----------------------------------------------------------------------------------
  */
 
 const struct file_name *snap_waits__file(const struct wait_thread *t, struct trace_record *r, u32 *fd)
@@ -178,7 +178,7 @@ static int of_thread(struct search *s, struct wait_thread *t)
 }
 
 /*
- * --- who has it --------------------------------------------------------------------------------
+ * --- holders -----------------------------------------------------------------------------------
  */
 
 static bool has_lock(int fds, const char *name)

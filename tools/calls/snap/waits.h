@@ -115,7 +115,7 @@ void snap_waits__path(char path[WAITS_PATH], const struct wait_thread *t, const 
 int snap_waits__of_tasks(struct snap_waits *w, struct wait_thread *t);
 int snap_waits__of_futex(struct snap_waits *w, struct wait_thread *t);
 
-/* For all threads at once. */
+/* Each handles all threads in one call. */
 int snap_waits__of_locks(struct snap_waits *w);
 int snap_waits__of_files(struct snap_waits *w);
 

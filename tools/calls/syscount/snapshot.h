@@ -8,7 +8,7 @@
 #include "agg/loss.h"
 #include "calls/counts.h"
 
-/* The last snapshot; initialize to zero. */
+/* The last snapshot; initialise to all zeros. */
 struct call_snapshot {
 	struct counts counts;
 	struct loss_counters losses;

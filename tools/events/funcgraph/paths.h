@@ -23,7 +23,7 @@ struct path {
 	bool is_seen;           /* this path or one of its callees was called in the interval */
 };
 
-/* Initialize to zero. */
+/* Initialise to all zeros. */
 struct paths {
 	struct path *path;      /* sorted by id */
 	size_t n;

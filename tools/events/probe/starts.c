@@ -44,9 +44,9 @@ _Static_assert(sizeof(struct call_key) == MATCH_CALL_SIZE, "the key of a call ha
 
 struct call {
 	struct call_key key;
-	u64 height;             /* of the frame: a callee's is lower than its caller's */
+	u64 height;             /* height of the frame: a callee's is lower than its caller's */
 	u64 time_ns;
-	size_t i;               /* of the element */
+	size_t i;               /* index of the element */
 };
 
 static bool has_one_holder(const struct call_key *a, const struct call_key *b)

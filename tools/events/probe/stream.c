@@ -19,7 +19,7 @@ struct stream {
 	size_t nfields;                 /* number of fields in use */
 	struct addresses *addresses;    /* NULL if no field is a user-space address */
 	int epoll_fd;                   /* for the ring and the records of processes; -1: there is only the ring */
-	u32 pid;                        /* of the record, and the time to which its field refers */
+	u32 pid;                        /* process of the record, and the time to which its field refers */
 	u64 at_ns;
 	u64 to_wall_clock;              /* CLOCK_REALTIME - CLOCK_MONOTONIC */
 	u64 count;

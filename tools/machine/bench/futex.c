@@ -79,7 +79,7 @@ const struct load load_futex_wake = {
  * --- futex-hash: waits that fail at once, so the futex lookup dominates -------------------------
  */
 
-#define FUTEXES 1024            /* for each task */
+#define FUTEXES 1024            /* per task */
 
 static void hash_prepare(struct load_run *run)
 {

@@ -24,7 +24,7 @@ enum load_takes {
 
 struct load_options {
 	u64 groups;
-	u64 tasks;              /* in a group */
+	u64 tasks;              /* tasks per group */
 	u64 size;               /* bytes per operation */
 	bool threads;           /* tasks are threads of one process */
 	bool pipe;              /* pipes instead of sockets */
@@ -44,7 +44,7 @@ struct load {
 	u64 least_size, most_size;
 	bool moves;             /* an operation moves size bytes */
 	u64 (*tasks)(const struct load_options *o);
-	u64 (*operations)(const struct load_options *o);        /* in one loop */
+	u64 (*operations)(const struct load_options *o);        /* number of operations in one loop */
 	void (*prepare)(struct load_run *run);          /* runs before the tasks start; may be NULL */
 	u64 (*work)(struct load_run *run, u32 task);    /* returns the number of operations done */
 };

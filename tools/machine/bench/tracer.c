@@ -21,7 +21,7 @@
 #define STATUS_OF_SIGINT (128 + SIGINT) /* as in shells and some programs */
 
 /*
- * --- is it tally itself? -----------------------------------------------------------------------
+ * --- recognizing tally itself ------------------------------------------------------------------
  */
 
 static bool is_this_program(const char *name)

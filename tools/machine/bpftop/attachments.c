@@ -26,7 +26,7 @@ struct link_details {
 	u32 type, id, prog_id, pad;
 	union {
 		struct {
-			u64 text;       /* of raw tracepoints and iterators */
+			u64 text;       /* buffer for the name of a raw tracepoint or an iterator */
 			u32 size;
 		} name;
 		struct {
@@ -38,7 +38,7 @@ struct link_details {
 		} cgroup;
 		u32 number;             /* an interface, a network namespace, a map */
 		struct {
-			u64 text;       /* of multi-uprobes */
+			u64 text;       /* buffer for the path of multi-uprobes */
 			u64 offsets, ref_ctr_offsets, cookies;
 			u32 size, count;
 		} uprobes;
@@ -77,7 +77,7 @@ enum perf_kind { PERF_UNKNOWN, PERF_UPROBE, PERF_URETPROBE, PERF_KPROBE, PERF_KR
 
 struct kernel_types {
 	struct btf *kernel, *module;
-	u32 kernel_id, module_id;       /* of the objects; 0: unknown */
+	u32 kernel_id, module_id;       /* BTF ids of the objects; 0: unknown */
 };
 
 static bool is_kernel_itself(u32 id)

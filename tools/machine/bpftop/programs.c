@@ -325,7 +325,7 @@ int bpf_programs__begin(struct bpf_programs *p)
 }
 
 /*
- * --- what is not a counter ---------------------------------------------------------------------
+ * --- maps, places and owners -------------------------------------------------------------------
  */
 
 static int add_map(struct bpf_programs *p, u32 id)
