@@ -27,8 +27,7 @@
 enum request_source {
 	REQUEST_SOURCE_START,
 	REQUEST_SOURCE_GETRQ,
-	REQUEST_SOURCE_ISSUE,           /* no submission is observed, because nothing depends on it; only chosen by
-					 * AUTO */
+	REQUEST_SOURCE_ISSUE,           /* no submission is observed: nothing depends on it; chosen by AUTO only */
 	REQUEST_SOURCES,
 	REQUEST_SOURCE_AUTO,
 };

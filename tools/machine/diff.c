@@ -12,8 +12,7 @@
 #include "tools.h"
 
 #define TOP 10                  /* default of --top without --test */
-#define LEAST 1                 /* default of --least, in percent: clocks and ends of intervals cause differences of
-				 * this size */
+#define LEAST 1                 /* default of --least, in percent: clocks and ends of intervals differ by this */
 
 struct diff {
 	const char *path[2];

@@ -43,8 +43,7 @@ struct sampling {
 	struct profile_samples seen;    /* samples of all CPUs, as of the last report */
 	u64 counted;                    /* events that the kernel itself has counted, as of the last report */
 	s64 behind;                     /* how many of these events have not reached the programs yet */
-	u64 lost;                       /* events and samples missed in the current report; valid after
-					 * sampling__count() */
+	u64 lost;                       /* events and samples missed in this report; after sampling__count() */
 	char source[SAMPLING_SOURCE];               /* source of the report; valid after sampling__find() */
 };
 

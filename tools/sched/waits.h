@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The loader's half of bpf/sched/wait.bpf.h: selects one of its two sources of wait times, and
- * initializes the states of tasks that existed before the run.
+ * sets up the states of tasks that existed before the run.
  */
 #ifndef TALLY_RUN_WAITS_H
 #define TALLY_RUN_WAITS_H

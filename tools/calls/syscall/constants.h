@@ -33,7 +33,7 @@ void constant__begin(FILE *f, enum constant_base base, u64 value);
 void constant__end(FILE *f);
 
 /*
- * Returns the text in this style, either in place or newly allocated. Returns NULL without memory, and frees the text.
+ * Returns the text in this style, either in place or newly allocated. Without memory, frees the text and returns NULL.
  */
 char *constants__choose(char *text, enum constant_style style);
 

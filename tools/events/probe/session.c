@@ -252,8 +252,7 @@ static void configure(struct probe_session *s)
 	const struct probe_request *r = p->request;
 
 	memcpy((void *)&c->scope, &s->m->scope, sizeof(c->scope));
-	s->m->cgroups->hierarchy = s->m->scope.hierarchy;       /* streams need the names of cgroups before the first
-								 * report */
+	s->m->cgroups->hierarchy = s->m->scope.hierarchy;       /* streams name them before the first report */
 	c->what = r->what;
 	c->keyed = p->nfields && r->what != PROBE_STREAM;
 	c->key_size = p->layout.size;

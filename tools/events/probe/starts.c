@@ -34,8 +34,7 @@ static bool is_gone(u32 tid)
 /* The key of a call, as made by match__call() in jit/compile.c. */
 struct call_key {
 	u64 holder;             /* thread, or goroutine */
-	u64 position;           /* address on the stack, or for a goroutine the distance from the upper end of the
-				 * stack */
+	u64 position;           /* stack address, or for a goroutine the distance from the upper end */
 	u32 event;
 	u32 process;            /* process of a goroutine in the initial pid namespace; 0: the holder is a thread */
 };

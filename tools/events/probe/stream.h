@@ -20,8 +20,7 @@ struct stream;
 /* Borrowed; must outlive the stream. */
 struct stream_plan {
 	const struct layout *layout;    /* layout of the record after its head */
-	const size_t *group;            /* for each event: the group of its fields in the layout; NULL: all have the
-					 * same fields */
+	const size_t *group;            /* group of the fields of each event; NULL: all have the same fields */
 	const char *const *event;       /* names, by number */
 	u32 nevents;                    /* if there is only one event, lines omit its name */
 	bool has_elapsed;               /* events are spans */

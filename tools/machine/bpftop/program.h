@@ -67,8 +67,7 @@ struct bpf_programs {
 	struct bpf_map_seen *map;               /* sorted by id */
 	size_t nmaps;
 	u32 last_id;            /* the largest id so far */
-	u64 unseen;             /* lower bound for programs that were loaded and removed in this interval between two
-				 * looks */
+	u64 unseen;             /* at least this many were loaded and removed between two looks */
 	u64 search_ns, searched_ns;             /* duration and time of the last search for places and owners */
 	bool frozen;            /* set by the caller: looks do not read the counters */
 	bool news;              /* some program has not been searched for yet */
