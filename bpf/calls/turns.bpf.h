@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Who has run on a CPU lately: its last WHY_TURNS turns, each from one switch to the next. Written and read by the
- * program at sched_switch, with interrupts off, so the memory is that CPU's alone.
+ * The last WHY_TURNS turns of each CPU, from one switch to the next. Only the program at sched_switch reads and writes
+ * them, with interrupts off, so no other CPU uses that memory.
  */
 #ifndef TALLY_TURNS_BPF_H
 #define TALLY_TURNS_BPF_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Waits that have ended, and who ended them: shared by whypath.bpf.c and tools/calls/why/path.c.
+ * Waits that have ended, with their wakers: shared by whypath.bpf.c and tools/calls/why/path.c.
  *
- * A thread is on a CPU from until of a record to since of its next one. So the records of a thread are its whole
- * existence, and a number that is missing among their sequence numbers is a hole. All times are CLOCK_MONOTONIC.
+ * A thread is on a CPU from "until" of a record to "since" of its next one, so its records cover its whole lifetime. A
+ * missing sequence number is a hole. All times are CLOCK_MONOTONIC.
  */
 #ifndef TALLY_WHYPATH_H
 #define TALLY_WHYPATH_H
@@ -13,13 +13,13 @@
 enum whypath_kind {
 	WHYPATH_WAIT,  /* since: its switch-out; woken: its wakeup; until: its switch-in */
 	WHYPATH_BIRTH, /* the same of a new thread; since: its creation; waker: its parent */
-	WHYPATH_NAME,  /* it has another name from until on; since and woken are equal */
-	WHYPATH_HOLE,  /* what it did from since to until is unknown: a switch was not seen */
+	WHYPATH_NAME,  /* its name changes at until; since and woken are equal */
+	WHYPATH_HOLE,  /* unknown from since to until: a switch was not seen */
 	WHYPATH_END,   /* it has left its CPU for the last time; waker: its process */
-	WHYPATH_OPEN,  /* what it still did as the run ended; woken: 0 if it still waited, until: 0 */
+	WHYPATH_OPEN,  /* its state when the run ended; woken: 0 if it still waited, until: 0 */
 };
 
-/* Who has woken the thread. */
+/* The waker of the thread. */
 enum whypath_by {
 	WHYPATH_BY_NOBODY,  /* it was preempted, or its wakeup was not seen */
 	WHYPATH_BY_THREAD,  /* a thread in scope: waker */
@@ -38,7 +38,7 @@ struct whypath_record {
 	__u16 phase;
 	__u16 code; /* why_kind, and 16 times enum whypath_by */
 	__u32 kind; /* enum whypath_kind */
-	/* Of an outside waker. Of records of other kinds than WHYPATH_WAIT and WHYPATH_HOLE: the thread's own. */
+	/* WHYPATH_WAIT and WHYPATH_HOLE: name of an outside waker. Other kinds: name of the thread itself. */
 	char comm[TASK_KEY_COMM_LEN];
 };
 

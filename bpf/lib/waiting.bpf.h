@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * How many tasks wait for what a program measures, in all and by hash of the task. Programs at each context switch and
- * each wakeup ask here first: the state of a task takes longer to find than all else that they do, and most tasks have
- * none that matters.
+ * Counts the tasks in a wait that a program measures, in total and by a hash of the task. Programs at context switches
+ * and wakeups ask here first: the lookup of a task's state is their largest cost, and most tasks have no wait.
  *
- * Each number is as high as that of the tasks, or higher: a task whose end of a wait was not seen may have ended. That
- * costs time only.
+ * A count may be too high: if the end of a wait was missed, the task may be gone. This only costs time.
  */
 #ifndef TALLY_WAITING_BPF_H
 #define TALLY_WAITING_BPF_H
@@ -17,7 +15,7 @@
 u64 waiting = 0;
 u32 waiting_of[WAITING_HASHES] = {};
 
-/* To the verifier a pointer is no number to hash, but the difference of two is. */
+/* The verifier allows no arithmetic on a pointer, except the difference of two. */
 static __always_inline u32 *waiting_like(const struct task_struct *t)
 {
 	u64 difference = (u64)t - (u64)waiting_of;
@@ -25,7 +23,7 @@ static __always_inline u32 *waiting_like(const struct task_struct *t)
 	return &waiting_of[((u32)(difference >> 6) * 0x9e3779b1U >> 20) & (WAITING_HASHES - 1)];
 }
 
-/* Counts the begin of a wait of the task. */
+/* The task begins a wait. */
 static __always_inline void waiting_begins(const struct task_struct *t)
 {
 	__sync_fetch_and_add(&waiting, 1);

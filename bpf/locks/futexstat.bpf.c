@@ -175,7 +175,7 @@ static __noinline int take_stack(void *ctx, struct stack_id *id)
 	return flaw;
 }
 
-/* Who asks for the waits of a task: --waits. */
+/* Only --waits asks whether a task waits. */
 static __always_inline void set_since(struct task_struct *t, struct futex_call *c, u64 since)
 {
 	if (at_switches)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What probe, stackcount and profile are measured on:
+ * The load of the benchmarks of probe, stackcount and profile:
  *
  *   work reads N KEYS        read() N times, with counts 0 .. KEYS - 1 in turn; they read nothing
  *   work mallocs N SIZES     malloc() and free() N times, of that many sizes in turn

@@ -98,7 +98,7 @@ static void try_expression(const char *text, const struct place *record, const s
 		return;
 	}
 	written = expr__format(e);
-	/* What we write is what we read, but for its parentheses, which nest deeper. */
+	/* An expression reads as it was written, but its parentheses nest deeper. */
 	if (written && !expr__parse(&again, written, &c))
 		expr__free(again);
 	else if (written && !strstr(c.what, "nested"))

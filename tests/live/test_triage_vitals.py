@@ -369,7 +369,7 @@ def test_an_interface_drops_packets(tool, ends, shown):
 
 @tally.once
 def test_a_cgroup_that_stands_still_for_want_of_memory(tool, run, directory):
-    """Of a recording: half of the time in one interval, and nothing later. What it waits for disks is no finding."""
+    """A recording with memory stalls in half of one interval, and none later. Stalls for disks are no finding."""
     recording, microseconds = directory / "recording", 10**6
     made = levels.MadeUp(directory, "record")
     stalled = {f"{what}.pressure": levels.pressure(microseconds // 2, microseconds // 2) for what in ("memory", "io")}

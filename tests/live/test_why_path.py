@@ -66,7 +66,7 @@ def test_chain(run, directory):
         assert {(row["comm"], row["waker"]) for row in naps} == {("second", "[interrupt]")}, naps
         assert 60_000_000 <= times(report, cause="timer") <= said["second"].slept, (naps, said)
         assert not times(report, comm="decoy"), report["rows"]
-        # What main waited for is on the path in place of its waits.
+        # The work that main waited for is on the path in place of its waits.
         assert not {"child", "futex", "unknown"} & {row["cause"] for row in report["rows"]}, report["rows"]
         assert not times(report, cause="pipe", comm="second"), report["rows"]
 
@@ -198,7 +198,7 @@ class Walk:
         return self.times
 
 
-# What is built last sleeps first, and waits for the others.
+# The last target sleeps first, and waits for the others.
 MAKEFILE = """
 all: d
 a b c:

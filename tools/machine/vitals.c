@@ -31,7 +31,7 @@ static bool begins_at_zero(const struct reading *r)
 	return r->id && vitals[r->vital].kind == VITAL_COUNTER;
 }
 
-/* Of many objects, text has the worst ones. */
+/* Text shows only the worst of many objects. */
 #define WORST 3
 
 /* Where a person looks first. */
@@ -135,7 +135,7 @@ static int add_remark(struct report_row *row, const char *name, const char *text
 	return err;
 }
 
-/* What the object "nginx (123)" is made of. */
+/* The parts of the object "nginx (123)". */
 static int add_process(struct report_row *row, const struct reading *r)
 {
 	bool is_process = is_of_process(r);
@@ -200,7 +200,7 @@ static bool is_shown(const struct vitals *v, const struct measurement *m, const 
 	return vital->is_main && (c->has_level ? c->now->value : c->count) && (c->has_level || c->has_count);
 }
 
-/* Of sorted changes. */
+/* changes: sorted. */
 static size_t keep_the_worst(struct vital_change *change, size_t n)
 {
 	size_t i, kept = 0, of_vital = 0;

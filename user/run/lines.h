@@ -80,7 +80,7 @@ int lines__report(struct lines *l, struct report *r);
 
 /*
  * For tools that show what took min_ns or more: a report without lines says so, instead of that nothing happened. what:
- * "call". Of no effect if min_ns is 0.
+ * "call". No effect if min_ns is 0.
  */
 void lines__none_so_long(struct lines *l, struct report *r, const char *what, u64 min_ns);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a tool is, and one use of it.
+ * The description of a tool, and one run of it.
  *
  *   struct tool_spec     what a tool is: constant, its hooks and its command line
  *   struct measurement   one instance of it with its options and its programs

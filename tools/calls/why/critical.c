@@ -144,7 +144,7 @@ static int read_all(char **data, size_t *n, int fd)
 	return got < 0 ? -errno : 0;
 }
 
-/* What threads still do. */
+/* Waits that go on. */
 static int take_open(struct critical *c)
 {
 	struct bpf_link *link = bpf_program__attach_iter(c->bpf->progs.show_path, NULL);

@@ -3,10 +3,10 @@
  * The critical path: the chain of threads that made the elapsed time, from records of their waits
  * (bpf/calls/whypath.h).
  *
- * It is found from its end. A thread that was on a CPU made that time itself, and so did one that waited for a CPU. A
- * thread that was woken by another one in scope waited for what that one did: the path goes on with the waker, at the
- * time of the wakeup. A new thread leads to its parent. A wait that somebody else ended (a timer, a disk, a task
- * outside the scope) is a link itself. What no record tells is a link of its own, PATH_HOLE.
+ * The walk starts at the end. Time on a CPU, and time in which a thread waited for a CPU, is a link of that thread. If
+ * another thread in scope woke it, the path continues with the waker, at the time of the wakeup. A new thread leads to
+ * its parent. A wait that was ended from elsewhere (a timer, a disk, a task outside the scope) is a link itself. Time
+ * without a record is a link of its own, PATH_HOLE.
  *
  * Links follow each other without a gap, so their times add up to the elapsed time.
  */

@@ -53,7 +53,7 @@ static const char *next_of(bool on_cpu, u32 cause)
 	return on_cpu ? "profile" : why_causes[cause].next;
 }
 
-/* Who ended the wait. A name in brackets is no task's. */
+/* The waker that ended the wait. Names in brackets are not of tasks. */
 static const char *waker_of(const struct path *p, u32 by, u32 waker_name)
 {
 	switch (by) {

@@ -6,7 +6,7 @@
 #include "events/stat/ratio.h"
 #include "events/stat/stat.h"
 
-/* Whether the row belongs to a glob that stands for many events. Of these, events that did not happen are left out. */
+/* Whether the row belongs to a glob that stands for many events. Its events that did not happen are left out. */
 bool stat_is_of_glob(const struct stat_run *s, size_t row);
 
 /* All cells of a row after its key and place. */

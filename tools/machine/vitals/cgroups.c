@@ -305,7 +305,7 @@ static int add_figure(struct walk *w, const struct place *p, struct cgroup_files
 	return readings__add(w->r, &one, *w->path ? w->path : "/");
 }
 
-/* The root of all cgroups has no such file. That of a namespace has, and is as any other. */
+/* The root of all cgroups has no such file. The root of a namespace has it, like any other cgroup. */
 static bool is_whole_machine(const struct walk *w, const struct place *p)
 {
 	return !*w->path && faccessat(p->dir, "cgroup.events", F_OK, 0);

@@ -215,9 +215,9 @@ int vital_messages__read(struct vital_reader *v, struct readings *r);
 
 /*
  * Reads the open files (/proc/PID/fd) and the limits (prlimit(2)) of the processes that are nearest to their limit.
- * Looks at all processes at most every ten seconds, in between at those of the last time. sizes: the size of /proc/PID/fd
- * is the number of files, as since Linux 6.2; false: lists the files, but only of processes that may have opened half
- * of their limit. Returns 0 or -ENOMEM.
+ * Looks at all processes at most every ten seconds, in between at those of the last time. sizes: the size of
+ * /proc/PID/fd is the number of files, as since Linux 6.2; false: lists the files, but only of processes that may have
+ * opened half of their limit. Returns 0 or -ENOMEM.
  */
 int vital_processes__read(struct vital_processes *nearest, struct readings *r, bool sizes);
 bool vital_processes__have_sizes(void);
