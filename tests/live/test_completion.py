@@ -136,7 +136,7 @@ def test_the_heading_of_an_option_of_probe():
         return re.split(r", | \(|:", [line for line in lines[:n] if re.match(r" \S.*:$", line)][-1].strip())[0]
 
     assert [heading(option) for option in ("hist", "from", "binary", "stacks", "pid", "csv")] == [
-        "Figures of each event", "Between two events", "Events", "Stacks of single events", "Scope", "Output"]
+        "Figures", "Time between two events", "Events", "Stacks of single events", "Scope", "Output"]
 
 
 def test_a_letter_that_is_typed():
