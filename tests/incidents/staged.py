@@ -832,7 +832,7 @@ def main():
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     if args.list or not args.name:
         for each in INCIDENTS.values():
-            print(f"{each.name:22}{each.cause or '(well)':17}{each.stage.__doc__}")
+            print(f"{each.name:28}{each.cause or '(well)':17}{each.stage.__doc__}")
         return 0 if args.list else 2
     try:
         with staged(args.name) as facts:
