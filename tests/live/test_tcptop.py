@@ -324,6 +324,65 @@ def test_many_at_once(tcptop, v4):
     assert figures(rows_of(tracer)) == expected
 
 
+# The kernel interrupts the iterator of files after so many without output.
+VISITED_AT_ONCE = 1_000_000
+
+# Holds that many descriptors of one file in all, in children that are far from their limit (vitals has the nearest).
+HOLD_FILES = f"""
+import os, resource, sys
+most = min(resource.getrlimit(resource.RLIMIT_NOFILE)[1], 20_000)
+resource.setrlimit(resource.RLIMIT_NOFILE, (most, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+null = os.open("/dev/null", os.O_RDONLY)
+for fd in range(10, most // 2):
+    os.dup2(null, fd)
+for _ in range({VISITED_AT_ONCE} // (most // 2 - 10) + 2):
+    if not os.fork():
+        sys.stdin.read()
+        os._exit(0)
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+# A connection to itself, over which bytes go once there is a line to read.
+HOLD_CONNECTION = """
+import socket, sys
+server = socket.create_server(("127.0.0.1", 0))
+client = socket.create_connection(server.getsockname())
+accepted, _ = server.accept()
+print("ready", flush=True)
+sys.stdin.readline()
+client.sendall(b"x" * 4321)
+accepted.recv(4321, socket.MSG_WAITALL)
+print("done", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def script(ends):
+    def start(text):
+        load = subprocess.Popen([sys.executable, "-c", text], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        ends.callback(load.wait)
+        ends.callback(load.stdin.close)
+        assert load.stdout.readline() == "ready\n"
+        return load
+    return start
+
+
+@exact
+def test_behind_a_million_files(tcptop, v4, script):
+    """Connections from before the run belong to their process, however many files others have open."""
+    script(HOLD_FILES)
+    load = script(HOLD_CONNECTION)
+    tracer = tcptop("-p", load.pid)
+    load.stdin.write("\n")
+    load.stdin.flush()
+    assert load.stdout.readline() == "done\n"
+    rows = rows_of(tracer)
+    assert sorted((row["received"], row["sent"]) for row in rows) == [(0, 4321), (4321, 0)], rows
+    assert {row["pid"] for row in rows} == {load.pid}, rows
+
+
 @once
 def test_no_room(tool, v4):
     """Connections and keys beyond --max-keys are lost, and counted."""

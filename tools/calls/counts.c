@@ -10,6 +10,7 @@
 
 #include "agg/elements.h"
 #include "base/array.h"
+#include "base/iterator.h"
 
 /* --- the programs' counts --------------------------------------------------------------------- */
 
@@ -130,7 +131,7 @@ int calls__add_running(struct calls *set, int fd)
 	size_t i;
 	int err = 0;
 
-	while (!err && (n = read(fd, r, sizeof(r))) > 0) {
+	while (!err && (n = iterator__read(fd, r, sizeof(r))) > 0) {
 		if (n % sizeof(*r))
 			return -EBADMSG;
 		for (i = 0; i < n / sizeof(*r) && !err; i++) {
@@ -142,7 +143,7 @@ int calls__add_running(struct calls *set, int fd)
 			err = add(set, &each);
 		}
 	}
-	return err ?: n < 0 ? -errno : 0;
+	return err ?: n;
 }
 
 static int compare(const void *a, const void *b)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/iterator.h"
 #include "cli/key_view.h"
 
 static const struct sum_layout pages_layout = {
@@ -67,11 +68,11 @@ static int read_running(struct gathered *g, int fd)
 	do {
 		if (ARRAY_RESERVE(g->running, room, have / size + 1))
 			return -ENOMEM;
-		n = read(fd, (char *)g->running + have, room * size - have);
+		n = iterator__read(fd, (char *)g->running + have, room * size - have);
 		have += n > 0 ? n : 0;
 	} while (n > 0);
 	g->nrunning = have / size;
-	return n < 0 ? -errno : 0;
+	return n;
 }
 
 static int gather_running(struct gathered *g, const struct bpf_link *link)

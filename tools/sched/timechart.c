@@ -8,6 +8,7 @@
 
 #include "agg/loss.h"
 #include "base/clock.h"
+#include "base/iterator.h"
 #include "types/kernel_btf.h"
 #include "host/task_state.h"
 #include "host/topology.h"
@@ -127,7 +128,7 @@ static int take_stretches(struct timechart_tool *t, int fd)
 	int err;
 
 	/* A read may end in the middle of a record. */
-	while ((n = read(fd, (char *)records + have, sizeof(records) - have)) > 0) {
+	while ((n = iterator__read(fd, (char *)records + have, sizeof(records) - have)) > 0) {
 		have += n;
 		for (i = 0; i < have / sizeof(*records); i++) {
 			err = chart__take(&t->chart, &records[i]);
@@ -137,7 +138,7 @@ static int take_stretches(struct timechart_tool *t, int fd)
 		have %= sizeof(*records);
 		memmove(records, &records[i], have);
 	}
-	return n < 0 ? -errno : 0;
+	return n;
 }
 
 static int stop(struct timechart_tool *t)

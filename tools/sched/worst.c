@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/iterator.h"
 
 int worst__add(struct worst *w, const struct switches_worst *entry)
 {
@@ -43,9 +44,9 @@ int worst__read_running(struct worst *w, int fd)
 	int err = 0;
 
 	while (!err) {
-		got = read(fd, (char *)&entry + have, sizeof(entry) - have);
+		got = iterator__read(fd, (char *)&entry + have, sizeof(entry) - have);
 		if (got <= 0)
-			return got < 0 ? -errno : 0;
+			return got;
 		have += got;
 		if (have < sizeof(entry))
 			continue;

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/iterator.h"
+
 /* The part of a named element after its sums. */
 struct sum_name {
 	u64 stamp;
@@ -218,17 +220,15 @@ int sum_set__read_elements(struct sum_set *set, int fd)
 	ssize_t n = 0;
 
 	/* A read may end in the middle of an element. */
-	while (!err && (n = read(fd, elements + have, room - have)) > 0) {
+	while (!err && (n = iterator__read(fd, elements + have, room - have)) > 0) {
 		have += n;
 		whole = have / size;
 		err = sum_set__insert(set, elements, whole);
 		have %= size;
 		memmove(elements, elements + whole * size, have);
 	}
-	if (n < 0)
-		err = -errno;
 	free(elements);
-	return err;
+	return err ?: n < 0 ? n : 0;
 }
 
 static int take_map(const struct sum_source *source, struct sum_set *set, bool *anew)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/iterator.h"
 #include "base/numbers.h"
 #include "host/cgroup.h"
 #include "host/host.h"
@@ -250,18 +251,12 @@ static int seed(const struct bpf_object *obj)
 {
 	struct bpf_program *prog = bpf_object__find_program_by_name(obj, "scope_seed");
 	struct bpf_link *link = prog ? bpf_program__attach(prog) : NULL;
-	char none[64];
-	ssize_t n = -1;
 	int fd, err;
 
 	if (!link)
 		return prog ? -errno : -ENOENT;
 	fd = bpf_iter_create(bpf_link__fd(link));
-	err = fd < 0 ? fd : 0;
-	while (!err && (n = read(fd, none, sizeof(none))) > 0)
-		;
-	if (!err && n < 0)
-		err = -errno;
+	err = fd < 0 ? fd : iterator__run(fd);
 	if (fd >= 0)
 		close(fd);
 	bpf_link__destroy(link);

@@ -10,6 +10,7 @@
 
 #include "agg/variable.h"
 #include "base/clock.h"
+#include "base/iterator.h"
 #include "host/cgroup_names.h"
 #include "host/errno_name.h"
 #include "host/features.h"
@@ -141,19 +142,16 @@ int measurement__complain(const struct measurement *m, const char *what, int err
 int tasks__visit(struct bpf_program *prog)
 {
 	struct bpf_link *link = bpf_program__attach_iter(prog, NULL);
-	char byte;
-	int fd;
+	int fd, err;
 
 	if (!link)
 		return -errno;
 	fd = bpf_iter_create(bpf_link__fd(link));
-	if (fd >= 0) {
-		while (read(fd, &byte, 1) > 0)
-			;
+	err = fd < 0 ? fd : iterator__run(fd);
+	if (fd >= 0)
 		close(fd);
-	}
 	bpf_link__destroy(link);
-	return fd < 0 ? fd : 0;
+	return err;
 }
 
 static bool is_iterator(const struct bpf_program *prog)

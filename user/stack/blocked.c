@@ -9,6 +9,7 @@
 #include "agg/elements.h"
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/iterator.h"
 #include "cli/key_view.h"
 #include "report/diag.h"
 #include "stack/blocked.h"
@@ -652,12 +653,12 @@ static int read_stills(struct blocked_stills *s, int fd)
 	do {
 		if (ARRAY_RESERVE(s->task, s->room, have / size + 1))
 			return -ENOMEM;
-		n = read(fd, (char *)s->task + have, s->room * size - have);
+		n = iterator__read(fd, (char *)s->task + have, s->room * size - have);
 		if (n > 0)
 			have += n;
-	} while (n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN)));
+	} while (n > 0);
 	s->n = have / size;
-	return n < 0 ? -errno : 0;
+	return n;
 }
 
 int blocked_stills__read(struct blocked_stills *s, struct bpf_program *prog)

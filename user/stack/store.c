@@ -13,6 +13,7 @@
 #include "agg/wide.h"
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/iterator.h"
 #include "base/numbers.h"
 #include "run/map_room.h"
 
@@ -333,19 +334,14 @@ static int hold_shown(struct stack_store *s, int fd)
 	size_t have = 0, i;
 	ssize_t n;
 
-	do {
-		n = read(fd, (char *)id + have, sizeof(id) - have);
-		if (n < 0 && (errno == EINTR || errno == EAGAIN))
-			continue;
-		if (n <= 0)
-			break;
+	while ((n = iterator__read(fd, (char *)id + have, sizeof(id) - have)) > 0) {
 		have += n;
 		for (i = 0; i < have / sizeof(*id); i++)
 			stack_store__hold(s, &id[i]);
 		have -= i * sizeof(*id);
 		memmove(id, &id[i], have);
-	} while (true);
-	return n < 0 ? -errno : 0;
+	}
+	return n;
 }
 
 /* Holds stacks that tasks have taken but not counted yet. */

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/iterator.h"
 #include "calls/snap/snap.h"
 
 /* The kernel fills at most this much at once: eight pages. */
@@ -29,13 +30,8 @@ void snap_pass__describe(u8 descriptors[TRACE_SLOTS][TRACE_FDS], struct call_sig
 /* The yield updates the scheduler's clock of this CPU. The program compares this clock with ours. */
 static ssize_t read_more(struct snap_pass *p, int fd)
 {
-	ssize_t n;
-
-	do {
-		sched_yield();
-		n = read(fd, p->data + p->size, p->room - p->size);
-	} while (n < 0 && (errno == EINTR || errno == EAGAIN));
-	return n < 0 ? -errno : n;
+	sched_yield();
+	return iterator__read(fd, p->data + p->size, p->room - p->size);
 }
 
 static int read_all(struct snap_pass *p, int fd)
