@@ -181,20 +181,11 @@ static const char *behind_whom(char text[BEHIND_SPACE], const struct why *w, con
 	return n ? text : NULL;
 }
 
-static int add_remark(struct report_row *row, const char *name, const char *text)
-{
-	int err = report_row__add_text(row, name, text);
-
-	if (err)
-		return err;
-	row->cell[row->ncells - 1].role = ROLE_REMARK;
-	row->cell[row->ncells - 1].spare = true;
-	return 0;
-}
-
 /* The share of the time in which threads had something to do, and the command that shows more. */
 static int add_more(struct sum_table_report *t, struct report_row *row, const void *element)
 {
+	static const struct field behind = { .name = "behind", .kind = FIELD_NONE, .role = ROLE_REMARK, .spare = true };
+	static const struct field next = { .name = "next", .kind = FIELD_NONE, .role = ROLE_REMARK, .spare = true };
 	const struct why_element *e = element;
 	const struct why *w = t->own;
 	bool idle = state_of(&e->key) == STATE_IDLE;
@@ -209,8 +200,8 @@ static int add_more(struct sum_table_report *t, struct report_row *row, const vo
 	char text[BEHIND_SPACE];
 
 	if (!err)
-		err = add_remark(row, "behind", behind_whom(text, w, e));
-	return err ?: add_remark(row, "next", idle ? NULL : why_causes[e->key.phase].next);
+		err = report_row__add_text_as(row, &behind, behind_whom(text, w, e));
+	return err ?: report_row__add_text_as(row, &next, idle ? NULL : why_causes[e->key.phase].next);
 }
 
 /* The time on a CPU by mode, as the kernel's ticks divide it. Without a tick it stays undivided. */

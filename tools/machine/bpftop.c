@@ -66,18 +66,6 @@ static const struct column columns[] = {
 	{},
 };
 
-static int add_text(struct report_row *row, struct field f, const char *text)
-{
-	int err;
-
-	f.text = text ? strdup(text) : NULL;
-	f.kind = text ? f.kind : FIELD_NONE;
-	err = text && !f.text ? -ENOMEM : report_row__add_field(row, &f);
-	if (err)
-		free(f.text);
-	return err;
-}
-
 static const char *type_name(u32 type, char room[32])
 {
 	const char *name = libbpf_bpf_prog_type_str(type);
@@ -101,14 +89,15 @@ static const char *hold_name(enum program_hold hold)
 /* The path distinguishes a pin from a process. */
 static int add_owner(struct report_row *row, const struct bpf_program_seen *p)
 {
+	static const struct field held_by = { .name = "held_by", .role = ROLE_LABEL, .machine = true };
+	static const struct field owner = { .name = "owner", .role = ROLE_LABEL };
 	const struct bpf_owner *o = &p->owner;
 	int err = report_row__add_figure(row, "pid", o->pid, o->pid ? FIELD_ID : FIELD_NONE, ROLE_LABEL);
 
 	if (!err)
-		err = add_text(row, (struct field){ .name = "owner", .role = ROLE_LABEL }, o->name);
+		err = report_row__add_text_as(row, &owner, o->name);
 	if (!err)
-		err = add_text(row, (struct field){ .name = "held_by", .role = ROLE_LABEL, .machine = true },
-			       hold_name(o->hold));
+		err = report_row__add_text_as(row, &held_by, hold_name(o->hold));
 	return err;
 }
 
@@ -123,7 +112,7 @@ static int add_attached(struct report_row *row, const struct bpf_program_seen *p
 		if (!text)
 			return -ENOMEM;
 	}
-	err = add_text(row, f, text ?: p->attached);
+	err = report_row__add_text_as(row, &f, text ?: p->attached);
 	free(text);
 	return err;
 }
@@ -131,14 +120,16 @@ static int add_attached(struct report_row *row, const struct bpf_program_seen *p
 /* Many programs have the same name. A program without a name is shown by its tag, a hash of its instructions. */
 static int add_program_key(struct report_row *row, const struct bpf_program_seen *p)
 {
+	static const struct field type = { .name = "type", .role = ROLE_KEY };
+	static const struct field name = { .name = "name", .role = ROLE_KEY };
 	const struct field id = { .name = "id", .number = p->id, .kind = FIELD_ID, .role = ROLE_KEY, .of = "name" };
 	char room[32];
 	int err = report_row__add_field(row, &id);
 
 	if (!err)
-		err = add_text(row, (struct field){ .name = "type", .role = ROLE_KEY }, type_name(p->type, room));
+		err = report_row__add_text_as(row, &type, type_name(p->type, room));
 	if (!err)
-		err = add_text(row, (struct field){ .name = "name", .role = ROLE_KEY }, p->name ?: p->tag);
+		err = report_row__add_text_as(row, &name, p->name ?: p->tag);
 	return err ?: add_owner(row, p);
 }
 
@@ -209,6 +200,7 @@ static int add_rest(struct report_row *row, const struct bpf_program_seen *p)
 {
 	static const char *const states[] = { NULL, "new", "ended", "new, ended" };
 	u64 now_ns = clock_ns(CLOCK_BOOTTIME), age_ns = now_ns > p->loaded_ns ? now_ns - p->loaded_ns : 0;
+	static const struct field state = { .name = "state", .role = ROLE_REMARK, .spare = true };
 	const struct field fields[] = {
 		{ .name = "age", .number = age_ns, .kind = FIELD_DURATION, .role = ROLE_GAUGE, .spare = true },
 		{ .name = "uid", .number = p->uid, .kind = FIELD_ID, .role = ROLE_LABEL, .spare = true },
@@ -217,8 +209,7 @@ static int add_rest(struct report_row *row, const struct bpf_program_seen *p)
 	};
 	int err = report_row__add_fields(row, fields, ARRAY_SIZE(fields));
 
-	return err ?: add_text(row, (struct field){ .name = "state", .role = ROLE_REMARK, .spare = true },
-			       states[p->is_new + 2 * p->ended]);
+	return err ?: report_row__add_text_as(row, &state, states[p->is_new + 2 * p->ended]);
 }
 
 static int add_row(struct report *r, const struct figures *f, enum bpftop_by by)

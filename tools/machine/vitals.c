@@ -119,33 +119,24 @@ static struct field per_second(const struct vital_change *c, enum vital_unit uni
 	return f;
 }
 
-static bool is_of_process(const struct reading *r)
-{
-	return r->vital == VITAL_PROCESS_FILES;
-}
-
-static int add_remark(struct report_row *row, const char *name, const char *text, size_t n)
-{
-	struct field f = { .name = name, .role = ROLE_REMARK, .machine = true, .kind = text ? FIELD_NUMBER : FIELD_NONE,
-			   .text = text ? strndup(text, n) : NULL };
-	int err = text && !f.text ? -ENOMEM : report_row__add_field(row, &f);
-
-	if (err)
-		free(f.text);
-	return err;
-}
-
-/* The parts of the object "nginx (123)". */
+/* Remarks on the object "nginx (123)" of VITAL_PROCESS_FILES. */
 static int add_process(struct report_row *row, const struct reading *r)
 {
-	bool is_process = is_of_process(r);
-	const struct field pid = {
-		.name = "pid", .kind = is_process ? FIELD_ID : FIELD_NONE, .number = is_process ? r->id : 0,
-		.role = ROLE_REMARK, .machine = true, .no_metric = true,
-	};
-	const char *comm = is_process ? r->object : NULL, *end = comm ? strrchr(comm, '(') : NULL;
+	static const struct field remark = { .name = "comm", .role = ROLE_REMARK, .machine = true };
+	struct field pid = { .name = "pid", .role = ROLE_REMARK, .machine = true, .no_metric = true };
+	char *comm = NULL;
+	int err;
 
-	return add_remark(row, "comm", comm, end ? end - comm - 1 : 0) ?: report_row__add_field(row, &pid);
+	if (r->vital == VITAL_PROCESS_FILES) {
+		pid.kind = FIELD_ID;
+		pid.number = r->id;
+		comm = strndup(r->object, strrchr(r->object, '(') - r->object - 1);
+		if (!comm)
+			return -ENOMEM;
+	}
+	err = report_row__add_text_as(row, &remark, comm);
+	free(comm);
+	return err ?: report_row__add_field(row, &pid);
 }
 
 static int add_row(struct report *r, const struct vital_change *c)
@@ -163,6 +154,7 @@ static int add_row(struct report *r, const struct vital_change *c)
 		{ .name = "seconds", .kind = timed ? FIELD_REAL : FIELD_NONE, .role = ROLE_COUNTER, .decimals = 9,
 		  .real = c->elapsed_ns / 1e9, .machine = true, .no_metric = true },
 	};
+	static const struct field unit = { .name = "unit", .role = ROLE_REMARK, .machine = true };
 	struct report_row row = {};
 	int err = report_row__add_text(&row, "area", v->area);
 
@@ -177,7 +169,7 @@ static int add_row(struct report *r, const struct vital_change *c)
 	if (!err)
 		err = report_row__add_fields(&row, fields, ARRAY_SIZE(fields));
 	if (!err)
-		err = add_remark(&row, "unit", unit_word(v), strlen(unit_word(v)));
+		err = report_row__add_text_as(&row, &unit, unit_word(v));
 	if (!err)
 		err = add_process(&row, c->now);
 	return report__end_row(r, &row, err);

@@ -94,20 +94,27 @@ bool report_frame__is_off_cpu(const struct report_frame *f)
 	return f->kind == FRAME_NOTE && f->name && !strncmp(f->name, NOTE_OFF_CPU, strlen(NOTE_OFF_CPU));
 }
 
-int report_row__add_text(struct report_row *row, const char *name, const char *text)
+int report_row__add_text_as(struct report_row *row, const struct field *f, const char *text)
 {
-	struct field f = { .name = name, .kind = FIELD_NONE, .role = ROLE_KEY };
+	struct field copy = *f;
 	int err;
 
-	if (text) {
-		f.text = strdup(text);
-		if (!f.text)
-			return -ENOMEM;
-	}
-	err = report_row__add_field(row, &f);
+	copy.text = text ? strdup(text) : NULL;
+	if (text && !copy.text)
+		return -ENOMEM;
+	if (!text)
+		copy.kind = FIELD_NONE;
+	err = report_row__add_field(row, &copy);
 	if (err)
-		free(f.text);
+		free(copy.text);
 	return err;
+}
+
+int report_row__add_text(struct report_row *row, const char *name, const char *text)
+{
+	const struct field f = { .name = name, .kind = FIELD_NONE, .role = ROLE_KEY };
+
+	return report_row__add_text_as(row, &f, text);
 }
 
 void report_row__end_key(struct report_row *row)

@@ -270,6 +270,8 @@ int report_row__add_text(struct report_row *row, const char *name, const char *t
 int report_row__add_number(struct report_row *row, const char *name, u64 number,
 			   enum field_kind kind);
 int report_row__add_field(struct report_row *row, const struct field *f);
+/* The same for a text with the other members of f; f->kind counts only if there is a text. */
+int report_row__add_text_as(struct report_row *row, const struct field *f, const char *text);
 
 /* A number that adds up over intervals. */
 int report_row__add_sum(struct report_row *row, const char *name, u64 number, enum field_kind kind);

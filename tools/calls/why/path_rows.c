@@ -70,13 +70,14 @@ static const char *waker_of(const struct path *p, u32 by, u32 waker_name)
 
 static int add_next(struct report_row *row, const char *next)
 {
-	int err = report_row__add_text(row, "next", next);
+	static const struct field cell = {
+		.name = "next",
+		.kind = FIELD_NONE,
+		.role = ROLE_REMARK,
+		.spare = true,
+	};
 
-	if (err)
-		return err;
-	row->cell[row->ncells - 1].role = ROLE_REMARK;
-	row->cell[row->ncells - 1].spare = true;
-	return 0;
+	return report_row__add_text_as(row, &cell, next);
 }
 
 /*

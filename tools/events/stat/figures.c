@@ -27,13 +27,9 @@ static u8 decimals_of(double value)
 
 static int add_remark(struct report_row *row, const char *name, const char *text, bool machine)
 {
-	int err = report_row__add_text(row, name, text);
+	const struct field f = { .name = name, .kind = FIELD_NONE, .role = ROLE_REMARK, .machine = machine };
 
-	if (!err) {
-		row->cell[row->ncells - 1].role = ROLE_REMARK;
-		row->cell[row->ncells - 1].machine = machine;
-	}
-	return err;
+	return report_row__add_text_as(row, &f, text);
 }
 
 int figures__put(struct report_row *row, const char *name, const char *unit,

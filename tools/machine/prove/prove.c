@@ -333,11 +333,7 @@ static int try(struct trial *t)
 
 static int add_text(struct report_row *row, const char *name, const char *text, enum field_role role)
 {
-	int err = report_row__add_text(row, name, text);
-
-	if (!err)
-		row->cell[row->ncells - 1].role = role;
-	return err;
+	return report_row__add_text_as(row, &(struct field){ .name = name, .kind = FIELD_NONE, .role = role }, text);
 }
 
 static struct field figure(const char *name, const struct prove_claim *c, u64 number)
