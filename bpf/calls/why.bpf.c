@@ -431,34 +431,14 @@ int BPF_PROG(on_wakeup_new, struct task_struct *t)
 	return become_runnable(t, true);
 }
 
-SEC("tp_btf/contention_begin")
-int UNPREEMPTED_PROG(on_lock, void *lock, u32 flags)
+static __always_inline u64 *lock_of(struct task_struct *t)
 {
-	struct task_struct *t = bpf_get_current_task_btf();
-	struct why_state *st;
+	struct why_state *st = why_states_find(t);
 
-	/* The idle task and interrupts spin. */
-	if (flags & LCB_F_SPIN || ended_ns || !scope_for_life(t))
-		return 0;
-	st = why_states_find(t);
-	if (st)
-		st->lock = (u64)lock;
-	return 0;
+	return st ? &st->lock : NULL;
 }
 
-SEC("tp_btf/contention_end")
-int UNPREEMPTED_PROG(on_locked, void *lock, int ret)
-{
-	struct task_struct *t = bpf_get_current_task_btf();
-	struct why_state *st;
-
-	if (ended_ns || !scope_for_life(t))
-		return 0;
-	st = why_states_find(t);
-	if (st && st->lock == (u64)lock)
-		st->lock = 0;
-	return 0;
-}
+#include "why_locks.bpf.h"
 
 /* --- threads that exist before and after the run --------------------------------------------------- */
 

@@ -11,9 +11,6 @@
 #include "socket.bpf.h"
 #include "why.h"
 
-/* include/linux/lockdep.h, 5.19: flags of lock:contention_begin */
-#define LCB_F_SPIN (1U << 0)
-
 /* include/uapi/linux/stat.h; include/uapi/linux/in.h */
 #define S_IFCHR 0020000
 #define S_IFIFO 0010000

@@ -365,34 +365,14 @@ int UNPREEMPTED_PROG(on_path_rename, struct task_struct *t, const char *comm)
 	return 0;
 }
 
-SEC("tp_btf/contention_begin")
-int UNPREEMPTED_PROG(on_path_lock, void *lock, u32 flags)
+static __always_inline u64 *lock_of(struct task_struct *t)
 {
-	struct task_struct *t = bpf_get_current_task_btf();
-	struct path_state *st;
+	struct path_state *st = path_states_find(t);
 
-	/* The idle task and interrupts spin. */
-	if (flags & LCB_F_SPIN || ended_ns || !scope_for_life(t))
-		return 0;
-	st = path_states_find(t);
-	if (st)
-		st->lock = (u64)lock;
-	return 0;
+	return st ? &st->lock : NULL;
 }
 
-SEC("tp_btf/contention_end")
-int UNPREEMPTED_PROG(on_path_locked, void *lock, int ret)
-{
-	struct task_struct *t = bpf_get_current_task_btf();
-	struct path_state *st;
-
-	if (ended_ns || !scope_for_life(t))
-		return 0;
-	st = path_states_find(t);
-	if (st && st->lock == (u64)lock)
-		st->lock = 0;
-	return 0;
-}
+#include "why_locks.bpf.h"
 
 /* --- threads that exist before and after the run --------------------------------------------------- */
 

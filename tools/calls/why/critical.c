@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "agg/elements.h"
-#include "base/array.h"
 #include "base/clock.h"
+#include "base/iterator.h"
 #include "calls/syscall/calls.h"
 #include "calls/why/cause.h"
 #include "calls/why/path_rows.h"
@@ -83,8 +83,8 @@ int critical__open(struct critical *c, struct measurement *m, struct call_signat
 	why_describe_calls((u8 *)bpf->rodata->descriptor, signatures);
 	bpf_program__set_autoload(bpf->progs.on_throttle, false);
 	bpf_program__set_autoload(bpf->progs.on_unthrottle, false);
-	bpf_program__set_autoload(bpf->progs.on_path_lock, locks);
-	bpf_program__set_autoload(bpf->progs.on_path_locked, locks);
+	bpf_program__set_autoload(bpf->progs.on_lock, locks);
+	bpf_program__set_autoload(bpf->progs.on_locked, locks);
 	err = interrupt__prepare(m->obj, &c->knows_interrupts);
 	if (!err)
 		err = ring__prepare(m->obj, &m->run->host);
@@ -129,34 +129,31 @@ void critical__disarm(struct critical *c)
  * --- the end -----------------------------------------------------------------------------------
  */
 
-static int read_all(char **data, size_t *n, int fd)
+static int take_shown(struct critical *c, int fd)
 {
-	size_t room = 0;
-	ssize_t got;
+	struct whypath_record record;
+	size_t have = 0;
+	ssize_t n;
+	int err = 0;
 
-	do {
-		if (ARRAY_RESERVE(*data, room, *n + 65536))
-			return -ENOMEM;
-		got = read(fd, *data + *n, room - *n);
-		if (got > 0)
-			*n += got;
-	} while (got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN)));
-	return got < 0 ? -errno : 0;
+	/* A read may end in the middle of a record. */
+	while (!err && (n = iterator__read(fd, (char *)&record + have, sizeof(record) - have)) > 0) {
+		have += n;
+		if (have < sizeof(record))
+			continue;
+		have = 0;
+		err = path__take(&c->path, &record);
+	}
+	return err ?: n;
 }
 
-/* Waits that go on. */
+/* Takes the waits that go on. */
 static int take_open(struct critical *c)
 {
 	struct bpf_link *link = bpf_program__attach_iter(c->bpf->progs.show_path, NULL);
-	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -errno, err = fd < 0 ? fd : 0;
-	char *data = NULL;
-	size_t n = 0, i;
+	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -errno, err;
 
-	if (!err)
-		err = read_all(&data, &n, fd);
-	for (i = 0; i + sizeof(struct whypath_record) <= n && !err; i += sizeof(struct whypath_record))
-		err = path__take(&c->path, (const void *)(data + i));
-	free(data);
+	err = fd < 0 ? fd : take_shown(c, fd);
 	if (fd >= 0)
 		close(fd);
 	bpf_link__destroy(link);
