@@ -187,6 +187,27 @@ static const char *variable_at(struct btf *btf, s64 place)
 	return NULL;
 }
 
+static void check_members(void)
+{
+	assert_true(kernel_btf_has_member("task_struct", "pid"));
+	assert_false(kernel_btf_has_member("task_struct", "no_such_member"));
+	assert_false(kernel_btf_has_member("no_such_structure", "pid"));
+}
+
+static void members(void **state)
+{
+	struct btf *btf;
+
+	(void)state;
+	kernel_btf__drop();
+	check_members();
+	btf = btf__load_vmlinux_btf();
+	assert_non_null(btf);
+	check_members();
+	btf__free(btf);
+	kernel_btf__drop();
+}
+
 /* The same from the bytes alone as from all of the BTF. */
 static void places_of_per_cpu_variables(void **state)
 {
@@ -217,6 +238,7 @@ int main(void)
 		cmocka_unit_test(enums),
 		cmocka_unit_test(others_are_freed),
 		cmocka_unit_test(places_of_per_cpu_variables),
+		cmocka_unit_test(members),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,9 +22,11 @@ static bool find_between(const char *from, const char *to, s64 *distance)
 	return true;
 }
 
-/* From a CPU's run queue to its preempt_count, or to the variable that has it. */
+/* From a CPU's run queue, to which tasks lead by se.cfs_rq, to its preempt_count, or to the variable that has it. */
 static bool find_distance(s64 *distance)
 {
+	if (!kernel_btf_has_member("sched_entity", "cfs_rq") || !kernel_btf_has_member("cfs_rq", "rq"))
+		return false;
 	return find_between("runqueues", "pcpu_hot", distance) ||
 	       find_between("runqueues", "__preempt_count", distance);
 }

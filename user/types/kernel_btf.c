@@ -351,6 +351,35 @@ bool kernel_btf_has_function(const char *name)
 	return arguments_of(name, BTF_KIND_FUNC) >= 0;
 }
 
+/* --- members ------------------------------------------------------------------------------------- */
+
+static const char *name_at(u32 offset)
+{
+	if (shared.btf)
+		return btf__name_by_offset(shared.btf, offset) ?: "";
+	return offset < shared.bytes.strings_size ? shared.bytes.strings + offset : "";
+}
+
+static bool has_member(u32 id, const char *name)
+{
+	const struct btf_type *t = id ? type_of(id) : NULL;
+	u32 i;
+
+	for (i = 0; t && i < btf_vlen(t); i++)
+		if (!strcmp(name_at(btf_members(t)[i].name_off), name))
+			return true;
+	return false;
+}
+
+bool kernel_btf_has_member(const char *structure, const char *member)
+{
+	struct btf *all;
+	bool has = !begin_types(&all) && has_member(find_type(structure, BTF_KIND_STRUCT), member);
+
+	end_types(all);
+	return has;
+}
+
 /* --- per-CPU variables --------------------------------------------------------------------------- */
 
 static s64 place_in(u32 section, u32 variable)

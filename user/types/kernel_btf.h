@@ -39,6 +39,12 @@ struct btf *kernel_btf__enums(const char *const *name, size_t n);
 bool kernel_btf_has_function(const char *name);
 
 /*
+ * Whether a structure of the kernel has a member of this name; those of anonymous structures within do not count. False
+ * as well without BTF.
+ */
+bool kernel_btf_has_member(const char *structure, const char *member);
+
+/*
  * Where in its CPU's part of the per-CPU memory a variable of the kernel is: comparable to others of the kernel only,
  * not of modules. -ENOENT if BTF does not list it, another negative errno without BTF.
  */
