@@ -68,7 +68,7 @@ struct btf *btf__new(const void *data, u32 size)
 	return real(data, size);
 }
 
-/* Of this kernel: each number has a name, and no name is there twice. A part of its BTF has them. */
+/* On this kernel each number has a name, and no name is there twice. A part of its BTF has them. */
 static void reasons_of_this_kernel(void **state)
 {
 	struct drop_reasons r = {};

@@ -99,7 +99,7 @@ static void lost_record(void **state)
 	path__free(&p);
 }
 
-/* Of a waker without records nothing is known; its wait is a hole, and the path goes on before it. */
+/* If the waker has no records, the wait is a hole, and the path continues before it. */
 static void unknown_waker(void **state)
 {
 	static const struct expected links[] = {

@@ -324,7 +324,7 @@ static const struct {
 	{ VITAL_CGROUP_MEMORY_FULL, MEMORY_PRESSURE, "full total" },
 };
 
-/* Of v2. Only where tasks are: a cgroup above others has the sum of theirs. */
+/* Version 2, and only cgroups without children: the pressure of a parent includes that of its children. */
 static int add_pressures(struct walk *w, const struct place *p, struct cgroup_files *g)
 {
 	int err = 0;
