@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Shared by probe's programs, the functions compiled into them (user/jit), and the loader (tools/events/probe).
+ * Shared by probe's programs, the functions compiled into them (user/jit), and the loader (user/probe).
  *
  * A run measures single events, or spans with a begin and an end: a function's entry and return, or any two events
  * (--from, --to). Programs call the compiled functions, each int FUNCTION(void *ctx, struct probe_frame *f):

@@ -10,7 +10,7 @@
 #include "expr/expr.h"
 #include "jit/compile.h"
 #include "events/probe/bounds.h"
-#include "events/probe/definition.h"
+#include "probe/definition.h"
 
 static const char format_text[] =
 	"name: fuzz\nID: 1\nformat:\n"

@@ -2,7 +2,7 @@
 /* Probes as people type them: where the event ends, what arguments are called, where errors are. */
 #include "unit.h"
 
-#include "events/probe/definition.h"
+#include "probe/definition.h"
 
 #define MOST 8
 

@@ -13,7 +13,7 @@
 #include "cli/order.h"
 #include "event/user_binary.h"
 #include "events/funcgraph/paths.h"
-#include "events/probe/plan.h"
+#include "probe/plan.h"
 #include "host/task_state.h"
 #include "report/diag.h"
 #include "run/explain.h"

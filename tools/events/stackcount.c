@@ -11,7 +11,7 @@
 #include "event/complete.h"
 #include "event/user_binary.h"
 #include "report/diag.h"
-#include "events/probe/plan.h"
+#include "probe/plan.h"
 #include "run/load.h"
 #include "run/measurement.h"
 #include "run/explain.h"

@@ -3,7 +3,7 @@
 #ifndef TALLY_PROBE_ELSEWHERE_H
 #define TALLY_PROBE_ELSEWHERE_H
 
-#include "events/probe/plan.h"
+#include "probe/plan.h"
 #include "events/probe/results.h"
 
 /*

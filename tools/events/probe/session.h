@@ -13,7 +13,7 @@
 #ifndef TALLY_PROBE_SESSION_H
 #define TALLY_PROBE_SESSION_H
 
-#include "events/probe/plan.h"
+#include "probe/plan.h"
 #include "events/probe/results.h"
 #include "events/probe/stream.h"
 #include "events/probe/with.h"

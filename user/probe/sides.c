@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "events/probe/sides.h"
+#include "probe/sides.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef TALLY_PROBE_SPOT_H
 #define TALLY_PROBE_SPOT_H
 
-#include "events/probe/plan.h"
+#include "probe/plan.h"
 
 struct spot {
 	struct place place;

@@ -11,11 +11,11 @@
 #include "base/array.h"
 #include "expr/fields.h"
 #include "report/diag.h"
-#include "events/probe/every_field.h"
-#include "events/probe/plan.h"
-#include "events/probe/saved.h"
-#include "events/probe/sides.h"
-#include "events/probe/spot.h"
+#include "probe/every_field.h"
+#include "probe/plan.h"
+#include "probe/saved.h"
+#include "probe/sides.h"
+#include "probe/spot.h"
 #include "bpf/lib/task_key.h"
 
 #define BEGINS_OWN (8 * (PROBE_KEPT_MOST + PROBE_COUNTERS + 1))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "events/probe/plan.h"
+#include "probe/plan.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -13,9 +13,9 @@
 #include "event/user_binary.h"
 #include "expr/fields.h"
 #include "report/diag.h"
-#include "events/probe/asked.h"
-#include "events/probe/saved.h"
-#include "events/probe/sides.h"
+#include "probe/asked.h"
+#include "probe/saved.h"
+#include "probe/sides.h"
 
 #define ALIASES_DEEP 8          /* limit of nesting for aliases */
 

@@ -23,9 +23,9 @@
 
 #include "event/attach.h"
 #include "jit/compile.h"
-#include "events/probe/definition.h"
+#include "probe/definition.h"
 #include "jit/layout.h"
-#include "events/probe/site_place.h"
+#include "probe/site_place.h"
 #include "bpf/lib/probe.h"
 
 /* The request. Texts are borrowed. */

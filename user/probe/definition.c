@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "events/probe/definition.h"
+#include "probe/definition.h"
 
 #include <ctype.h>
 #include <errno.h>

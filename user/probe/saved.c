@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "events/probe/saved.h"
+#include "probe/saved.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef TALLY_PROBE_EVERY_FIELD_H
 #define TALLY_PROBE_EVERY_FIELD_H
 
-#include "events/probe/spot.h"
+#include "probe/spot.h"
 
 /*
  * Returns the fields as if the probe had named them, in the order of the record: numbers that have

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Arguments that expressions at a function's return need. They are saved at the entry of the same call, 8 bytes each,
- * as they were passed. The target of a pointer is read at the return. events/probe/asked.h finds the arguments.
+ * as they were passed. The target of a pointer is read at the return. probe/asked.h finds the arguments.
  */
 #ifndef TALLY_PROBE_SAVED_H
 #define TALLY_PROBE_SAVED_H
 
-#include "events/probe/plan.h"
+#include "probe/plan.h"
 
 /* Returns the number of the argument arg1 or $arg1, from 1, or 0 for other expressions. */
 u64 probe_saved__argument(const struct expr *e);

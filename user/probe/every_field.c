@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "events/probe/every_field.h"
+#include "probe/every_field.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "events/probe/spot.h"
+#include "probe/spot.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/diag.h"
-#include "events/probe/saved.h"
-#include "events/probe/sides.h"
+#include "probe/saved.h"
+#include "probe/sides.h"
 
 size_t probe_side__first_of_event(const struct probe_side *s, size_t i)
 {

@@ -7,7 +7,7 @@
 #ifndef TALLY_PROBE_SIDES_H
 #define TALLY_PROBE_SIDES_H
 
-#include "events/probe/plan.h"
+#include "probe/plan.h"
 
 /* begin: the place of a begin, or NULL without spans. */
 bool side__belongs_to_begin(const struct probe_plan *p, const struct expr *e,

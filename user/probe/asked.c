@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "events/probe/asked.h"
+#include "probe/asked.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "events/probe/saved.h"
-#include "events/probe/spot.h"
+#include "probe/saved.h"
+#include "probe/spot.h"
 #include "report/diag.h"
 
 #define NAME_SPACE 16           /* enough for "$arg100" */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "events/probe/site_place.h"
+#include "probe/site_place.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which arguments the expressions at a function's return need (events/probe/saved.h). */
+/* Which arguments the expressions at a function's return need (probe/saved.h). */
 #ifndef TALLY_PROBE_ASKED_H
 #define TALLY_PROBE_ASKED_H
 
-#include "events/probe/plan.h"
+#include "probe/plan.h"
 
 /*
  * Finds the arguments that the expressions of a plan need, and puts them in p->saved[]. All events of the plan must be
