@@ -3,22 +3,17 @@
  * Function calls by call path: their number, their duration, and their duration without traced callees. The subject
  * is the calling thread; for Go, the goroutine.
  *
- * Each thread has a stack of its current calls. A call is identified by the position of its return address: the stack
- * pointer at its entry, to which it returns at its end. Stacks grow downwards, so a frame with a lower stack pointer
- * than a call that begins or ends was left without a return: by an exception, or longjmp(). Two frames with the same
- * stack pointer are a function and the one that it tail-called.
+ * Each thread has a stack of its current calls, in the order of call_order.bpf.h.
  *
  * A goroutine may continue in other threads, and its stack may move. The distance of a frame from the stack's upper end
  * does not change (copystack() in Go's runtime/stack.go), so it is used in place of the stack pointer. C code of the
  * program, whose stack pointer is outside that stack, belongs to the thread.
  *
- * A thread's several stacks are ordered: the kernel stack comes after the user stack, and interrupt stacks after
- * both.
- *
  * Frames are kept before the gate is opened, so that paths are complete. Calls that began before it are in no figure,
  * except for the time in which they are open.
  */
 #define SCOPE_UNTYPED
+#include "call_order.bpf.h"
 #include "compat.bpf.h"
 #include "event.bpf.h"
 #include "funcgraph.h"
@@ -98,28 +93,7 @@ struct {
 
 static const struct funcgraph_sums no_sums = {};
 
-/* --- the order of stack pointers ---------------------------------------------------------------- */
-
-#define STACK_BYTES (16 << 10)          /* THREAD_SIZE, and that of stacks for interrupts, without KASAN */
-#define ORDER_BITS 62
-
-enum stack_of { STACK_OF_USER, STACK_OF_TASK, STACK_OF_INTERRUPT };
-
-static __always_inline u64 stack_base(void)
-{
-	struct task_struct *t = calling_task();
-
-	return (u64)(has_typed_current() ? t->stack : BPF_CORE_READ(t, stack));
-}
-
-static __always_inline u64 order_of(u64 sp)
-{
-	u64 of = STACK_OF_USER;
-
-	if (sp >> 63)
-		of = sp - stack_base() < STACK_BYTES ? STACK_OF_TASK : STACK_OF_INTERRUPT;
-	return of << ORDER_BITS | (~sp & ((1ULL << ORDER_BITS) - 1));
-}
+/* --- goroutines ---------------------------------------------------------------------------------- */
 
 static __always_inline u64 goroutine_of(struct pt_regs *ctx)
 {
@@ -146,15 +120,6 @@ static __always_inline bool find_goroutine(struct goroutine *key, u64 *order, u6
 	image_of(&key->image, calling_task());
 	*order = limit[1] - sp;
 	return true;
-}
-
-/* Was the frame left without a return, given that a call of that order begins or ends? */
-static __always_inline bool is_left(const struct frame *f, u64 order)
-{
-	if (f->order <= order)
-		return false;
-	/* A nested interrupt may have another stack, at any address. */
-	return order >> ORDER_BITS < STACK_OF_INTERRUPT || f->order - order < STACK_BYTES;
 }
 
 /* --- elements of the map ------------------------------------------------------------------------ */
@@ -250,7 +215,7 @@ static __always_inline bool is_to_be_dropped(const volatile struct dropping *d, 
 {
 	u64 order = d->order;
 
-	return is_left(f, order) || (d->function != NO_FUNCTION && is_in_its_place(f, order, d->function));
+	return order_is_left(f->order, order) || (d->function != NO_FUNCTION && is_in_its_place(f, order, d->function));
 }
 
 /*
@@ -329,9 +294,9 @@ static __always_inline void push(struct call_frames *s, u64 order, u32 slot, boo
 	if (!f || n >= depth_most || n >= FUNCGRAPH_DEPTH)
 		return;         /* counted at its end */
 	f->order = order;
-	f->function = slot & FUNCGRAPH_FUNCTION;
+	f->function = slot & CALL_FUNCTION;
 	f->path = filtered ? parent : funcgraph_path(parent, f->function);
-	f->flags = (filtered ? FRAME_FILTERED : 0) | (slot & FUNCGRAPH_JUMPS ? FRAME_JUMPS : 0);
+	f->flags = (filtered ? FRAME_FILTERED : 0) | (slot & CALL_JUMPS ? FRAME_JUMPS : 0);
 	f->children_ns = 0;
 	s->depth = n + 1;
 	f->began_ns = bpf_ktime_get_ns();
@@ -440,7 +405,7 @@ static __noinline int enter(u64 sp, u64 g, u32 slot)
 		count_filtered();
 		return 0;
 	}
-	if (slot & FUNCGRAPH_IS_GO && find_goroutine(&key, &order, g, sp)) {
+	if (slot & CALL_IS_GO && find_goroutine(&key, &order, g, sp)) {
 		s = bpf_map_lookup_elem(&goroutines, &key) ?: make_goroutine(&key);
 		if (!s)
 			return 0;
@@ -459,7 +424,7 @@ static __noinline int enter(u64 sp, u64 g, u32 slot)
 		return 0;
 	}
 	*(volatile u32 *)&s->busy = 1;
-	drop_left(s, order, slot & FUNCGRAPH_FUNCTION);
+	drop_left(s, order, slot & CALL_FUNCTION);
 	push(s, order, slot, !scope_now(NULL));
 	*(volatile u32 *)&s->busy = 0;
 	return 0;
@@ -467,7 +432,7 @@ static __noinline int enter(u64 sp, u64 g, u32 slot)
 
 static __noinline int leave_frame(struct call_frames *s, u64 order, u32 slot, u64 now, bool is_go)
 {
-	u32 function = slot & FUNCGRAPH_FUNCTION;
+	u32 function = slot & CALL_FUNCTION;
 	struct frame *f;
 
 	drop_left(s, order, NO_FUNCTION);
@@ -477,7 +442,7 @@ static __noinline int leave_frame(struct call_frames *s, u64 order, u32 slot, u6
 		pop_all(s, order, now);
 	else if (f && f->order == order)
 		mark_ended(s, order, function);
-	else if (!(slot & FUNCGRAPH_IS_SHARED))
+	else if (!(slot & CALL_IS_SHARED))
 		count_without_frame(s, order, is_go);
 	if (*(volatile u64 *)&s->is_new)
 		make_callers(s);
@@ -493,7 +458,7 @@ static __noinline int leave(u64 sp, u64 g, u32 slot)
 
 	if (*(volatile u64 *)&ended_ns)
 		return 0;
-	is_go = slot & FUNCGRAPH_IS_GO && find_goroutine(&key, &order, g, sp);
+	is_go = slot & CALL_IS_GO && find_goroutine(&key, &order, g, sp);
 	/* A goroutine's call that began in scope is ended here, whatever thread it ends in. */
 	if (!is_go && !scope_for_life(NULL))
 		return 0;
@@ -503,10 +468,10 @@ static __noinline int leave(u64 sp, u64 g, u32 slot)
 		s = frames_of_interrupted(&key, sp);
 		if (!s)
 			s = frames_find(calling_task());
-		order = order_of(sp - (slot >> FUNCGRAPH_POPPED_SHIFT & FUNCGRAPH_POPPED));
+		order = order_at_end(sp, slot);
 	}
 	if (!s) {
-		if (!(slot & FUNCGRAPH_IS_SHARED) && (!is_go || scope_for_life(NULL)))
+		if (!(slot & CALL_IS_SHARED) && (!is_go || scope_for_life(NULL)))
 			count_without_frame(NULL, order, is_go);
 		return 0;
 	}

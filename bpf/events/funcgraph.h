@@ -3,17 +3,7 @@
 #ifndef TALLY_FUNCGRAPH_H
 #define TALLY_FUNCGRAPH_H
 
-/*
- * The site that a program runs at. At an entry: the function's number, and whether its calls may end in a jump to
- * another traced function. At an end: the function's number, whether calls of other functions end there as well, and
- * how many bytes have been popped off the stack by then. At both: whether it is Go code.
- */
-#define FUNCGRAPH_FUNCTION 0x00003fffU
-#define FUNCGRAPH_JUMPS 0x00004000U
-#define FUNCGRAPH_IS_SHARED 0x00008000U
-#define FUNCGRAPH_POPPED_SHIFT 16
-#define FUNCGRAPH_POPPED 0xffU
-#define FUNCGRAPH_IS_GO 0x01000000U
+#include "call_site.h"
 
 #define FUNCGRAPH_DEPTH 64      /* nested calls kept per task; a power of two */
 

@@ -13,6 +13,7 @@
 #include "cli/order.h"
 #include "event/user_binary.h"
 #include "events/funcgraph/paths.h"
+#include "probe/calls.h"
 #include "probe/plan.h"
 #include "host/task_state.h"
 #include "report/diag.h"
@@ -180,33 +181,11 @@ static int check_functions(const struct funcgraph *s)
 			diag_hint("several are separated by commas, or arguments of their own");
 			return -EINVAL;
 		}
-	if (p->side[PROBE_BEGIN].sites.n <= FUNCGRAPH_FUNCTION)
+	if (p->side[PROBE_BEGIN].sites.n <= CALL_FUNCTION)
 		return 0;
 	diag_error("%zu functions: more than %d cannot be told apart", p->side[PROBE_BEGIN].sites.n,
-		   FUNCGRAPH_FUNCTION);
+		   CALL_FUNCTION);
 	return -E2BIG;
-}
-
-/*
- * Adds flags to the slots, which programs receive as cookies. Ends already have the numbers of
- * their entries.
- */
-static void number_sites(struct funcgraph *s)
-{
-	struct probe_side *begin = &s->plan.side[PROBE_BEGIN], *end = &s->plan.side[PROBE_END];
-	size_t i;
-
-	for (i = 0; i < end->sites.n; i++) {
-		const struct event_site *site = &end->sites.site[i];
-		u32 function = end->slot[i], popped = site->is_exit ? 0 : site->return_bytes ?: 8;
-
-		if (site->is_shared || !site->is_exit)
-			begin->slot[function] |= FUNCGRAPH_JUMPS;
-		end->slot[i] |= popped << FUNCGRAPH_POPPED_SHIFT | (site->is_shared ? FUNCGRAPH_IS_SHARED : 0) |
-				(site->has_goroutine ? FUNCGRAPH_IS_GO : 0);
-	}
-	for (i = 0; i < begin->sites.n; i++)
-		begin->slot[i] |= begin->sites.site[i].has_goroutine ? FUNCGRAPH_IS_GO : 0;
 }
 
 /*
@@ -296,7 +275,7 @@ static int make_plan(struct funcgraph *s)
 		err = probe_plan__choose(&s->plan, programs, true);
 	if (err)
 		return err;
-	number_sites(s);
+	probe_calls__number(&s->plan);
 	err = by_goroutine(s) ? plan_goroutine_ends(s) : 0;
 	return err ?: name_functions(s);
 }
@@ -589,12 +568,6 @@ static int read_interval(struct funcgraph *s, struct report *r)
 	return err;
 }
 
-static u64 misses(const struct funcgraph *s)
-{
-	return attach__misses(&s->plan.side[PROBE_BEGIN].attachments) +
-	       attach__misses(&s->plan.side[PROBE_END].attachments);
-}
-
 static int report(struct measurement *m, struct report *r)
 {
 	struct funcgraph *s = m->own;
@@ -613,7 +586,7 @@ static int report(struct measurement *m, struct report *r)
 	r->has_events = true;
 	r->table = true;
 	r->events = paths__calls(&s->paths);
-	r->counters.lost[LOSS_RECURSION] += misses(s);
+	r->counters.lost[LOSS_RECURSION] += probe_calls__misses(&s->plan);
 	r->nothing = event_sites__nothing(&s->plan.side[PROBE_BEGIN].sites, r->counters.filtered, s->nothing,
 					  sizeof(s->nothing));
 	if (!s->is_flat)
