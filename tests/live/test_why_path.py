@@ -64,7 +64,9 @@ def test_chain(run, directory):
             check_part(report, name, part)
         naps = [row for row in report["rows"] if row["cause"] == "timer"]
         assert {(row["comm"], row["waker"]) for row in naps} == {("second", "[interrupt]")}, naps
-        assert 60_000_000 <= times(report, cause="timer") <= said["second"].slept, (naps, said)
+        assert times(report, cause="timer") <= said["second"].slept, (naps, said)
+        # The timer is set before the thread leaves its CPU, which another one may delay.
+        within(times(report, cause="timer") >= 0.98 * 60_000_000, naps, said)
         assert not times(report, comm="decoy"), report["rows"]
         # The work that main waited for is on the path in place of its waits.
         assert not {"child", "futex", "unknown"} & {row["cause"] for row in report["rows"]}, report["rows"]

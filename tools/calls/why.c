@@ -15,12 +15,14 @@
 #include "host/task_state.h"
 #include "report/column.h"
 #include "report/diag.h"
+#include "run/explain.h"
 #include "run/load.h"
 #include "run/map_room.h"
 #include "run/measurement.h"
 #include "run/sum_table.h"
 #include "calls/why/cause.h"
 #include "calls/why/critical.h"
+#include "calls/why/slow.h"
 #include "tools.h"
 #include "types/kernel_btf.h"
 
@@ -39,6 +41,7 @@ SKELETON(why);
 
 struct why {
 	struct critical critical;
+	struct slow slow;
 	struct why_bpf *bpf;
 	struct call_signatures signatures;
 	u64 busy_ns;            /* of all rows of the report that are not idle */
@@ -331,6 +334,8 @@ static int report(struct measurement *m, struct report *r)
 
 	if (w->critical.wanted)
 		return critical__report(&w->critical, m, r);
+	if (w->slow.function)
+		return slow__report(&w->slow, m, r);
 	/* A program that was running when the run ended may still write. */
 	if (w->bpf->bss->ended_ns)
 		err = elements__await_programs();
@@ -414,12 +419,23 @@ static int load(struct measurement *m)
 
 	if (w->critical.wanted)
 		m->skeleton_type = &whypath_skeleton;
+	else if (w->slow.function)
+		m->skeleton_type = &whyspan_skeleton;
 	err = measurement__open(m);
 	if (!err)
-		err = w->critical.wanted ? critical__open(&w->critical, m, &w->signatures) : open_skeleton(m);
+		err = w->critical.wanted ? critical__open(&w->critical, m, &w->signatures) :
+		      w->slow.function ? slow__open(&w->slow, m, &w->signatures) :
+					 open_skeleton(m);
 	if (!err && !m->cli->explain)
 		err = skeleton__load(m->skeleton);
-	return err ? measurement__complain(m, "load", err) : 0;
+	return err && !m->has_said ? measurement__complain(m, "load", err) : err;
+}
+
+static int explain(struct measurement *m)
+{
+	struct why *w = m->own;
+
+	return w->slow.function ? slow__explain(&w->slow, m) : measurement__explain(m, m->obj, m->source);
 }
 
 static int watch(struct measurement *m)
@@ -438,6 +454,8 @@ static int attach(struct measurement *m)
 		m->watch = watch;
 		return critical__attach(&w->critical, m);
 	}
+	if (w->slow.function)
+		return slow__attach(&w->slow, m);
 	err = measure__begin(&m->measure, m, "waits") ?: measurement__attach_programs(m);
 	if (err)
 		return err;
@@ -452,19 +470,27 @@ static void disarm(struct measurement *m)
 
 	if (w->critical.wanted)
 		critical__disarm(&w->critical);
+	else if (w->slow.function)
+		slow__disarm(&w->slow);
 	else if (!w->bpf->bss->ended_ns)
 		w->bpf->bss->ended_ns = monotonic_ns();
 }
 
 static int check(void *context, struct cli *cli)
 {
-	const struct why *w = context;
+	struct why *w = context;
+	int err;
 
 	if (cli->scope.cpus || cli->by & BY_CPU) {
 		diag_error("a thread that is off its CPU is on none: neither -C nor --by cpu goes with why");
 		return -EINVAL;
 	}
-	return critical__check(&w->critical, cli);
+	if (w->critical.wanted && w->slow.function) {
+		diag_error("--critical-path and --slow are two reports: give one of them");
+		return -EINVAL;
+	}
+	err = critical__check(&w->critical, cli);
+	return err ?: slow__check(&w->slow, cli);
 }
 
 static void init(void *own)
@@ -479,6 +505,7 @@ static void release(void *own)
 	struct why *w = own;
 
 	critical__free(&w->critical);
+	slow__free(&w->slow);
 	call_signatures__free(&w->signatures);
 	hist_set__free(&w->waits);
 	sum_set__free(&w->behind);
@@ -492,6 +519,7 @@ static const struct option_row rows[] = {
 	  FIELD(struct why, critical.wanted) },
 	{ "each", 0, NULL, ROW_FLAG, "With --critical-path: its links in the order of time", 1,
 	  FIELD(struct why, critical.each) },
+	INCLUDE(struct why, slow, slow_option_rows),
 	{},
 };
 
@@ -507,7 +535,8 @@ static const struct tool_spec spec = {
 	},
 	.own_size = sizeof(struct why), .skeleton = &why_skeleton, .table = &table,
 	.value = "time of threads", .metric = "phase", .source = SOURCE,
-	.init = init, .check = check, .load = load, .attach = attach, .disarm = disarm, .report = report,
+	.init = init, .check = check, .load = load, .explain = explain, .attach = attach, .disarm = disarm,
+	.report = report,
 	.free = release,
 };
 

@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Where the time of calls goes (whyspan.h): for `why --slow`.
+ *
+ * A call begins and ends on a CPU, in the same thread. Its phases are kept in the state of the thread, and are added to
+ * the sums of its class when it ends. Calls within a call are part of it.
+ */
+#define SCOPE_UNTYPED
+#include "compat.bpf.h"
+
+#include "call_order.bpf.h"
+#include "event.bpf.h"
+#include "hist.h"
+#include "loss.bpf.h"
+#include "preempt.bpf.h"
+#include "scope.bpf.h"
+#include "sums.bpf.h"
+#include "task_state.bpf.h"
+#include "why.h"
+#include "why_blocked.bpf.h"
+#include "whyspan.h"
+#include "writer.bpf.h"
+
+/* sched_switch has prev_state as its fourth argument (5.18, commit fa2c3254d7cf). */
+const volatile bool have_prev_state = false;
+
+/* Calls that take that long are slow; 0: classes of lengths. */
+const volatile u64 above_ns = 0;
+
+/* Set by the loader: calls that begin earlier do not count. */
+u64 began_ns = 0;
+/* If not 0, the run has ended: state no longer changes, so that the loader can read it. */
+u64 ended_ns = 0;
+
+#include "throttling.bpf.h"
+
+struct span_open open_spans = {};
+
+SUMS(struct span_key, struct span_sums)
+
+struct span_cause {
+	u64 ns;
+	u32 slot;
+	u16 phase, kind;
+	u32 count;
+	u32 unused;
+};
+
+struct span_state {
+	u64 began;	  /* of the call; 0: none is open */
+	u64 order;	  /* and its place on the stack */
+	u64 outermost;	  /* ~order of the outermost call that began in the run */
+	u64 execs;	  /* self_exec_id when it began */
+	u64 since;	  /* begin of the phase */
+	u64 user, system; /* utime and stime at that time, on a CPU */
+	u64 lock;	  /* that the thread waits for; 0: none */
+	struct span_sums on_cpu;
+	struct blocked_call call;
+	u32 site; /* of its begin */
+	u32 ncauses;
+	u16 phase;
+	u16 busy;	   /* a program changes this: any other has interrupted it */
+	u16 is_torn;	   /* and missed a switch */
+	u16 is_incomplete; /* there was no room for a part */
+	struct span_cause cause[SPAN_CAUSES];
+};
+
+TASK_STATE(span_states, struct span_state)
+
+static const struct span_state no_span = {};
+
+/* --- phases -------------------------------------------------------------------------------------- */
+
+static __always_inline bool has_cause(const struct span_cause *c, const struct span_state *st)
+{
+	return c->slot == st->call.slot && c->phase == st->phase && c->kind == st->call.kind;
+}
+
+static __noinline int add_cause(struct span_state *st, u64 ns)
+{
+	struct span_cause *c;
+	u32 i;
+
+	for (i = 0; i < SPAN_CAUSES; i++) {
+		c = &st->cause[i];
+		if (i >= *(volatile u32 *)&st->ncauses) {
+			st->ncauses = i + 1;
+			c->slot = st->call.slot;
+			c->phase = st->phase;
+			c->kind = st->call.kind;
+			c->ns = c->count = 0;
+		} else if (!has_cause(c, st)) {
+			continue;
+		}
+		c->ns += ns;
+		c->count++;
+		return 0;
+	}
+	st->is_incomplete = true;
+	return 0;
+}
+
+/* Ends a phase, where the next one begins. Clocks of two CPUs may differ slightly. */
+static __always_inline void end_phase(struct task_struct *t, struct span_state *st, u64 now)
+{
+	u64 ns = (s64)(now - st->since) > 0 ? now - st->since : 0;
+
+	if (st->phase == WHY_ON_CPU) {
+		st->on_cpu.ns += ns;
+		st->on_cpu.count++;
+		st->on_cpu.user += BPF_CORE_READ(t, utime) - st->user;
+		st->on_cpu.system += BPF_CORE_READ(t, stime) - st->system;
+	} else if (st->phase != WHY_UNKNOWN) {
+		add_cause(st, ns);
+	}
+	st->since = now;
+	st->call = no_call;
+}
+
+static __always_inline void begin_on_cpu(struct task_struct *t, struct span_state *st)
+{
+	st->phase = WHY_ON_CPU;
+	st->user = BPF_CORE_READ(t, utime);
+	st->system = BPF_CORE_READ(t, stime);
+}
+
+/* --- switches and wakeups -------------------------------------------------------------------------- */
+
+static __always_inline bool is_followed(const struct span_state *st)
+{
+	return st && st->began;
+}
+
+/* Returns true if a program is changing the state of the thread that it interrupted. */
+static __always_inline bool tears(struct span_state *st)
+{
+	if (!st->busy)
+		return false;
+	st->is_torn = true;
+	return true;
+}
+
+static __always_inline void leave_cpu(struct task_struct *t, u32 state, u64 now)
+{
+	struct span_state *st = span_states_find(t);
+
+	if (!is_followed(st) || tears(st))
+		return;
+	if (st->phase != WHY_ON_CPU) {
+		/* Its switch-in was missed. */
+		count_lost(LOSS_MISSED);
+		st->phase = WHY_UNKNOWN;
+	}
+	end_phase(t, st, now);
+	if (state & TASK_DEAD) {
+		count_lost(LOSS_UNWOUND);
+		st->began = 0;
+		return;
+	}
+	if (state == TASK_RUNNING) {
+		st->phase = is_throttled(t) ? WHY_THROTTLED : WHY_PREEMPTED;
+		return;
+	}
+	st->phase = blocked_phase(t, st->lock, state);
+	find_call(t, &st->call);
+}
+
+static __always_inline void come_back(struct task_struct *t, u64 now)
+{
+	struct span_state *st = span_states_find(t);
+
+	if (!is_followed(st) || tears(st))
+		return;
+	if (st->phase == WHY_ON_CPU) {
+		/* Its switch-out was missed. */
+		count_lost(LOSS_MISSED);
+		st->phase = WHY_UNKNOWN;
+	}
+	end_phase(t, st, now);
+	begin_on_cpu(t, st);
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_span_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	u32 state = have_prev_state ? (u32)ctx[3] : task_run_state(prev);
+	u64 now;
+
+	if (ended_ns)
+		return 0;
+	now = bpf_ktime_get_ns();
+	leave_cpu(prev, preempt ? TASK_RUNNING : state, now);
+	come_back(next, now);
+	return 0;
+}
+
+static __always_inline bool is_blocked(const struct span_state *st)
+{
+	return st->phase >= WHY_MEMORY;
+}
+
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(on_span_wakeup, struct task_struct *t)
+{
+	struct span_state *st;
+
+	if (ended_ns)
+		return 0;
+	st = span_states_find(t);
+	if (!is_followed(st) || !is_blocked(st))
+		return 0;
+	end_phase(t, st, bpf_ktime_get_ns());
+	st->phase = is_throttled(t) ? WHY_THROTTLED : WHY_WOKEN;
+	return 0;
+}
+
+static __always_inline u64 *lock_of(struct task_struct *t)
+{
+	struct span_state *st = span_states_find(t);
+
+	return is_followed(st) ? &st->lock : NULL;
+}
+
+#include "why_locks.bpf.h"
+
+/* --- the end of a call ----------------------------------------------------------------------------- */
+
+/* Another task may run this on the same CPU meanwhile: programs on functions are preemptible from 6.0 to 6.9. */
+static __always_inline void add_to(struct span_sums *s, const struct span_sums *of)
+{
+	__sync_fetch_and_add(&s->ns, of->ns);
+	__sync_fetch_and_add(&s->calls, 1);
+	/* A constant 0 would become an atomic or, which 5.10 does not know. */
+	if (of->count)
+		__sync_fetch_and_add(&s->count, of->count);
+	if (of->user)
+		__sync_fetch_and_add(&s->user, of->user);
+	if (of->system)
+		__sync_fetch_and_add(&s->system, of->system);
+}
+
+static __noinline int add_sums(struct span_state *st, struct span_key *key, const struct span_sums *of)
+{
+	struct span_sums *s;
+
+	key->writer = this_writer();
+	s = bpf_map_lookup_elem(&sums, key);
+	if (!s) {
+		bpf_map_update_elem(&sums, key, &no_sums, BPF_NOEXIST);
+		s = bpf_map_lookup_elem(&sums, key);
+	}
+	if (!s) {
+		st->is_incomplete = true;
+		return 0;
+	}
+	add_to(s, of);
+	return 0;
+}
+
+static __noinline int add_causes(struct span_state *st, struct span_key *key)
+{
+	struct span_sums of = {};
+	struct span_cause *c;
+	u32 i;
+
+	for (i = 0; i < SPAN_CAUSES; i++) {
+		if (i >= *(volatile u32 *)&st->ncauses)
+			break;
+		c = &st->cause[i];
+		key->slot = c->slot;
+		key->phase = c->phase;
+		key->kind = c->kind;
+		of.ns = c->ns;
+		of.count = c->count;
+		add_sums(st, key, &of);
+	}
+	return 0;
+}
+
+/* The call counts if there is room for its whole time. The loader finds the time without a cause. */
+static __noinline int count_call(struct span_state *st, u64 ns)
+{
+	struct span_key key = { .phase = WHY_PHASES, .slot = WHY_ANYWHERE };
+	const struct span_sums whole = { .ns = ns };
+	struct span_sums *s;
+
+	key.class = above_ns ? ns >= above_ns : hist_index(ns);
+	key.writer = this_writer();
+	s = sums_of(&key);
+	if (!s)
+		return 0;
+	add_to(s, &whole);
+	key.phase = WHY_ON_CPU;
+	add_sums(st, &key, &st->on_cpu);
+	add_causes(st, &key);
+	if (st->is_incomplete)
+		count_lost(LOSS_INCOMPLETE);
+	return 0;
+}
+
+/* --- entries and ends of functions ----------------------------------------------------------------- */
+
+static __always_inline u64 execs_of(struct task_struct *t)
+{
+	return BPF_CORE_READ(t, self_exec_id);
+}
+
+/* Is the open call the caller of one that begins there? If not, it was left without a return. */
+static __always_inline bool goes_on(const struct span_state *st, struct task_struct *t, u64 order, u32 site)
+{
+	if (order_is_left(st->order, order) || st->execs != execs_of(t))
+		return false;
+	return st->order != order || (st->site & CALL_JUMPS && (st->site & CALL_FUNCTION) != (site & CALL_FUNCTION));
+}
+
+static __always_inline void start_call(struct task_struct *t, struct span_state *st, u64 order, u32 site)
+{
+	st->order = order;
+	st->site = site;
+	st->execs = execs_of(t);
+	if (~order > st->outermost)
+		st->outermost = ~order;
+	st->ncauses = 0;
+	st->on_cpu = no_sums;
+	st->is_incomplete = st->is_torn = false;
+	st->call = no_call;
+	st->lock = 0;
+	begin_on_cpu(t, st);
+	st->since = bpf_ktime_get_ns();
+	st->began = st->since;
+}
+
+static __noinline int enter(u64 sp, u32 site)
+{
+	struct task_struct *t = calling_task();
+	struct span_state *st;
+	u64 order = order_of(sp);
+
+	if (!*(volatile u64 *)&began_ns || *(volatile u64 *)&ended_ns || !scope_for_life(NULL))
+		return 0;
+	st = span_states_get(t, (struct span_state *)&no_span);
+	if (!st) {
+		count_lost(LOSS_NO_STORAGE);
+		return 0;
+	}
+	if (st->busy) {
+		count_lost(LOSS_NO_BUFFER);
+		return 0;
+	}
+	if (st->began && goes_on(st, t, order, site))
+		return 0;
+	*(volatile u16 *)&st->busy = 1;
+	if (st->began)
+		count_lost(LOSS_UNWOUND);
+	start_call(t, st, order, site);
+	*(volatile u16 *)&st->busy = 0;
+	return 0;
+}
+
+/* The end of a call whose begin was not seen. */
+static __always_inline void count_unmatched(struct task_struct *t, const struct span_state *st, u64 order, u32 site)
+{
+	if (!*(volatile u64 *)&began_ns || site & CALL_IS_SHARED)
+		return;
+	if (!scope_now(NULL))
+		count_filtered();
+	else if (is_older_than(t, *(volatile u64 *)&began_ns) && (!st || ~order > st->outermost))
+		count_begun_before();
+	else
+		count_lost(LOSS_UNMATCHED);
+}
+
+static __noinline int end_call(struct task_struct *t, struct span_state *st, u64 now)
+{
+	u64 began = st->began;
+
+	*(volatile u16 *)&st->busy = 1;
+	end_phase(t, st, now);
+	st->began = 0;
+	if (*(volatile u16 *)&st->is_torn)
+		count_lost(LOSS_MISSED);
+	else if (!scope_now(NULL))
+		count_filtered();
+	else
+		count_call(st, now - began);
+	*(volatile u16 *)&st->busy = 0;
+	return 0;
+}
+
+static __noinline int leave(u64 sp, u32 site)
+{
+	u64 now = bpf_ktime_get_ns(), order = order_at_end(sp, site);
+	struct task_struct *t = calling_task();
+	struct span_state *st;
+
+	if (*(volatile u64 *)&ended_ns)
+		return 0;
+	if (!scope_for_life(NULL)) {
+		if (!(site & CALL_IS_SHARED))
+			count_filtered();
+		return 0;
+	}
+	st = span_states_find(t);
+	if (st && st->busy)
+		return 0;
+	if (is_followed(st) && order_is_left(st->order, order)) {
+		count_lost(LOSS_UNWOUND);
+		st->began = 0;
+	}
+	if (!is_followed(st))
+		count_unmatched(t, st, order, site);
+	else if (st->order == order && (st->site & CALL_FUNCTION) == (site & CALL_FUNCTION))
+		end_call(t, st, now);
+	return 0;
+}
+
+/* The loader attaches copies of these: to one site each, or to all if the kernel supports cookies. */
+SEC("kprobe")
+int UNPREEMPTED(PREEMPT_FUNCTION, on_entry, struct pt_regs *, ctx)
+{
+	enter(stack_pointer(ctx), event_slot());
+	return KEEP_EVENT;
+}
+
+SEC("kprobe")
+int UNPREEMPTED(PREEMPT_FUNCTION, on_entries, struct pt_regs *, ctx)
+{
+	enter(stack_pointer(ctx), event_cookie(ctx));
+	return 0;
+}
+
+SEC("kprobe")
+int UNPREEMPTED(PREEMPT_FUNCTION, on_end, struct pt_regs *, ctx)
+{
+	leave(stack_pointer(ctx), event_slot());
+	return KEEP_EVENT;
+}
+
+SEC("kprobe")
+int UNPREEMPTED(PREEMPT_FUNCTION, on_ends, struct pt_regs *, ctx)
+{
+	leave(stack_pointer(ctx), event_cookie(ctx));
+	return 0;
+}
+
+/* --- the end of the run ---------------------------------------------------------------------------- */
+
+SEC("iter/task")
+int show_span(struct bpf_iter__task *ctx)
+{
+	struct task_struct *t = ctx->task;
+	struct span_state *st = t ? span_states_find(t) : NULL;
+
+	if (!is_followed(st) || ended_ns < st->began)
+		return 0;
+	open_spans.calls++;
+	if (ended_ns - st->began > open_spans.longest_ns)
+		open_spans.longest_ns = ended_ns - st->began;
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

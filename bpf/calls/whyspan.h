@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The time of calls of functions, by cause: shared by whyspan.bpf.c and tools/calls/why/slow.c. A call counts when it
+ * ends, in the class of its length, so that slow calls can be compared with the others.
+ */
+#ifndef TALLY_WHYSPAN_H
+#define TALLY_WHYSPAN_H
+
+#include "why.h"
+
+/* Causes that are told apart in one call. The time of further ones is unknown. */
+#define SPAN_CAUSES 16
+
+/*
+ * phase, kind and slot are as in struct why_key; phase WHY_PHASES stands for whole calls. class: with a limit 1 for
+ * calls that take that long and 0 for others; without, hist_index() of the length.
+ */
+struct span_key {
+	__u32 writer;
+	__u32 slot;
+	__u16 phase, kind;
+	__u32 class;
+};
+
+struct span_sums {
+	__u64 ns;
+	__u64 calls;	    /* that had such phases */
+	__u64 count;	    /* phases */
+	__u64 user, system; /* WHY_ON_CPU: time charged by the kernel to the two modes, by its own clock */
+};
+
+/* Calls in progress when the run ended. */
+struct span_open {
+	__u64 calls;
+	__u64 longest_ns;
+};
+
+_Static_assert(sizeof(struct span_key) == 16, "span_key has padding");
+
+#endif /* TALLY_WHYSPAN_H */

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""why --slow: slow calls of a function beside the others, compared with a program that knows both."""
+
+import json
+from collections import namedtuple
+from pathlib import Path
+
+import pytest
+
+import schema
+from probing import binary
+from tally import Blurred, flaws, scaled, steady, wait_until, within
+from test_attach import needs_kprobes
+
+SLOWLY, SPANS, THROWS = (binary(name) for name in ("slowly", "spans", "throws"))
+
+# A side as the trigger knows it: see there.
+Side = namedtuple("Side", "calls inner outer naps polls")
+
+
+def report_of(result):
+    assert result.code == 0, result
+    report = json.loads(result.text.splitlines()[-1])
+    schema.check(report)
+    return report
+
+
+def measure(tool, load, *options):
+    """The report on the calls of a program that waits for its go, and the program's own numbers."""
+    tracer = tool("--json", *options, "-p", load.pid, tool="why")
+    load.go()
+    numbers = load.done()
+    report = report_of(tracer.stop())
+    if report["lost"]["missed"]:
+        raise Blurred       # a switch that this kernel hid from programs
+    return report, numbers
+
+
+def slowly(tool, trigger, *options, calls=None, threads=1, ms=40):
+    load = trigger("slowly", calls or scaled(60), threads, ms)
+    report, numbers = measure(tool, load, "-x", SLOWLY, "--slow", "handle", *options)
+    if numbers[10]:
+        raise Blurred
+    return report, Side(*numbers[:5]), Side(*numbers[5:10])
+
+
+def time_of(report, side, *causes):
+    return sum(row[f"{side}_time"] for row in report["rows"] if not causes or row["cause"] in causes)
+
+
+def check_side(report, side, said):
+    """
+    The whole time of calls is between that by the clocks inside and around them, and so is the time of waits. A wait
+    ends when the thread runs again.
+    """
+    calls, = {row[f"{side}_calls"] for row in report["rows"]}
+    assert calls == said.calls, (side, said)
+    assert said.inner <= time_of(report, side) <= said.outer, (side, said)
+    assert time_of(report, side, "timer") <= said.naps, (side, said)
+    assert time_of(report, side, "events") <= said.polls, (side, said)
+
+
+@pytest.mark.everywhere
+@pytest.mark.parametrize("threads", (1, 3))
+def test_both_sides(tool, trigger, threads):
+    """Naps make calls slow: all of them, and nothing else."""
+
+    def trial():
+        report, slow, rest = slowly(tool, trigger, "--above", "20ms", threads=threads)
+        assert report["events"] == slow.calls + rest.calls == threads * scaled(60)
+        assert not any(flaws(report).values()), flaws(report)
+        check_side(report, "slow", slow)
+        check_side(report, "rest", rest)
+        # A call is only slow without a nap if it had to wait for its CPU that long.
+        naps, = (row for row in report["rows"] if row["cause"] == "timer")
+        within(slow.calls == threads * (scaled(60) // 5), slow)
+        within(naps["slow_with"] == slow.calls and not naps["rest_with"], naps)
+        assert naps["call"].endswith("nanosleep"), naps
+        # The timer begins in the call, before the thread leaves its CPU.
+        within(naps["slow_time"] >= 0.95 * slow.calls * 40_000_000, naps)
+        within(naps is max(report["rows"], key=lambda row: row["difference_percent"]), report["rows"])
+
+    steady(trial)
+
+
+@pytest.mark.everywhere
+def test_shares_add_up(tool, trigger):
+    """To 100 % of the difference of the two means, and the means are those of the sums."""
+    report, slow, rest = steady(lambda: slowly(tool, trigger, "--above", "20ms"))
+    longer = time_of(report, "slow") / slow.calls - time_of(report, "rest") / rest.calls
+    for row in report["rows"]:
+        difference = row["slow_time"] / slow.calls - row["rest_time"] / rest.calls
+        assert row["difference_percent"] == pytest.approx(100 * difference / longer, abs=0.05), row
+        assert row["slow"] == row["slow_time"] // slow.calls and row["rest"] == row["rest_time"] // rest.calls
+    # Each is rounded to a tenth.
+    shares = [row["difference_percent"] for row in report["rows"]]
+    assert sum(shares) == pytest.approx(100, abs=0.05 * len(shares))
+
+
+@pytest.mark.everywhere
+def test_the_slowest_tenth(tool, trigger):
+    """Without a limit: 20 of 100 calls nap, and of these as many are slow as make a tenth; none of the others is."""
+
+    def trial():
+        report, slow, rest = slowly(tool, trigger, calls=100, ms=20)
+        assert report["events"] == 100 == slow.calls + rest.calls
+        naps, = (row for row in report["rows"] if row["cause"] == "timer")
+        # All 20 are slow if they are of one class: 6 % of their length.
+        within(1 <= naps["slow_calls"] <= 20, naps)
+        within(naps["slow_with"] == naps["slow_calls"], naps)
+
+    steady(trial)
+
+
+def naps(pid):
+    """Whether a thread of the process sleeps longer than any other call does."""
+    calls = [(thread / "wchan").read_text() for thread in Path(f"/proc/{pid}/task").iterdir()]
+    return "hrtimer_nanosleep" in calls
+
+
+def test_calls_that_go_on(tool, trigger):
+    """A call that has not ended is told: it may be the slowest of all."""
+    load = trigger("slowly", 5, 1, 60_000)
+    tracer = tool("--slow", "handle", "-p", load.pid, tool="why")
+    load.go()
+    wait_until(lambda: naps(load.pid), "the fifth call naps")
+    result = tracer.stop()
+    assert result.code == 0 and "1 call had not ended, the longest after " in result.text, result
+
+
+@pytest.mark.everywhere
+def test_calls_in_calls_are_part_of_them(tool, trigger):
+    """Only the outermost call of a recursion counts, with all of its time."""
+    n = scaled(50)
+    report, numbers = steady(lambda: measure(tool, trigger("spans", "nested", n, 2, 5), "-x", SPANS,
+                                             "--slow", "recursive"))
+    assert report["events"] == 2 * n and numbers[0] == 2 * n * 6
+    assert not any(flaws(report).values()), flaws(report)
+
+
+@pytest.mark.everywhere
+def test_calls_that_do_not_return(tool, trigger):
+    """A third is left by longjmp(): none of their time is in the next call, or lost without a word."""
+    n = scaled(60)
+    report, numbers = steady(lambda: measure(tool, trigger("spans", "jump", n, 2), "-x", SPANS, "--slow", "jumping"))
+    assert report["events"] == numbers[0] and numbers[1] <= time_of(report, "slow") + time_of(report, "rest")
+    # The last call that was left has no later one that would tell.
+    assert 2 * n - numbers[0] - 2 <= flaws(report)["unwound"] <= 2 * n - numbers[0], flaws(report)
+
+
+@pytest.mark.everywhere
+def test_calls_that_end_in_a_jump(tool, trigger):
+    """first() ends by jumping to second(): its call ends with that of second()."""
+    n = scaled(60)
+    report, numbers = steady(lambda: measure(tool, trigger("spans", "tail", n, 2), "-x", SPANS,
+                                             "--slow", "first,second"))
+    assert report["events"] == 2 * n, report
+    assert not any(flaws(report).values()), flaws(report)
+
+
+@pytest.mark.everywhere
+@needs_kprobes
+def test_functions_of_the_kernel(tool, trigger):
+    def trial():
+        report, numbers = measure(tool, trigger("slowly", 20, 1, 20), "--slow", "hrtimer_nanosleep")
+        assert report["events"] == 4 and not any(flaws(report).values()), report
+        # The nap includes the rest of its system call.
+        assert 0 < time_of(report, "slow", "timer") + time_of(report, "rest", "timer") <= numbers[3] + numbers[8]
+
+    steady(trial)
+
+
+@pytest.mark.parametrize("options, said", (
+    (("--above", "5ms"), "--above belongs to --slow"),
+    (("-x", SLOWLY), "-x belongs to --slow"),
+    (("--slow", "handle", "--by", "pid"), "no --by goes with it"),
+    (("--slow", "handle", "--critical-path"), "give one of them"),
+    (("--slow", "handle", "-I", "100"), "there are no intervals"),
+    (("--slow", "handle", "--sort", "count"), "sorts by the share"),
+))
+def test_usage(run, options, said):
+    result = run(*options, tool="why")
+    assert result.code == 2 and said in result.stderr, result
+
+
+def test_functions_that_are_not_there(run):
+    result = run("-x", SLOWLY, "--slow", "handel", "-d", "1", tool="why")
+    assert result.code == 1 and "handle" in result.stderr, result
+
+
+def test_explain(run):
+    """-n names the functions, and attaches nothing."""
+    result = run("-x", SLOWLY, "--slow", "handle", "-n", tool="why")
+    assert result.code == 0 and "handle" in result.text, result
+
+
+def test_nothing_happened(run):
+    result = run("-x", SLOWLY, "--slow", "handle", "-d", "0.1", tool="why")
+    assert result.code == 0 and "events 0" in result.text, result

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "calls/why/slow.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agg/elements.h"
+#include "agg/sum_set.h"
+#include "base/clock.h"
+#include "calls/syscall/calls.h"
+#include "calls/why/cause.h"
+#include "calls/why/slow_rows.h"
+#include "cli/option_row.h"
+#include "event/user_binary.h"
+#include "host/task_state.h"
+#include "probe/calls.h"
+#include "report/diag.h"
+#include "report/units.h"
+#include "run/explain.h"
+#include "run/load.h"
+#include "run/map_room.h"
+#include "types/kernel_btf.h"
+
+#include "bpf/lib/call_site.h"
+#include "whyspan.skel.h"
+
+SHARED_SKELETON(whyspan);
+
+const struct option_row slow_option_rows[] = {
+	HEADING("Slow calls:", 2),
+	{ "slow", 0, "FUNCTION", ROW_TEXT,
+	  "Instead: where slow calls of a function take more time than the others; a list or glob, too", 2,
+	  FIELD(struct slow, function) },
+	{ "above", 0, "TIME", ROW_TIME, "With --slow: slow calls take that long (default: the slowest tenth)", 2,
+	  FIELD(struct slow, above_ns), .least = 1 },
+	{ "binary", 'x', "FILE", ROW_TEXT, "With --slow: a function of this program or library", 2,
+	  FIELD(struct slow, binary) },
+	{},
+};
+
+/*
+ * --- options -----------------------------------------------------------------------------------
+ */
+
+int slow__check(struct slow *s, struct cli *cli)
+{
+	struct probe_request *r = &s->request;
+
+	if (!s->function && (s->above_ns || s->binary))
+		diag_error("%s belongs to --slow FUNCTION: give both", s->above_ns ? "--above" : "-x");
+	else if (!s->function)
+		return 0;
+	else if (cli->interval_ns || cli->on_demand || cli->live)
+		diag_error("--slow is about the whole run: there are no intervals, --live or --listen");
+	else if (cli->by)
+		diag_error("--slow has a row for each cause: no --by goes with it");
+	else if (cli->order && strcmp(cli->order, "time"))
+		diag_error("--slow sorts by the share of the difference, or by key");
+	else {
+		cli->scope.command_joins_at_exec = true;
+		r->typed = &s->function;
+		r->ntyped = 1;
+		r->latency = r->bare = true;
+		r->what = PROBE_COUNT;
+		r->is_scoped = cli__picks_tasks(cli);
+		r->context = event_context__of(s->binary, cli->scope.pids, cli->scope.npids, cli->command);
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static int check_plan(const struct slow *s)
+{
+	const struct probe_plan *p = &s->plan;
+
+	if (p->definition[0].n) {
+		diag_error("--slow '%s': a function has nothing behind its name here", s->function);
+		return -EINVAL;
+	}
+	if (probe_plan__has_goroutines(p)) {
+		diag_error("--slow follows a call in its thread, and a call of a Go function may go on in another one");
+		diag_hint("`profile --wall` or `funcgraph` show where such calls spend their time");
+		return -EOPNOTSUPP;
+	}
+	if (p->side[PROBE_BEGIN].sites.n <= CALL_FUNCTION)
+		return 0;
+	diag_error("%zu functions: more than %d cannot be told apart", p->side[PROBE_BEGIN].sites.n, CALL_FUNCTION);
+	return -E2BIG;
+}
+
+/*
+ * --- measuring ---------------------------------------------------------------------------------
+ */
+
+static int make_plan(struct slow *s)
+{
+	const struct attach_programs programs[PROBE_SIDES] = {
+		[PROBE_BEGIN] = { .probe = s->bpf->progs.on_entry, .probes = s->bpf->progs.on_entries },
+		[PROBE_END] = { .probe = s->bpf->progs.on_end, .probes = s->bpf->progs.on_ends },
+	};
+	int err = probe_plan__init(&s->plan, &s->request);
+
+	if (!err)
+		err = check_plan(s);
+	if (!err)
+		err = probe_plan__choose(&s->plan, programs, true);
+	if (!err)
+		probe_calls__number(&s->plan);
+	return err;
+}
+
+/* The templates themselves are neither loaded nor attached, only copies of them are. */
+static void keep_templates(const struct slow *s)
+{
+	struct bpf_program *templates[] = {
+		s->bpf->progs.on_entry,
+		s->bpf->progs.on_entries,
+		s->bpf->progs.on_end,
+		s->bpf->progs.on_ends,
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(templates); i++) {
+		bpf_program__set_autoload(templates[i], false);
+		bpf_program__set_autoattach(templates[i], false);
+	}
+}
+
+int slow__open(struct slow *s, struct measurement *m, struct call_signatures *signatures)
+{
+	bool locks = kernel_btf_arguments("btf_trace_contention_begin") > 0;
+	struct whyspan_bpf *bpf = s->bpf = m->bpf;
+	int err;
+
+	bpf->rodata->have_prev_state = kernel_btf_arguments("btf_trace_sched_switch") >= 5;
+	bpf->rodata->above_ns = s->above_ns;
+	why_describe_calls((u8 *)bpf->rodata->descriptor, signatures);
+	bpf_program__set_autoload(bpf->progs.on_throttle, false);
+	bpf_program__set_autoload(bpf->progs.on_unthrottle, false);
+	bpf_program__set_autoload(bpf->progs.on_lock, locks);
+	bpf_program__set_autoload(bpf->progs.on_locked, locks);
+	keep_templates(s);
+	err = make_plan(s);
+	m->has_said = err;
+	if (!err)
+		err = map__set_room_for_writers(bpf->maps.sums, &m->run->host, m->cli->max_keys);
+	return err ?: task_state__prepare(m->obj, "span_states", &m->run->host);
+}
+
+int slow__attach(struct slow *s, struct measurement *m)
+{
+	int err = measurement__fill_scope(m, m->obj);
+
+	if (!err)
+		err = measurement__attach_programs(m);
+	if (err)
+		return err;
+	err = probe_plan__attach(&s->plan);
+	m->has_said = err;
+	return err;
+}
+
+/* From here on no state changes. */
+void slow__disarm(struct slow *s)
+{
+	if (!s->bpf->bss->ended_ns)
+		s->bpf->bss->ended_ns = monotonic_ns();
+}
+
+static int explain_sites(void *arg, struct report *r)
+{
+	const struct slow *s = arg;
+	int side, err = 0;
+	size_t i;
+
+	for (side = PROBE_BEGIN; side < PROBE_SIDES; side++) {
+		const struct probe_side *p = &s->plan.side[side];
+
+		for (i = 0; i < p->sites.n && !err; i++)
+			err = explain__add(r, "site", "%s, %s", p->sites.site[i].name,
+					   attach_way_name(p->attachments.way[i]));
+	}
+	return err;
+}
+
+int slow__explain(struct slow *s, struct measurement *m)
+{
+	return measurement__explain_with(m, m->obj, "calls of the functions named, and the switches in them",
+					 explain_sites, s);
+}
+
+/*
+ * --- the end -----------------------------------------------------------------------------------
+ */
+
+static const char *mean(char text[UNITS_SPACE], const struct span_side *side)
+{
+	return format_value(text, side->calls ? side->ns / side->calls : 0, UNIT_NS, false);
+}
+
+/* "12 of 345 calls are slow: 50 ms and more, 71.2 ms on average; the others take 3.1 ms" */
+static size_t describe_sides(char *text, size_t size, const struct span_sides *sides)
+{
+	const struct span_side *slow = &sides->slow, *rest = &sides->rest;
+	char limit[UNITS_SPACE], slow_mean[UNITS_SPACE], rest_mean[UNITS_SPACE];
+	size_t n;
+
+	if (!slow->calls && !rest->calls)
+		return 0;
+	format_value(limit, sides->limit_ns, UNIT_NS, false);
+	n = snprintf(text, size, "%llu of %llu calls are slow: %s and more", slow->calls, slow->calls + rest->calls,
+		     limit);
+	if (slow->calls)
+		n += snprintf(text + n, size - n, ", %s on average", mean(slow_mean, slow));
+	if (rest->calls)
+		n += snprintf(text + n, size - n, "; the others take %s", mean(rest_mean, rest));
+	return n;
+}
+
+/* Calls that do not end are told here: they may be the slowest of all. */
+static void describe(struct slow *s, struct report *r, const struct span_sides *sides)
+{
+	const struct span_open open = s->bpf->bss->open_spans;
+	size_t size = sizeof(s->note), n = describe_sides(s->note, size, sides);
+	char longest[UNITS_SPACE];
+
+	if (open.calls)
+		n += snprintf(s->note + n, size - n, "%s%llu call%s had not ended, the longest after %s", n ? ". " : "",
+			      open.calls, open.calls == 1 ? "" : "s",
+			      format_value(longest, open.longest_ns, UNIT_NS, false));
+	if (n)
+		r->caveat = s->note;
+}
+
+static int read_sums(struct slow *s, struct measurement *m, struct sum_set *set, struct report *r)
+{
+	int err = elements__await_programs();
+
+	if (!err)
+		err = tasks__visit(s->bpf->progs.show_span);
+	if (!err)
+		err = sum_set__read(set, &span_layout, bpf_map__fd(s->bpf->maps.sums));
+	return err ?: loss__since(&r->counters, &s->losses, bpf_map__fd(s->bpf->maps.losses), m->obj);
+}
+
+int slow__report(struct slow *s, struct measurement *m, struct report *r)
+{
+	struct span_sides sides = {};
+	struct sum_set set = {};
+	int err;
+
+	slow__disarm(s);
+	err = read_sums(s, m, &set, r);
+	if (err)
+		return err;
+	slow_rows__divide(&set, &sides, s->above_ns);
+	probe_plan__describe(&s->plan, s->source, sizeof(s->source));
+	r->source = s->source;
+	r->value = "slow calls beside the others";
+	r->metric = "slow";
+	r->table = true;
+	r->has_events = true;
+	r->events = sides.slow.calls + sides.rest.calls;
+	r->counters.lost[LOSS_RECURSION] += probe_calls__misses(&s->plan);
+	r->nothing = event_sites__nothing(&s->plan.side[PROBE_BEGIN].sites, r->counters.filtered, s->nothing,
+					  sizeof(s->nothing));
+	describe(s, r, &sides);
+	err = slow_rows__add(&set, &sides, m->cli, r);
+	sum_set__free(&set);
+	return err;
+}
+
+void slow__free(struct slow *s)
+{
+	probe_plan__free(&s->plan);
+}

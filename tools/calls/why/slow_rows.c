@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "calls/why/slow_rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agg/histogram.h"
+#include "base/array.h"
+#include "calls/why/cause.h"
+#include "cli/order.h"
+#include "report/column.h"
+
+/* An element of the set. */
+struct span_element {
+	struct span_key key;
+	struct span_sums sums;
+};
+
+const struct sum_layout span_layout = {
+	.key_size = sizeof(struct span_key),
+	.value_size = sizeof(struct span_sums),
+	.writer_at = offsetof(struct span_key, writer),
+	.nsums = sizeof(struct span_sums) / sizeof(u64),
+};
+
+/*
+ * --- the two sides -----------------------------------------------------------------------------
+ */
+
+static const struct span_element *at(const struct sum_set *set, size_t i)
+{
+	return sum_set__at(set, i);
+}
+
+/* The first class of the slowest tenth; if no such class has calls, the last one that has. */
+static u32 class_of_slowest(const struct sum_set *set)
+{
+	u64 calls[HIST_BUCKETS] = {}, all = 0, above = 0;
+	u32 class, last = 0;
+	size_t i;
+
+	for (i = 0; i < set->n; i++)
+		if (at(set, i)->key.phase == WHY_PHASES && at(set, i)->key.class < HIST_BUCKETS) {
+			calls[at(set, i)->key.class] += at(set, i)->sums.calls;
+			all += at(set, i)->sums.calls;
+		}
+	for (class = HIST_BUCKETS; class -- > 0;) {
+		above += calls[class];
+		if (calls[class] && last && above > all / 10)
+			break;
+		if (calls[class])
+			last = class;
+	}
+	return last;
+}
+
+struct limit {
+	u32 class;
+};
+
+static void choose_side(void *context, void *key)
+{
+	const struct limit *limit = context;
+	struct span_key *k = key;
+
+	k->class = k->class >= limit->class;
+}
+
+void slow_rows__divide(struct sum_set *set, struct span_sides *sides, u64 limit_ns)
+{
+	struct limit limit = { .class = 1 };
+	size_t i;
+
+	*sides = (struct span_sides){ .limit_ns = limit_ns };
+	if (!limit_ns) {
+		limit.class = class_of_slowest(set);
+		sides->limit_ns = histogram_bucket_first(limit.class);
+	}
+	sum_set__regroup(set, choose_side, &limit);
+	for (i = 0; i < set->n; i++) {
+		struct span_side *side = at(set, i)->key.class ? &sides->slow : &sides->rest;
+
+		if (at(set, i)->key.phase != WHY_PHASES)
+			continue;
+		side->calls += at(set, i)->sums.calls;
+		side->ns += at(set, i)->sums.ns;
+	}
+}
+
+/*
+ * --- causes ------------------------------------------------------------------------------------
+ */
+
+struct part {
+	u64 ns, calls;
+};
+
+/* A row. side[1] is that of slow calls. */
+struct cause {
+	u32 slot, kind;
+	enum why_cause cause;
+	struct part side[2];
+};
+
+struct causes {
+	struct cause *cause;
+	size_t n;
+};
+
+static int add_part(struct causes *c, const struct cause *key, u32 side, u64 ns, u64 calls)
+{
+	struct cause *to = NULL;
+	size_t i;
+
+	for (i = 0; i < c->n && !to; i++)
+		if (c->cause[i].slot == key->slot && c->cause[i].kind == key->kind && c->cause[i].cause == key->cause)
+			to = &c->cause[i];
+	if (!to) {
+		if (ARRAY_APPEND(c->cause, c->n, *key))
+			return -ENOMEM;
+		to = &c->cause[c->n - 1];
+	}
+	to->side[side].ns += ns;
+	to->side[side].calls += calls;
+	return 0;
+}
+
+static struct cause cause_of(const struct span_key *key, u32 phase)
+{
+	const struct why_key as = { .slot = key->slot, .phase = phase, .kind = key->kind };
+
+	return (struct cause){ .slot = key->slot, .kind = key->kind, .cause = why_cause_of(&as) };
+}
+
+/* The time on a CPU by mode, as the kernel's ticks divide it. Without a tick it stays undivided. */
+static int add_on_cpu(struct causes *c, const struct span_element *e)
+{
+	const struct span_sums *s = &e->sums;
+	const struct cause user = cause_of(&e->key, WHY_USER), system = cause_of(&e->key, WHY_SYSTEM);
+	u64 ticks = s->user + s->system, user_ns;
+	int err;
+
+	if (!ticks) {
+		const struct cause undivided = cause_of(&e->key, WHY_ON_CPU);
+
+		return add_part(c, &undivided, e->key.class, s->ns, s->calls);
+	}
+	user_ns = (u64)((unsigned __int128)s->ns * s->user / ticks);
+	err = user_ns ? add_part(c, &user, e->key.class, user_ns, s->calls) : 0;
+	if (!err && user_ns < s->ns)
+		err = add_part(c, &system, e->key.class, s->ns - user_ns, s->calls);
+	return err;
+}
+
+/* The whole time of calls less that of their causes is unknown. */
+static int add_unknown(struct causes *c, const struct span_sides *sides, const u64 told[2])
+{
+	const struct span_key key = { .slot = WHY_ANYWHERE };
+	const struct cause unknown = cause_of(&key, WHY_UNKNOWN);
+	int err = 0;
+
+	if (sides->rest.ns > told[0])
+		err = add_part(c, &unknown, 0, sides->rest.ns - told[0], 0);
+	if (!err && sides->slow.ns > told[1])
+		err = add_part(c, &unknown, 1, sides->slow.ns - told[1], 0);
+	return err;
+}
+
+static int find_causes(struct causes *c, const struct sum_set *set, const struct span_sides *sides)
+{
+	u64 told[2] = {};
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < set->n && !err; i++) {
+		const struct span_element *e = at(set, i);
+		const struct cause cause = cause_of(&e->key, e->key.phase);
+
+		if (e->key.phase == WHY_PHASES)
+			continue;
+		told[e->key.class] += e->sums.ns;
+		if (e->key.phase == WHY_ON_CPU)
+			err = add_on_cpu(c, e);
+		else
+			err = add_part(c, &cause, e->key.class, e->sums.ns, e->sums.calls);
+	}
+	return err ?: add_unknown(c, sides, told);
+}
+
+/*
+ * --- rows --------------------------------------------------------------------------------------
+ */
+
+static double mean(u64 ns, u64 calls)
+{
+	return calls ? (double)ns / calls : 0;
+}
+
+/* How much longer a slow call takes than another. */
+static double difference(const struct span_sides *sides, u64 slow_ns, u64 rest_ns)
+{
+	return mean(slow_ns, sides->slow.calls) - mean(rest_ns, sides->rest.calls);
+}
+
+static struct field mean_field(const char *name, const char *of, const char *per, u64 ns, u64 calls)
+{
+	return (struct field){
+		.name = name,
+		.number = calls ? ns / calls : 0,
+		.kind = calls ? FIELD_DURATION : FIELD_NONE,
+		.role = ROLE_MEAN,
+		.of = of,
+		.per = per,
+	};
+}
+
+static struct field sum_field(const char *name, u64 number, enum field_kind kind)
+{
+	return (struct field){ .name = name, .number = number, .kind = kind, .role = ROLE_COUNTER, .machine = true };
+}
+
+/* The share of calls on that side that had some of this time. */
+static struct field part_field(const char *name, const char *of, const char *per, u64 with, u64 calls)
+{
+	return (struct field){
+		.name = name,
+		.real = calls ? 100.0 * with / calls : 0,
+		.kind = calls ? FIELD_REAL : FIELD_NONE,
+		.decimals = 1,
+		.role = ROLE_PERCENT,
+		.of = of,
+		.per = per,
+		.spare = true,
+	};
+}
+
+static int add_figures(struct report_row *row, const struct span_sides *sides, const struct part side[2])
+{
+	const struct part *slow = &side[1], *rest = &side[0];
+	double all = difference(sides, sides->slow.ns, sides->rest.ns);
+	bool both = sides->slow.calls && sides->rest.calls && all;
+	const struct field fields[] = {
+		sum_field("slow_time", slow->ns, FIELD_TIME),
+		sum_field("slow_calls", sides->slow.calls, FIELD_NUMBER),
+		sum_field("slow_with", slow->calls, FIELD_NUMBER),
+		sum_field("rest_time", rest->ns, FIELD_TIME),
+		sum_field("rest_calls", sides->rest.calls, FIELD_NUMBER),
+		sum_field("rest_with", rest->calls, FIELD_NUMBER),
+		mean_field("slow", "slow_time", "slow_calls", slow->ns, sides->slow.calls),
+		mean_field("rest", "rest_time", "rest_calls", rest->ns, sides->rest.calls),
+		{ .name = "difference_percent",
+		  .real = both ? 100.0 * difference(sides, slow->ns, rest->ns) / all : 0,
+		  .kind = both ? FIELD_REAL : FIELD_NONE,
+		  .decimals = 1,
+		  .role = ROLE_GAUGE },
+		part_field("in_slow_percent", "slow_with", "slow_calls", slow->calls, sides->slow.calls),
+		part_field("in_rest_percent", "rest_with", "rest_calls", rest->calls, sides->rest.calls),
+	};
+
+	return report_row__add_fields(row, fields, ARRAY_SIZE(fields));
+}
+
+static int add_next(struct report_row *row, const char *next)
+{
+	static const struct field cell = {
+		.name = "next",
+		.kind = FIELD_NONE,
+		.role = ROLE_REMARK,
+		.spare = true,
+	};
+
+	return report_row__add_text_as(row, &cell, next);
+}
+
+#define KEYS 3
+
+static int add_row(struct report *r, const struct span_sides *sides, const struct cause *c)
+{
+	const struct why_key key = { .slot = c->slot };
+	struct report_row row = {};
+	char call[64];
+	int err = report_row__add_text(&row, "cause", why_causes[c->cause].name);
+
+	if (!err)
+		err = report_row__add_text(&row, "call", why_call_name(call, &key));
+	if (!err)
+		err = report_row__add_text(&row, "kind", why_kind_name(c->kind));
+	if (!err)
+		err = add_figures(&row, sides, c->side);
+	if (!err)
+		err = add_next(&row, why_causes[c->cause].next);
+	return report__end_row(r, &row, err);
+}
+
+static int add_total(struct report *r, const struct span_sides *sides)
+{
+	const struct part all[2] = {
+		{ sides->rest.ns, sides->rest.calls },
+		{ sides->slow.ns, sides->slow.calls },
+	};
+	struct report_row row;
+	int err = report_row__begin_total(&row, r, KEYS);
+
+	if (!err)
+		err = add_figures(&row, sides, all);
+	if (!err)
+		err = add_next(&row, NULL);
+	return report__end_row(r, &row, err);
+}
+
+static int add_rows(struct report *r, const struct causes *c, const struct span_sides *sides, const struct cli *cli)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < c->n && !err; i++)
+		err = add_row(r, sides, &c->cause[i]);
+	report__sort_rows(r, cli->order ? "difference_percent" : NULL, KEYS, table_rows(cli));
+	if (!err && c->n && cli->format == FORMAT_TEXT)
+		err = add_total(r, sides);
+	if (!err && !c->n)
+		err = report__keep_columns(r, add_row(r, sides, &(struct cause){ .slot = WHY_ANYWHERE }));
+	return err;
+}
+
+int slow_rows__add(const struct sum_set *set, const struct span_sides *sides, const struct cli *cli, struct report *r)
+{
+	struct causes causes = {};
+	int err = find_causes(&causes, set, sides);
+
+	if (!err)
+		err = add_rows(r, &causes, sides, cli);
+	free(causes.cause);
+	return err;
+}
