@@ -247,3 +247,18 @@ def test_system_calls(crowd, name, args):
         [row for row in found.report["rows"] if row.get("syscall", "getppid") == "getppid"]
     counted = sum(row.get("value", row.get("count", row.get("calls"))) for row in rows)
     assert found.calls - skipped <= counted <= found.calls and not found.lost
+
+
+ATOMIC = (0xc3, 0xdb)                   # BPF_STX | BPF_ATOMIC, of 4 and of 8 bytes
+ADD = 0
+
+
+@pytest.mark.parametrize("path", OBJECTS, ids=lambda path: path.name.removesuffix(".bpf.o"))
+def test_atomic_instructions_are_known_everywhere(path):
+    """Kernels before 5.12 only add, and return no value. The compiler makes an atomic or of adding a constant 0."""
+    obj = Object(path)
+    code = {index for _, _, index, _, _ in obj.programs}
+    assert code
+    for index in code:
+        for operation, _, _, operand in struct.iter_unpack("<BBhi", obj.body[index]):
+            assert operation not in ATOMIC or operand == ADD, obj.section[index]
