@@ -333,27 +333,11 @@ static int load(struct measurement *m)
 	return err;
 }
 
-static int explain_sites(void *arg, struct report *r)
-{
-	const struct funcgraph *s = arg;
-	int side, err = 0;
-	size_t i;
-
-	for (side = PROBE_BEGIN; side < PROBE_SIDES; side++) {
-		const struct probe_side *p = &s->plan.side[side];
-
-		for (i = 0; i < p->sites.n && !err; i++)
-			err = explain__add(r, "site", "%s, %s", p->sites.site[i].name,
-					   attach_way_name(p->attachments.way[i]));
-	}
-	return err;
-}
-
 static int explain(struct measurement *m)
 {
 	struct funcgraph *s = m->own;
 
-	return measurement__explain_with(m, s->bpf->obj, "calls of the functions named", explain_sites, s);
+	return measurement__explain_with(m, s->bpf->obj, "calls of the functions named", explain__add_sites, &s->plan);
 }
 
 static int attach(struct measurement *m)

@@ -325,19 +325,6 @@ static int report(struct measurement *m, struct report *r)
 	return s->options.table ? stacks__tabulate(r, s->options.leaf, m->cli->top, m->cli->format == FORMAT_TEXT) : 0;
 }
 
-static int explain_sites(void *arg, struct report *r)
-{
-	const struct stackcount *s = arg;
-	const struct probe_side *side = &s->plan.side[PROBE_END];
-	int err = 0;
-	size_t i;
-
-	for (i = 0; i < side->sites.n && !err; i++)
-		err = explain__add(r, "site", "%s, %s", side->sites.site[i].name,
-				   attach_way_name(side->attachments.way[i]));
-	return err;
-}
-
 static int open_and_load(struct measurement *m)
 {
 	struct stackcount *s = m->own;
@@ -350,7 +337,7 @@ static int explain(struct measurement *m)
 {
 	struct stackcount *s = m->own;
 
-	return measurement__explain_with(m, s->bpf->obj, "the events named", explain_sites, s);
+	return measurement__explain_with(m, s->bpf->obj, "the events named", explain__add_sites, &s->plan);
 }
 
 static void init(void *own)

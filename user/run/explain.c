@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "host/cgroup.h"
+#include "probe/plan.h"
 
 #include "bpf/lib/by_loader.h"
 
@@ -55,6 +56,19 @@ int explain__add(struct report *r, const char *what, const char *fmt, ...)
 		return -ENOMEM;
 	err = report__add_texts(r, names, (const char *const[]){what, how}, ARRAY_SIZE(names));
 	free(how);
+	return err;
+}
+
+int explain__add_sites(void *plan, struct report *r)
+{
+	const struct probe_plan *p = plan;
+	int side, err = 0;
+	size_t i;
+
+	for (side = PROBE_BEGIN; side < PROBE_SIDES; side++)
+		for (i = 0; i < p->side[side].sites.n && !err; i++)
+			err = explain__add(r, "site", "%s, %s", p->side[side].sites.site[i].name,
+					   attach_way_name(p->side[side].attachments.way[i]));
 	return err;
 }
 

@@ -17,6 +17,9 @@ int measurement__explain_with(struct measurement *m, const struct bpf_object *ob
 /* Adds a row: "program", "on_switch at tp_btf/sched_switch". Returns 0 or -ENOMEM. */
 int explain__add(struct report *r, const char *what, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
+/* more() for a struct probe_plan: its sites, and the way in which each is attached. */
+int explain__add_sites(void *plan, struct report *r);
+
 /* Upper estimate, in bytes, of the kernel memory of a map whose object is opened or loaded. */
 u64 map_bytes_at_most(const struct bpf_map *map, int cpus_possible);
 

@@ -168,26 +168,10 @@ void slow__disarm(struct slow *s)
 		s->bpf->bss->ended_ns = monotonic_ns();
 }
 
-static int explain_sites(void *arg, struct report *r)
-{
-	const struct slow *s = arg;
-	int side, err = 0;
-	size_t i;
-
-	for (side = PROBE_BEGIN; side < PROBE_SIDES; side++) {
-		const struct probe_side *p = &s->plan.side[side];
-
-		for (i = 0; i < p->sites.n && !err; i++)
-			err = explain__add(r, "site", "%s, %s", p->sites.site[i].name,
-					   attach_way_name(p->attachments.way[i]));
-	}
-	return err;
-}
-
 int slow__explain(struct slow *s, struct measurement *m)
 {
 	return measurement__explain_with(m, m->obj, "calls of the functions named, and the switches in them",
-					 explain_sites, s);
+					 explain__add_sites, &s->plan);
 }
 
 /*
