@@ -188,7 +188,6 @@ static const char *behind_whom(char text[BEHIND_SPACE], const struct why *w, con
 static int add_more(struct sum_table_report *t, struct report_row *row, const void *element)
 {
 	static const struct field behind = { .name = "behind", .kind = FIELD_NONE, .role = ROLE_REMARK, .spare = true };
-	static const struct field next = { .name = "next", .kind = FIELD_NONE, .role = ROLE_REMARK, .spare = true };
 	const struct why_element *e = element;
 	const struct why *w = t->own;
 	bool idle = state_of(&e->key) == STATE_IDLE;
@@ -204,7 +203,7 @@ static int add_more(struct sum_table_report *t, struct report_row *row, const vo
 
 	if (!err)
 		err = report_row__add_text_as(row, &behind, behind_whom(text, w, e));
-	return err ?: report_row__add_text_as(row, &next, idle ? NULL : why_causes[e->key.phase].next);
+	return err ?: why_add_next(row, idle ? NULL : why_causes[e->key.phase].next);
 }
 
 /* The time on a CPU by mode, as the kernel's ticks divide it. Without a tick it stays undivided. */

@@ -8,6 +8,7 @@
 #include "calls/syscall/decode.h"
 #include "calls/syscall/text.h"
 #include "host/syscalls.h"
+#include "report/report.h"
 #include "types/tracefs.h"
 
 const char *const why_state_names[WHY_STATES] = {
@@ -216,4 +217,11 @@ void why_describe_calls(u8 descriptor[TRACE_SLOTS], struct call_signatures *sign
 		syscall_fetches(&c, call_signature(signatures, slot), slot / SYSCALL_NUMBERS, 0);
 		descriptor[slot] = c.fds ? c.fd[0] + 1 : 0;
 	}
+}
+
+int why_add_next(struct report_row *row, const char *next)
+{
+	static const struct field cell = { .name = "next", .kind = FIELD_NONE, .role = ROLE_REMARK, .spare = true };
+
+	return report_row__add_text_as(row, &cell, next);
 }

@@ -68,11 +68,15 @@ enum why_cause why_cause_of(const struct why_key *key);
 const char *why_call_name(char text[64], const struct why_key *key);
 
 struct call_signatures;
+struct report_row;
 
 /* For programs: the place of the first descriptor among the arguments of each call, plus 1. */
 void why_describe_calls(u8 descriptor[TRACE_SLOTS], struct call_signatures *signatures);
 
 /* The kind of the call's descriptor; NULL: unknown. */
 const char *why_kind_name(u32 kind);
+
+/* Adds the cell of the command that shows more; NULL: none. Returns 0 or -ENOMEM. */
+int why_add_next(struct report_row *row, const char *next);
 
 #endif /* TALLY_CALLS_WHY_CAUSE_H */

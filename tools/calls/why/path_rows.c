@@ -68,18 +68,6 @@ static const char *waker_of(const struct path *p, u32 by, u32 waker_name)
 	}
 }
 
-static int add_next(struct report_row *row, const char *next)
-{
-	static const struct field cell = {
-		.name = "next",
-		.kind = FIELD_NONE,
-		.role = ROLE_REMARK,
-		.spare = true,
-	};
-
-	return report_row__add_text_as(row, &cell, next);
-}
-
 /*
  * --- by program and cause ----------------------------------------------------------------------
  */
@@ -160,7 +148,7 @@ static int add_sum(struct report *r, const struct path *p, const struct sum *sum
 	if (!err)
 		err = add_figures(&row, &sum->sums, elapsed);
 	if (!err)
-		err = add_next(&row, next_of(sum->on_cpu, sum->cause));
+		err = why_add_next(&row, next_of(sum->on_cpu, sum->cause));
 	return report__end_row(r, &row, err);
 }
 
@@ -174,7 +162,7 @@ static int add_total(struct report *r, const struct sums *total)
 	if (!err)
 		err = add_figures(&row, total, total->ns);
 	if (!err)
-		err = add_next(&row, NULL);
+		err = why_add_next(&row, NULL);
 	return report__end_row(r, &row, err);
 }
 

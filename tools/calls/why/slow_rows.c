@@ -261,18 +261,6 @@ static int add_figures(struct report_row *row, const struct span_sides *sides, c
 	return report_row__add_fields(row, fields, ARRAY_SIZE(fields));
 }
 
-static int add_next(struct report_row *row, const char *next)
-{
-	static const struct field cell = {
-		.name = "next",
-		.kind = FIELD_NONE,
-		.role = ROLE_REMARK,
-		.spare = true,
-	};
-
-	return report_row__add_text_as(row, &cell, next);
-}
-
 #define KEYS 3
 
 static int add_row(struct report *r, const struct span_sides *sides, const struct cause *c)
@@ -289,7 +277,7 @@ static int add_row(struct report *r, const struct span_sides *sides, const struc
 	if (!err)
 		err = add_figures(&row, sides, c->side);
 	if (!err)
-		err = add_next(&row, why_causes[c->cause].next);
+		err = why_add_next(&row, why_causes[c->cause].next);
 	return report__end_row(r, &row, err);
 }
 
@@ -305,7 +293,7 @@ static int add_total(struct report *r, const struct span_sides *sides)
 	if (!err)
 		err = add_figures(&row, sides, all);
 	if (!err)
-		err = add_next(&row, NULL);
+		err = why_add_next(&row, NULL);
 	return report__end_row(r, &row, err);
 }
 
