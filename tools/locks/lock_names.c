@@ -27,36 +27,6 @@ const char *const lock_type_names[2 * LOCK_TYPES] = { TYPES(""), TYPES(STILL_WAI
  * --- locks -------------------------------------------------------------------------------------
  */
 
-/* Empty if the kernel hides its variables. */
-static const struct symbol_table *variables_of(struct lock_names *names)
-{
-	if (!names->data_read)
-		kernel_symbols__read_variables(&names->data);
-	names->data_read = true;
-	return &names->data.table;
-}
-
-/*
- * Names the variable that contains the lock, with the offset. Returns false if the lock is in no
- * variable, or the kernel hides its variables.
- */
-static bool name_variable(struct lock_names *names, u64 lock, char text[TEXT_SPACE])
-{
-	const struct symbol_table *t = variables_of(names);
-	u64 offset;
-	u32 i;
-
-	i = symbol_table__find(t, lock);
-	if (i == SYMBOL_NONE)
-		return false;
-	offset = lock - t->entry[i].start;
-	if (offset)
-		snprintf(text, TEXT_SPACE, "%s+0x%llx", symbol_table__name(t, i), offset);
-	else
-		snprintf(text, TEXT_SPACE, "%s", symbol_table__name(t, i));
-	return true;
-}
-
 static const char *const place_names[] = {
 	[LOCK_ELSEWHERE] = "", [LOCK_MMAP] = "mmap_lock", [LOCK_SIGLOCK] = "siglock",
 	[LOCK_RUN_QUEUE] = "rq_lock",
@@ -66,7 +36,7 @@ static void name_lock(struct lock_names *names, const struct lock_parts *p, char
 {
 	bool has_place = p->place != LOCK_ELSEWHERE && p->place < ARRAY_SIZE(place_names);
 
-	if (!has_place && name_variable(names, p->lock, text))
+	if (!has_place && kernel_variables__name(&names->variables, p->lock, text))
 		return;
 	snprintf(text, TEXT_SPACE, "%s%s%llx", has_place ? place_names[p->place] : "",
 		 has_place ? "@" : "", p->lock);
@@ -169,7 +139,7 @@ static int add_lock(void *arg, const char *word)
 			to->choice->places |= 1U << i;
 	if (is_address(word, &address))
 		return choose(to->choice, address, address + 1, word);
-	t = variables_of(to->names);
+	t = kernel_variables__table(&to->names->variables);
 	for (i = 0; i < t->n && !err; i++)
 		if (!fnmatch(word, symbol_table__name(t, i), 0))
 			err = choose(to->choice, t->entry[i].start,
@@ -279,7 +249,7 @@ int lock_names__add(void *context, const void *own, u32 by, struct report_row *r
 void lock_names__free(struct lock_names *names)
 {
 	symbols__free(names->symbols);
-	kernel_symbols__free(&names->data);
+	kernel_variables__free(&names->variables);
 }
 
 /*

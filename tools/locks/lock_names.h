@@ -4,7 +4,7 @@
 #define TALLY_LOCKS_LOCK_NAMES_H
 
 #include "cli/task_key.h"
-#include "sym/kallsyms.h"
+#include "sym/kernel_variables.h"
 #include "sym/symbols.h"
 
 #include "bpf/locks/lockstat.h"
@@ -12,8 +12,7 @@
 /* Initialise to all zeros. */
 struct lock_names {
 	struct symbols *symbols;
-	struct kernel_symbols data;     /* variables, if the kernel shows them */
-	bool data_read;
+	struct kernel_variables variables;
 };
 
 /* "mutex", "rwsem:R", ...; from LOCK_TYPES on, the names for unfinished waits. */
