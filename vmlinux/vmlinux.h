@@ -213,6 +213,7 @@ struct timespec64 {
 
 struct inode {
 	unsigned short i_mode;
+	unsigned int i_rdev;
 	unsigned long i_ino;
 	unsigned int i_generation;
 	unsigned int i_nlink;
@@ -313,6 +314,7 @@ struct path {
 struct file {
 	struct path f_path;
 	struct inode *f_inode;
+	const struct file_operations *f_op;
 	unsigned int f_mode;
 	long long f_pos;
 	void *private_data;

@@ -22,6 +22,7 @@
 #include "turns.bpf.h"
 #include "why.h"
 #include "why_blocked.bpf.h"
+#include "why_objects.bpf.h"
 #include "writer.bpf.h"
 
 /* sched_switch has prev_state as its fourth argument (5.18, commit fa2c3254d7cf). */
@@ -49,6 +50,7 @@ struct why_state {
 	u64 queue;              /* waits for a CPU: its cfs_rq when the wait began; 0: unknown */
 	u64 throttled;          /* and throttled_until() of it at that time */
 	struct blocked_call call;
+	struct why_object object; /* that it waits for */
 	u16 phase;
 	u32 ended;              /* it has left its CPU for the last time */
 	u32 gave_up;            /* nvcsw at its last switch-out: how often it left to wait for something */
@@ -176,6 +178,7 @@ static __always_inline void end_phase(struct task_struct *t, struct why_state *s
 	}
 	st->since = until;
 	st->call = no_call;
+	st->object.type = OBJECT_NONE;
 }
 
 /* The part of a thread's existence that is not in its phases, of which the last one ends now. */
@@ -221,12 +224,15 @@ static __always_inline void wait_for_cpu(struct task_struct *t, struct why_state
 /* Finds what a thread that is not on a CPU does, by the state in which it left. */
 static __always_inline void find_phase(struct task_struct *t, struct why_state *st, u32 state, u64 now)
 {
+	struct file *f;
+
 	if (state == TASK_RUNNING) {
 		wait_for_cpu(t, st, WHY_PREEMPTED, now);
 		return;
 	}
 	st->phase = blocked_phase(t, st->lock, state);
-	find_call(t, &st->call);
+	f = find_call(t, &st->call);
+	find_object(&st->object, t, st->phase, &st->call, f, st->lock);
 }
 
 /* --- behind whom it waits ------------------------------------------------------------------------ */
@@ -287,6 +293,15 @@ static __noinline int add_behind(struct task_struct *t, struct why_state *st, st
 	if (until > since)
 		charge_one(&key, turns, since, until);
 	return 0;
+}
+
+/* --- for what it waits --------------------------------------------------------------------------- */
+
+/* The thread, which is still in the call, no longer waits. end_phase() follows. */
+static __always_inline void end_wait(struct task_struct *t, struct why_state *st, u64 now)
+{
+	if (st->object.type && is_open() && scope_now(t))
+		charge_object(t, st->phase, &st->call, &st->object, length(st->since, now));
 }
 
 /* --- hooks --------------------------------------------------------------------------------------- */
@@ -367,6 +382,7 @@ static __always_inline void come_back(struct task_struct *t, struct turns *turns
 	}
 	if (turns && is_open() && (st->phase == WHY_WOKEN || st->phase == WHY_PREEMPTED))
 		add_behind(t, st, turns, now);
+	end_wait(t, st, now);
 	end_phase(t, st, now);
 	st->phase = WHY_ON_CPU;
 }
@@ -414,6 +430,7 @@ static __always_inline int become_runnable(struct task_struct *t, bool is_new)
 		/* Its state is that of a runnable task already. */
 		find_phase(t, st, TASK_INTERRUPTIBLE, now);
 	}
+	end_wait(t, st, now);
 	end_phase(t, st, now);
 	wait_for_cpu(t, st, WHY_WOKEN, now);
 	return 0;
@@ -470,6 +487,11 @@ static __always_inline bool is_asleep(const struct why_state *st)
 	return st->phase == WHY_SLEEP || st->phase == WHY_IDLE;
 }
 
+static __always_inline bool is_whole(const struct why_state *st)
+{
+	return tell_whole && st->since <= began_ns && is_asleep(st);
+}
+
 /* A phase that goes on: a report has it as an element, and counts it once. */
 static __always_inline void fill_running(struct why_element *e, struct task_struct *t, const struct why_state *st,
 					 u64 ns, u64 now)
@@ -477,7 +499,7 @@ static __always_inline void fill_running(struct why_element *e, struct task_stru
 	u64 number = *(volatile u64 *)&interval - 1;
 
 	key_of(&e->key, t, st);
-	e->key.whole = tell_whole && st->since <= began_ns && is_asleep(st);
+	e->key.whole = is_whole(st);
 	e->sums.ns = ns;
 	e->sums.count = 1;
 	if (st->phase == WHY_ON_CPU) {
@@ -521,6 +543,30 @@ static __always_inline void send_untold(struct bpf_iter__task *ctx, struct task_
 	task_key_of(&e.key.task, t);
 	task_key_name(e.sums.name, &e.sums.name_stamp, t, now);
 	bpf_seq_write(ctx->meta->seq, &e, sizeof(e));
+}
+
+static struct object_room running_object;
+
+/* The object of a wait that goes on. */
+SEC("iter/task")
+int show_why_objects(struct bpf_iter__task *ctx)
+{
+	struct object_room *room = &running_object;
+	struct task_struct *t = ctx->task;
+	u64 now = ended_ns ?: bpf_ktime_get_ns();
+	struct why_state *st;
+
+	if (!t || is_idle(t) || !scope_for_life(t) || !scope_now(t))
+		return 0;
+	st = why_states_find(t);
+	if (!st || st->ended || !st->object.type)
+		return 0;
+	object_key_of(&room->key, t, st->phase, &st->call, &st->object);
+	room->key.whole = is_whole(st);
+	room->ns = length(st->since, now);
+	if (room->ns && name_object(room, t))
+		bpf_seq_write(ctx->meta->seq, room, sizeof(struct why_object_element));
+	return 0;
 }
 
 SEC("iter/task")

@@ -103,7 +103,61 @@ struct why_element {
 	struct why_sums sums;
 };
 
+/* What a thread waits for: members of struct why_object that tell it. */
+enum why_object_type {
+	OBJECT_NONE,
+	OBJECT_FILE,      /* id: number, device and generation of an inode; or the operations of an anonymous file */
+	OBJECT_UNIX,      /* a UNIX socket; id: its inode */
+	OBJECT_REMOTE,    /* id, family, port: the address of a peer */
+	OBJECT_LOCAL,     /* the same of a socket without a peer: its own address */
+	OBJECT_FUTEX,     /* id: its address, and the process */
+	OBJECT_LOCK,      /* id: the address of a lock of the kernel */
+	OBJECT_MMAP_LOCK, /* the same, of the mmap lock of the thread's process */
+};
+
+/* Equal for waits for the same object. The port is in host byte order. */
+struct why_object {
+	__u64 id[2];
+	__u16 type; /* enum why_object_type */
+	__u16 family, port, zero;
+};
+
+/* The time of waits for an object, by row: the members between writer and object are those of struct why_key. */
+struct why_object_key {
+	__u32 writer;
+	__u32 slot;
+	__u16 phase, kind;
+	__u32 whole;
+	struct why_object object;
+	struct task_key task;
+};
+
+/* The begin of a struct file_name, whose size is that of the whole name. */
+struct why_object_name {
+	__u32 flags, mode;
+	__u64 inode;
+	__u32 size, zero;
+	char names[152]; /* OBJECT_UNIX: a struct socket_address */
+};
+
+/* ns is cumulative, as in struct why_sums. The rest is written once. */
+struct why_object_sums {
+	__u64 ns;
+	__u32 device, zero; /* of a block device: its number */
+	struct why_object_name name;
+};
+
+/* A wait that goes on, for reports. */
+struct why_object_element {
+	struct why_object_key key;
+	struct why_object_sums sums;
+};
+
 _Static_assert(sizeof(struct why_behind_key) == sizeof(struct task_key) + 24, "why_behind_key has padding");
+_Static_assert(sizeof(struct why_object) == 24, "why_object has padding");
+_Static_assert(sizeof(struct why_object_key) == sizeof(struct task_key) + 40, "why_object_key has padding");
+_Static_assert(sizeof(struct why_object_sums) == 192, "why_object_sums has padding");
+_Static_assert(sizeof(((struct why_object_name *)0)->names) >= sizeof(struct socket_address), "no room for an address");
 _Static_assert(sizeof(struct why_wait_key) == sizeof(struct task_key) + 16, "why_wait_key has padding");
 _Static_assert(sizeof(struct why_key) == sizeof(struct task_key) + 16, "why_key has padding");
 

@@ -78,8 +78,11 @@ static __always_inline u32 kind_of(struct file *f)
 	}
 }
 
-/* The system call that a blocked thread is in, and what its descriptor is. call has no_call before. */
-static __always_inline void find_call(struct task_struct *t, struct blocked_call *call)
+/*
+ * The system call that a blocked thread is in, and what its descriptor is. call has no_call before. Returns the file of
+ * the descriptor, or NULL.
+ */
+static __always_inline struct file *find_call(struct task_struct *t, struct blocked_call *call)
 {
 	struct pt_regs *regs = task_user_regs(t);
 	u64 slot, argument;
@@ -88,26 +91,27 @@ static __always_inline void find_call(struct task_struct *t, struct blocked_call
 
 	call->slot = WHY_KERNEL_THREAD;
 	if (t->flags & PF_KTHREAD || !regs_are_users(regs))
-		return;
+		return NULL;
 	call->slot = WHY_NO_CALL;
 	number = task_syscall_number(t);
 	if ((s32)number < 0)
-		return;
+		return NULL;
 	slot = number < SYSCALL_NUMBERS ? number : SYSCALL_NUMBERS - 1;
 	if (task_syscall_abi(t) != SYSCALL_NATIVE)
 		slot += SYSCALL_NUMBERS;
 	call->slot = slot;
 	barrier_var(slot);
 	if (slot >= TRACE_SLOTS)
-		return;
+		return NULL;
 	argument = descriptor[slot];
 	if (!argument)
-		return;
+		return NULL;
 	fd = slot < SYSCALL_NUMBERS ? syscall_argument(regs, argument - 1) :
 				      compat_syscall_argument(regs, argument - 1);
 	f = file_of_task(t, fd);
 	if (f)
 		call->kind = kind_of(f);
+	return f;
 }
 
 #endif /* TALLY_WHY_BLOCKED_BPF_H */

@@ -22,6 +22,7 @@
 #include "run/sum_table.h"
 #include "calls/why/cause.h"
 #include "calls/why/critical.h"
+#include "calls/why/objects.h"
 #include "calls/why/slow.h"
 #include "tools.h"
 #include "types/kernel_btf.h"
@@ -48,6 +49,7 @@ struct why {
 	struct hist_set waits;  /* of the report, by struct wait */
 	struct sum_set behind;  /* of the report: struct behind, whose phases are causes, by row */
 	struct sum_set behind_before;
+	struct why_objects objects;
 };
 
 /*
@@ -203,6 +205,8 @@ static int add_more(struct sum_table_report *t, struct report_row *row, const vo
 
 	if (!err)
 		err = report_row__add_text_as(row, &behind, behind_whom(text, w, e));
+	if (!err)
+		err = why_objects__add(&w->objects, row, &e->key, e->sums.ns);
 	return err ?: why_add_next(row, idle ? NULL : why_causes[e->key.phase].next);
 }
 
@@ -222,14 +226,6 @@ static size_t divide(struct why_element to[2], const struct why_element *e)
 	return user && user < e->sums.ns ? 2 : 1;
 }
 
-/* Puts the cause in place of the phase: several phases have the same one. */
-static void name_cause(struct why_key *key)
-{
-	key->phase = why_cause_of(key);
-	if (why_causes[key->phase].state == STATE_IDLE)
-		key->whole = 0;
-}
-
 static int name_causes(void *own, struct sum_set *set)
 {
 	struct why_element *all = calloc(2 * set->n + 1, sizeof(*all));
@@ -244,7 +240,7 @@ static int name_causes(void *own, struct sum_set *set)
 		n += divide(&all[n], sum_set__at(set, i));
 	w->busy_ns = 0;
 	for (i = 0; i < n; i++) {
-		name_cause(&all[i].key);
+		why_name_cause(&all[i].key);
 		if (state_of(&all[i].key) != STATE_IDLE)
 			w->busy_ns += all[i].sums.ns;
 	}
@@ -342,6 +338,7 @@ static int report(struct measurement *m, struct report *r)
 		r->caveat = WITHOUT_LOCKS;
 	err = err ?: read_waits(m);
 	err = err ?: read_behind(m);
+	err = err ?: why_objects__read(&w->objects, m);
 	return err ?: sum_table__report(m, NULL, r);
 }
 
@@ -386,6 +383,8 @@ static int prepare_maps(struct measurement *m)
 	if (!err)
 		err = map__set_room_for_writers(bpf->maps.behind, &m->run->host, m->cli->max_keys);
 	if (!err)
+		err = why_objects__prepare(bpf->maps.objects, m);
+	if (!err)
 		err = sum_table__prepare(m);
 	return err ?: measure__prepare_keyed(&m->measure, m, m->obj, "waits", waits);
 }
@@ -401,6 +400,8 @@ static int open_skeleton(struct measurement *m)
 	w->bpf->rodata->tell_whole = !m->cli->interval_ns;
 	m->table.traits = m->cli->interval_ns ? 0 : ONE_REPORT;
 	why_describe_calls((u8 *)w->bpf->rodata->descriptor, &w->signatures);
+	why_mark_futexes((u8 *)w->bpf->rodata->futexes);
+	w->bpf->rodata->file_depth = FILE_DEPTH_SHORT;
 	err = watch_throttling(m);
 	if (err)
 		return err;
@@ -459,7 +460,9 @@ static int attach(struct measurement *m)
 	if (err)
 		return err;
 	m->table.running = bpf_program__attach_iter(w->bpf->progs.show_why, NULL);
-	return m->table.running ? 0 : -errno;
+	if (!m->table.running)
+		return -errno;
+	return why_objects__attach(&w->objects, w->bpf->maps.objects, w->bpf->progs.show_why_objects);
 }
 
 /* From here on nothing changes: each phase is either in the sums or goes on. */
@@ -509,6 +512,7 @@ static void release(void *own)
 	hist_set__free(&w->waits);
 	sum_set__free(&w->behind);
 	sum_set__free(&w->behind_before);
+	why_objects__free(&w->objects);
 }
 
 static const struct option_row rows[] = {

@@ -194,6 +194,13 @@ enum why_cause why_cause_of(const struct why_key *key)
 	return key->phase < WHY_PHASES ? of_phase[key->phase] : CAUSE_UNKNOWN;
 }
 
+void why_name_cause(struct why_key *key)
+{
+	key->phase = why_cause_of(key);
+	if (why_causes[key->phase].state == STATE_IDLE)
+		key->whole = 0;
+}
+
 const char *why_call_name(char text[64], const struct why_key *key)
 {
 	if (key->slot < TRACE_SLOTS)

@@ -64,6 +64,9 @@ extern const struct why_cause_text why_causes[WHY_CAUSES];
 /* phase and the rest of the key are those of the kernel. */
 enum why_cause why_cause_of(const struct why_key *key);
 
+/* Puts the cause in place of the phase: several phases have the same one. */
+void why_name_cause(struct why_key *key);
+
 /* The call of a blocked thread; NULL: none. */
 const char *why_call_name(char text[64], const struct why_key *key);
 

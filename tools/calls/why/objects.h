@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The objects that the threads of a row waited for: files, sockets, futexes, locks (bpf/calls/why_objects.bpf.h). */
+#ifndef TALLY_CALLS_WHY_OBJECTS_H
+#define TALLY_CALLS_WHY_OBJECTS_H
+
+#include "agg/sum_set.h"
+#include "report/report.h"
+#include "run/measurement.h"
+#include "sym/kernel_variables.h"
+
+#include "bpf/calls/why.h"
+
+/* An object of a row, by name; ns: of waits for it. */
+struct why_named_object {
+	struct why_key row; /* after why_name_cause() */
+	char *name;
+	u64 ns;
+};
+
+/* Initialise to all zeros. */
+struct why_objects {
+	struct why_named_object *object; /* of the report, by row, and there the largest first */
+	size_t n;
+	struct sum_set before;
+	struct bpf_map *map;	  /* borrowed */
+	struct bpf_link *running; /* the iterator over waits that go on */
+	struct kernel_variables variables;
+};
+
+/* Sets the calls that wait for the futex at their first argument. */
+void why_mark_futexes(u8 calls[TRACE_SLOTS]);
+
+/* Before the map is loaded. Returns 0 or a negative errno. */
+int why_objects__prepare(struct bpf_map *map, struct measurement *m);
+/* When it is. The same. */
+int why_objects__attach(struct why_objects *o, struct bpf_map *map, struct bpf_program *running);
+
+/* Reads the objects of a report. Returns 0 or a negative errno. */
+int why_objects__read(struct why_objects *o, struct measurement *m);
+
+/* Adds the cell of a row of that time: "/tmp/a 61.2 %, 192.0.2.1:80 12.0 %". Returns 0 or -ENOMEM. */
+int why_objects__add(const struct why_objects *o, struct report_row *row, const struct why_key *key, u64 ns);
+void why_objects__free(struct why_objects *o);
+
+#endif /* TALLY_CALLS_WHY_OBJECTS_H */
