@@ -140,6 +140,8 @@ static __always_inline void call_of_task(struct snap_thread *s, struct task_stru
 		return;
 	if (with_user_stacks && !regs_of_task(&s->regs, regs))
 		s->regs.ip = 0;
+	if (with_user_stacks)
+		s->pthread = thread_pointer(t);
 	s->place = SNAP_OUTSIDE;
 	s->number = syscall_of(regs);
 	if ((s32)s->number < 0)

@@ -59,6 +59,7 @@ struct snap_thread {
 	__u16 flags;            /* enum snap_flag, ORed */
 	struct snap_relations relations;
 	struct walk_regs regs;  /* of user mode, for user stacks; ip 0: none, or not those of a 64-bit program */
+	__u64 pthread;          /* its pthread_self(), with regs; 0: unknown */
 	/* Followed by frames, then chunks (struct trace_chunk) with the files of the call's descriptors. */
 };
 

@@ -291,6 +291,26 @@ def state(pid, tid=None):
     return stat.rpartition(")")[2].split()[0]
 
 
+def history(pid):
+    """{tid: (context switches, state, CPU times)}, which change if a thread is stopped or runs."""
+    lines = {}
+    for tid in threads(pid):
+        status = Path(f"/proc/{pid}/task/{tid}/status").read_text()
+        stat = Path(f"/proc/{pid}/task/{tid}/stat").read_text().rsplit(")", 1)[1].split()
+        lines[tid] = re.findall(r"ctxt_switches:\s+(\d+)", status), stat[0], stat[11:13]
+    return lines
+
+
+def rest(pid):
+    """Waits until two looks in a row find all threads asleep."""
+    def rests():
+        states = [state for _, state, _ in history(pid).values()]
+        time.sleep(0.3)
+        return states == [state for _, state, _ in history(pid).values()] == ["S"] * len(states)
+
+    wait_until(rests, f"{pid} rests")
+
+
 def is_alive(pid):
     """Whether a process exists and is no zombie; it may be anybody's child."""
     return state(pid) not in ("", "Z", "X")

@@ -66,6 +66,23 @@ def chains_of(report):
     return found
 
 
+def snap(run, pids, *args):
+    """The stacks of a picture of these processes by thread, and its report."""
+    result = run("--json", "-g", "-U", "--by", "tid", "-p", pids, *args, tool="snap")
+    assert result.code == 0, result
+    report = result.report
+    assert all(stack["value"] == 1 for stack in report["stacks"]), report
+    return {stack["key"]["tid"]: stack for stack in report["stacks"]}, report
+
+
+def names(stack):
+    return [frame["name"] for frame in stack["frames"]]
+
+
+def addresses(stack):
+    return {frame["addr"] for frame in stack["frames"] if frame["addr"]}
+
+
 def measure(ends, process, *args):
     tracer = Tool("--json", GETPPID, "-U", "--lines", *args, "-p", process.pid, tool="stackcount")
     ends.callback(tracer.close)
@@ -111,6 +128,70 @@ def test_between(ends, program):
     assert through == 2 * (N + 4)
 
 
+@pytest.mark.parametrize("how", ["dwarf", "fp"])
+def test_resting(ends, run, program, how):
+    """
+    Threads that rest in calls, locks, callbacks from C, generators, coroutines: snap shows the chain of each as the
+    interpreter itself knows it, the innermost 127 frames of it, with the line that it is at, and without a function of
+    the interpreter between them; and no thread runs for it.
+    """
+    process = program("resting.py")
+    tally.rest(process.pid)
+    before = tally.history(process.pid)
+    stacks, report = snap(run, process.pid, "--lines", "--call-graph", how)
+    assert tally.history(process.pid) == before
+    said = {int(tid): tuple(map(tuple, frames)) for tid, frames in json.loads(process.communicate("go")[0]).items()}
+    found = {tid: chain(stacks[tid]) for tid in said}
+    assert found == {tid: frames[-127:] for tid, frames in said.items()}
+    assert len(said) == len(set(said.values())) == 21
+    deep = [tid for tid, frames in said.items() if len(frames) > 127]
+    assert len(deep) == 1 and "[deeper]" in names(stacks[deep[0]])
+    assert not any("[python]" in names(stack) for stack in stacks.values())
+    if how == "dwarf":
+        assert not any("_PyEval_EvalFrameDefault" in names(stacks[tid]) for tid in said if tid not in deep), stacks
+        assert losses(report) == {"truncated": 1}
+
+
+@once
+def test_resting_forms(ends, run, program):
+    """By default the line where each function begins, in every form; without Python, the interpreter's functions."""
+    process = program("resting.py")
+    tally.rest(process.pid)
+    folded = run("-g", "-U", "--format", "folded", "-p", process.pid, tool="snap").text
+    source = (PROGRAMS / "resting.py").read_text().splitlines()
+    line = {name: source.index(f"def {name}:") + 1 for name in ("sorting()", "in_recv()")}
+    assert re.search(rf";sorting resting.py:{line['sorting()']}_\[p\];(.*;)?[^;]*<lambda> resting.py:\d+_\[p\];"
+                     rf"in_recv resting.py:{line['in_recv()']}_\[p\];.* 1$", folded, re.M), folded
+    mixed, native = (snap(run, process.pid, *args)[0] for args in ((), ("--no-python",)))
+    assert len(mixed) == 22 and set(mixed) == set(native)
+    for tid, stack in native.items():
+        assert not chain(stack) and addresses(mixed[tid]) < addresses(stack), (mixed[tid], stack)
+
+
+@once
+def test_turning(ends, run, program):
+    """
+    Threads that go from one chain to another all the time, while others begin and end: each picture has chains of one
+    moment, or says that there is none.
+    """
+    process = program("turning.py", N)
+    process.stdin.write("go\n")
+    process.stdin.flush()
+    turns = {(f"turn_{turn}", f"in_{turn}", f"within_{turn}")[:n] for turn in ("left", "right") for n in (1, 2, 3)}
+    seen, ran = set(), 0
+    for _ in range(20):
+        stacks, report = snap(run, process.pid)
+        missing = [stack for stack in stacks.values() if {"[ran meanwhile]", "[python]"} & set(names(stack))]
+        assert losses(report).get("incomplete", 0) == len(missing), report
+        ran += len(missing)
+        for stack in stacks.values():
+            turn = tuple(name for name, file, _ in chain(stack) if re.match("(turn|in|within)_", name))
+            assert not turn or turn in turns, stack
+            seen.add(turn)
+    assert seen >= {turn for turn in turns if len(turn) == 3}, seen
+    assert ran, "no thread ran while it was looked at"
+
+
 # The Python frames shown, and whether frames are marked as missing.
 WHOLE = ((("forged", "forged.py", 7),), False)
 NO_LINE = ((("forged", "forged.py", 7),), False)        # the first line of the function
@@ -146,12 +227,9 @@ LIES = {
 }
 
 
-@once
-def test_forged(ends, tmp_path):
-    """
-    A program that claims to be an interpreter, and lies: no names that it does not have, a bounded walk, each stack
-    counted, and missing frames marked and counted. The first case has no fault.
-    """
+@pytest.fixture
+def liars(ends, tmp_path):
+    """{pid: (how, process)}: programs that claim to be interpreters, and lie. They wait for go()."""
     path = compile_trigger(tmp_path, PROGRAMS / "forged.c", "-O1", "-Wall", "-Werror", "-rdynamic", "-no-pie",
                            name="python-forged")
     processes = {}
@@ -160,6 +238,16 @@ def test_forged(ends, tmp_path):
         ends.callback(lambda p=process: (p.kill(), p.communicate()))
         assert process.stdout.readline() == "ready\n"
         processes[process.pid] = how, process
+    return processes
+
+
+@once
+def test_forged(ends, liars):
+    """
+    No names that the program does not have, a bounded walk, each stack counted, and missing frames marked and counted.
+    The first case has no fault.
+    """
+    processes = liars
     tracer = Tool(
         "--json", GETPPID, "-U", "--lines", "--by", "pid", "-p", ",".join(map(str, processes)), tool="stackcount"
     )
@@ -175,6 +263,19 @@ def test_forged(ends, tmp_path):
         found[how] = chain(stack), "[python]" in [f["name"] for f in stack["frames"]]
     assert found == LIES
     assert losses(report) == {"truncated": N, "incomplete": N * sum(missing for _, missing in LIES.values())}
+
+
+@once
+def test_forged_at_rest(run, liars):
+    """The same from outside, by snap."""
+    for pid in liars:
+        tally.rest(pid)
+    stacks, report = snap(run, ",".join(map(str, liars)), "--lines")
+    found = {liars[pid][0]: (chain(stack), "[python]" in names(stack)) for pid, stack in stacks.items()}
+    assert found == LIES
+    missing = sum(missing for _, missing in LIES.values())
+    assert losses(report) == {"truncated": 1, "incomplete": missing}
+    assert f"{missing} have functions of Python that could not be read" in report["note"], report
 
 
 @once

@@ -7,7 +7,6 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -54,25 +53,15 @@ def of_module(frames, module):
     return [frame["name"] for frame in frames if frame["module"] == module]
 
 
-def history(pid):
-    """{tid: (context switches, state, CPU times)}, which change if a thread is stopped or runs."""
-    lines = {}
-    for tid in tally.threads(pid):
-        status = Path(f"/proc/{pid}/task/{tid}/status").read_text()
-        stat = Path(f"/proc/{pid}/task/{tid}/stat").read_text().rsplit(")", 1)[1].split()
-        lines[tid] = re.findall(r"ctxt_switches:\s+(\d+)", status), stat[0], stat[11:13]
-    return lines
-
-
 @pytest.mark.everywhere
 def test_known_chains(trigger, look):
     """With and without frame pointers, from a signal handler, through the C library; and no thread runs for it."""
     load = trigger("resting")
     tids = dict(zip(PLACES, load.numbers))
-    before = history(load.pid)
+    before = tally.history(load.pid)
     user, _ = look(load.pid, "-U", "--max-depth", "127", strict=False)
     both, _ = look(load.pid, strict=False)
-    assert history(load.pid) == before
+    assert tally.history(load.pid) == before
     for place, chain in CHAINS.items():
         found = names(user[tids[place]])
         own = of_module(user[tids[place]], "resting")
@@ -289,8 +278,8 @@ def address(frame):
 
 def check_as_gdb(look, pid):
     """Every thread, frame by frame; gdb comes second because it stops them."""
-    rest(pid)
-    found, _ = look(pid, "-U", strict=False)
+    tally.rest(pid)
+    found, _ = look(pid, "-U", "--no-python", strict=False)
     stacks = by_gdb(pid)
     assert stacks and set(stacks) == set(found)
     for tid, frames in stacks.items():
@@ -331,13 +320,3 @@ def test_postgres_as_gdb(look, ends, directory):
     assert len(processes) > 3
     for pid in processes:
         check_as_gdb(look, pid)
-
-
-def rest(pid):
-    """Waits until two looks in a row find all threads asleep."""
-    def rests():
-        states = [state for _, state, _ in history(pid).values()]
-        time.sleep(0.3)
-        return states == [state for _, state, _ in history(pid).values()] == ["S"] * len(states)
-
-    tally.wait_until(rests, f"{pid} rests")

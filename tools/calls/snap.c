@@ -97,6 +97,7 @@ static int open_skeleton(struct measurement *m)
 	if (s->with_stacks)
 		stack_options__take(&s->options, &s->stacks);
 	s->stacks.unwind = s->stacks.unwind && s->stacks.user;
+	s->stacks.python = s->stacks.python && s->stacks.user && ARCH_HAS_PYTHON;
 	s->bpf->rodata->with_stacks = s->stacks.kernel;
 	s->bpf->rodata->with_user_stacks = s->stacks.user;
 	s->bpf->rodata->with_waits = s->with_waits;
@@ -167,6 +168,7 @@ static void release(void *own)
 	snap_user_stacks__free(s->user_stacks);
 	snap_pass__free(&s->pass);
 	unwinder__end(&s->stacks.unwinder);
+	python__end(&s->stacks.interpreters);
 	stack_names__free(&s->stacks.names);
 	stack_choice__free(&s->stacks.choice);
 	free(s->stacks.note);

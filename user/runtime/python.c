@@ -112,6 +112,11 @@ static int put_process(struct python *p, const struct python_file *f, u64 bias)
 		return 0;
 	process.code = stamp.code;
 	process.stack = stamp.stack;
+	if (!p->codes) {
+		p->process = process;
+		p->has_process = true;
+		return 1;
+	}
 	if (bpf_map_update_elem(p->processes_fd, &p->pid, &process, BPF_ANY))
 		p->refused++;
 	else
@@ -147,11 +152,17 @@ int python__see(struct python *p, u32 pid)
 {
 	int err;
 
-	if (!p->codes)
+	if (!p->symbols)
 		return 0;
 	p->pid = pid;
+	p->has_process = false;
 	err = symbols__each_code(p->symbols, pid, take_code, p);
 	return err == -ENOMEM ? err : 0;
+}
+
+const struct python_process *python__process(const struct python *p)
+{
+	return p->has_process ? &p->process : NULL;
 }
 
 /* --- code -------------------------------------------------------------------------------------- */
@@ -223,18 +234,13 @@ static void keep_lines(struct python *p, struct python_known_code *c, const u8 *
 	p->line_bytes += n;
 }
 
-static int take_record(void *ctx, void *data, size_t size)
+void python__take(struct python *p, const struct python_code *sent)
 {
-	const struct python_code *sent = data;
-	struct python *p = ctx;
-	struct python_known_code *c;
+	struct python_known_code *c = make_code(p, sent->number);
 
-	if (size < offsetof(struct python_code, lines) || sent->nlines > size - offsetof(struct python_code, lines))
-		return 0;
-	c = make_code(p, sent->number);
 	if (!c) {
 		p->unkept++;
-		return 0;
+		return;
 	}
 	c->pid = sent->pid;
 	c->at_ns = sent->at_ns;
@@ -248,6 +254,14 @@ static int take_record(void *ctx, void *data, size_t size)
 	if (!c->name || !c->file)
 		p->unkept++;
 	keep_lines(p, c, sent->lines, sent->nlines);
+}
+
+static int take_record(void *ctx, void *data, size_t size)
+{
+	const struct python_code *sent = data;
+
+	if (size >= offsetof(struct python_code, lines) && sent->nlines <= size - offsetof(struct python_code, lines))
+		python__take(ctx, sent);
 	return 0;
 }
 
@@ -327,6 +341,11 @@ int python__begin(struct python *p, const struct bpf_object *obj, struct symbols
 		return -ENOENT;
 	p->codes = ring_buffer__new(codes_fd, take_record, p, NULL);
 	return p->codes ? 0 : -errno;
+}
+
+void python__begin_apart(struct python *p, struct symbols *symbols)
+{
+	*p = (struct python){ .symbols = symbols };
 }
 
 static const char *describe_version(u32 version, char *text, size_t size)

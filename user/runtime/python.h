@@ -2,7 +2,8 @@
 /*
  * CPython frames in stacks (bpf/lib/python.h): tells programs where to look in which process, and resolves the frames
  * that they found. The programs send a code object's strings with the first stack that contains it, so nothing is read
- * from a process here, and the process may have ended.
+ * from a process here, and the process may have ended. Threads that sleep are walked by the loader instead
+ * (runtime/python_walk.h), with the same words.
  *
  * Interpreters are found by file name, *python*; a process without rights reads each file once.
  */
@@ -16,6 +17,8 @@
 #include "base/types.h"
 #include "sym/symbols.h"
 
+#include "bpf/lib/python.h"
+
 struct python_known_file;
 struct python_known_code;
 
@@ -25,6 +28,8 @@ struct python {
 	struct ring_buffer *codes;
 	int processes_fd;
 	u32 *processes_known;           /* the programs' variable: 1 once their map has a process */
+	struct python_process process;  /* without programs: that of pid, if it has one */
+	bool has_process;
 	struct python_known_file *file;
 	size_t nfiles;
 	struct python_known_code *code;
@@ -54,10 +59,18 @@ struct python_frame {
  * errno.
  */
 int python__begin(struct python *p, const struct bpf_object *obj, struct symbols *symbols);
+/* The same without programs. */
+void python__begin_apart(struct python *p, struct symbols *symbols);
 void python__end(struct python *p);
 
 /* Checks a process that symbols__see() has seen for an interpreter. Returns 0 or -ENOMEM. */
 int python__see(struct python *p, u32 pid);
+
+/* Without programs: where the process last seen has its frames. NULL: it has no interpreter whose layout is known. */
+const struct python_process *python__process(const struct python *p);
+
+/* The same: takes a code object, as programs send it, with a number that no other has. */
+void python__take(struct python *p, const struct python_code *code);
 
 /* Reads the data that programs have sent. Call before resolving words. Returns 0 or a negative errno. */
 int python__read(struct python *p);

@@ -73,7 +73,9 @@ static int parse_call_graph(void *own, char *arg)
 	{ "lines", 0, NULL, ROW_FLAG, "Source lines of user frames, from debug information", HELP_STACKS, \
 	  FIELD(struct stack_options, lines) }, \
 	{ "inline", 0, NULL, ROW_FLAG, "Inlined functions as frames of their own, likewise", HELP_STACKS, \
-	  FIELD(struct stack_options, inlined) }
+	  FIELD(struct stack_options, inlined) }, \
+	{ "no-python", 0, NULL, ROW_FLAG, "Frames of the Python interpreter, not of Python", HELP_STACKS, \
+	  FIELD(struct stack_options, no_python) }
 
 const struct option_row stack_part_rows[] = {
 	PART_ROWS,
@@ -82,8 +84,6 @@ const struct option_row stack_part_rows[] = {
 
 const struct option_row stack_option_rows[] = {
 	PART_ROWS,
-	{ "no-python", 0, NULL, ROW_FLAG, "Frames of the Python interpreter, not of Python", HELP_STACKS,
-	  FIELD(struct stack_options, no_python) },
 	{ "format", 0, "NAME", ROW_OWN, FORMAT_NAMES, HELP_OUTPUT, .parse = parse_format, WORDS(formats) },
 	{},
 };
@@ -253,7 +253,7 @@ int stack_options__check(struct stack_options *o, struct stacks *s, struct cli *
 int stack_options__check_none(const struct stack_options *o, struct cli *cli)
 {
 	if (o->no_kernel || o->no_user || o->max_depth || o->with || o->without || o->callee_first ||
-	    o->lines || o->inlined || o->call_graph != CALL_GRAPH_AUTO || o->table ||
+	    o->lines || o->inlined || o->no_python || o->call_graph != CALL_GRAPH_AUTO || o->table ||
 	    o->format > FORMAT_CSV) {
 		diag_error("stacks are taken with -g, and this is about stacks");
 		return -EINVAL;

@@ -37,7 +37,7 @@ struct stack_options {
 
 /* Options of a struct stack_options. */
 extern const struct option_row stack_option_rows[];
-/* Options of a tool that has its own formats, and does not walk Python stacks. */
+/* Options of a tool that has its own formats. */
 extern const struct option_row stack_part_rows[];
 
 /* Keys of --by in a tool that adds no keys. */

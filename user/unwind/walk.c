@@ -124,6 +124,15 @@ static bool step(struct unwind_walker *of, u32 pid)
 	return !of->unwinder || find_mapping(of, pid, unwind_pc(w));
 }
 
+static void add_frame(struct unwind_walker *of, u64 *frame, u64 address)
+{
+	struct user_walk *w = &of->walk;
+
+	if (of->sp)
+		of->sp[w->n] = w->sp;
+	frame[w->n++] = address;
+}
+
 void unwind_walker__walk(struct unwind_walker *of, u32 pid, const struct walk_regs *regs, u32 most, struct stack *to)
 {
 	struct user_walk *w = &of->walk;
@@ -134,13 +143,13 @@ void unwind_walker__walk(struct unwind_walker *of, u32 pid, const struct walk_re
 	of->is_unread = false;
 	if (of->unwinder)
 		find_mapping(of, pid, w->ip);
-	frame[w->n++] = w->ip;
+	add_frame(of, frame, w->ip);
 	while (step(of, pid)) {
 		if (w->n >= most) {
 			w->end = STACK_DEEPER;
 			break;
 		}
-		frame[w->n++] = w->ip + w->is_exact;
+		add_frame(of, frame, w->ip + w->is_exact);
 	}
 	to->user = w->n;
 	to->user_end = of->unwinder || w->end == STACK_DEEPER ? w->end : STACK_WALKED;

@@ -35,6 +35,7 @@ struct unwind_walker {
 	size_t have;
 	u32 pieces;                             /* reads for this stack so far */
 	bool is_unread;                         /* the last walk ran into memory that could not be read */
+	u64 *sp;                                /* room for the frames' stack pointers; NULL: not wanted */
 	struct walk_rule known[WALK_RULES];
 	char bytes[WALK_PIECE];
 };

@@ -25,19 +25,21 @@ struct merge {
 	size_t nnamed;
 	struct table by_stack;
 	u64 without;            /* threads that are on a CPU or have ended */
+	u64 lack_python;        /* threads whose memory could be read, but not all functions of Python */
 };
 
 static size_t bytes_of(const struct stack *s)
 {
-	return (s->kernel + s->user) * sizeof(*s->frame);
+	return (s->kernel + s->user + s->python) * sizeof(*s->frame);
 }
 
 static bool same_stack(const void *array, u32 index, const void *key)
 {
 	const struct stack *a = ((const struct named *)array)[index].stack, *b = key;
 
-	return a->kernel == b->kernel && a->user == b->user && a->kernel_end == b->kernel_end &&
-	       a->user_end == b->user_end && a->guessed == b->guessed && a->pid == b->pid &&
+	return a->kernel == b->kernel && a->user == b->user && a->python == b->python &&
+	       a->kernel_end == b->kernel_end && a->user_end == b->user_end && a->python_end == b->python_end &&
+	       a->guessed == b->guessed && a->pid == b->pid &&
 	       !memcmp(a->frame, b->frame, bytes_of(a));
 }
 
@@ -61,9 +63,10 @@ static int name(struct merge *m, const struct stack *stack, u32 *index)
 	return table__add(&m->by_stack, hash, n);
 }
 
-static int add_thread(struct merge *m, const struct snap_thread *t, const struct stack *stack)
+static int add_thread(struct merge *m, const struct snap_stack *of)
 {
 	struct stacks *s = &m->snap->stacks;
+	const struct stack *stack = of->stack;
 	const struct stack_path *path;
 	u32 group, index = 0;
 	int err;
@@ -73,11 +76,13 @@ static int add_thread(struct merge *m, const struct snap_thread *t, const struct
 		return 0;
 	}
 	m->r->events++;
-	m->r->counters.lost[LOSS_TRUNCATED] += stack->user_end == STACK_DEEPER;
-	err = snap_groups__add(&m->groups, t, &group) ?: name(m, stack, &index);
+	m->r->counters.lost[LOSS_TRUNCATED] += stack->user_end == STACK_DEEPER ||
+					       stack->python_end == PYTHON_DEEPER;
+	err = snap_groups__add(&m->groups, of->thread, &group) ?: name(m, stack, &index);
 	if (err)
 		return err;
 	path = &m->named[index].path;
+	m->lack_python += path->lacks_python && !of->is_unread;
 	stacks__count_doubts(s, path, 1);
 	return stacks__add_path(s, m->r, &m->by_path, group, 0, 1, path);
 }
@@ -89,8 +94,8 @@ static int add_pass(struct merge *m)
 	int err = snap_user_stacks__take(m->snap);
 
 	for (i = 0; i < u->n && !err; i++)
-		err = add_thread(m, u->item[i].thread, u->item[i].stack);
-	m->r->counters.lost[LOSS_INCOMPLETE] += u->ran + u->unread + u->foreign;
+		err = add_thread(m, &u->item[i]);
+	m->r->counters.lost[LOSS_INCOMPLETE] += u->ran + u->unread + u->foreign + m->lack_python;
 	m->r->read_ns = m->snap->pass.took_ns;
 	return err;
 }
@@ -135,6 +140,8 @@ static void put_without(struct merge *m)
 		 "ran while their stacks were read: they are without their user parts");
 	at = put(m, at, u->unread, "has a user stack that could not be read, or not to its end",
 		 "have user stacks that could not be read, or not to their ends");
+	at = put(m, at, m->lack_python, "has functions of Python that could not be read: [python]",
+		 "have functions of Python that could not be read: [python]");
 	put(m, at, u->foreign, "of a 32-bit program: its user part is not read",
 	    "of 32-bit programs: their user parts are not read");
 }

@@ -54,6 +54,8 @@ static int see(struct snap *s, u32 pid)
 		err = unwinder__see(&s->stacks.unwinder, pid);
 	else
 		err = symbols__see_again(s->stacks.names.symbols, pid, false);
+	if (err != -ENOMEM)
+		err = python__see(&s->stacks.interpreters, pid);
 	return err == -ENOMEM ? err : 0;
 }
 
@@ -105,7 +107,22 @@ static int begin_process(struct snap *s, u32 pid)
 		return 0;
 	u->pid = pid;
 	u->thread = process_thread(pid);
+	if (u->python)
+		python_walker__forget(u->python);
 	return see(s, pid);
+}
+
+/* The time limit counts here, too: most of the memory may be in pages that the walker has kept. */
+static void walk_python(struct snap *s, const struct snap_thread *t, struct stack *to)
+{
+	struct snap_user_stacks *u = s->user_stacks;
+
+	if (!u->python || !python__process(&s->stacks.interpreters))
+		return;
+	if (monotonic_ns() > u->end_ns)
+		to->python_end = PYTHON_UNREADABLE;
+	else
+		python_walker__walk(u->python, t->pthread, u->sp, s->stacks.depth, to);
 }
 
 static void walk(struct snap *s, struct snap_stack *of)
@@ -118,13 +135,14 @@ static void walk(struct snap *s, struct snap_stack *of)
 	unwind_walker__walk(u->walker, u->pid, &of->thread->regs, s->stacks.depth, to);
 	if (s->stacks.hides_callers)
 		to->user_end = STACK_ROOT;
+	walk_python(s, of->thread, to);
 	of->is_unread = u->walker->is_unread;
 	of->is_open = true;
 }
 
 static size_t size_of(const struct stack *stack)
 {
-	return sizeof(*stack) + (stack->kernel + stack->user) * sizeof(*stack->frame);
+	return sizeof(*stack) + (stack->kernel + stack->user + stack->python) * sizeof(*stack->frame);
 }
 
 /* Threads that are on a CPU or have ended have no stack. */
@@ -204,11 +222,17 @@ static void free_items(struct snap_stack *item, size_t n)
 	free(item);
 }
 
+static bool is_known(const struct snap_stack *s)
+{
+	return s && s->stack && !s->is_unread && s->stack->user_end != STACK_RAN &&
+	       s->stack->python_end != PYTHON_UNREADABLE;
+}
+
 /* The stack of a thread that has not run since the last picture is known, unless it could not be read. */
 static int begin_item(struct snap *s, struct snap_stack *to, const struct snap_thread *t, struct snap_stack *known)
 {
 	*to = (struct snap_stack){ .moment = moment_of(t), .thread = t };
-	if (!known || !known->stack || known->is_unread || known->stack->user_end == STACK_RAN || !has_stayed(known, t))
+	if (!is_known(known) || !has_stayed(known, t))
 		return take_stack(s, to);
 	to->stack = known->stack;
 	known->stack = NULL;
@@ -248,8 +272,9 @@ static bool is_any_open(const struct snap_user_stacks *u)
 /* The kernel's part was taken at one moment, and stays. */
 static void lose_user_part(struct snap_stack *of)
 {
-	of->stack->user = 0;
+	of->stack->user = of->stack->python = 0;
 	of->stack->user_end = STACK_RAN;
+	of->stack->python_end = PYTHON_NONE;
 	of->stack->guessed = 0;
 	of->is_open = of->is_unread = false;
 }
@@ -263,6 +288,8 @@ static int look_again(struct snap *s, struct snap_pass *pass, bool is_last)
 	size_t at = 0;
 	int err = 0;
 
+	if (u->python)
+		python_walker__forget(u->python);
 	while (!err && (t = snap_pass__next(pass, &at))) {
 		of = find(u->item, u->n, t->task.tid);
 		if (!of || !of->is_open)
@@ -338,6 +365,17 @@ static bool is_about_all(const struct scope_options *scope)
 	return scope->all || (!scope->npids && !scope->ntids && !scope->command_pid);
 }
 
+static int begin_python(struct snap *s, struct snap_user_stacks *u)
+{
+	if (!s->stacks.python)
+		return 0;
+	u->walker->sp = u->sp = malloc(s->stacks.depth * sizeof(*u->sp));
+	if (!u->sp)
+		return -ENOMEM;
+	python__begin_apart(&s->stacks.interpreters, s->stacks.names.symbols);
+	return python_walker__new(&u->python, &s->stacks.interpreters, read_stack, u);
+}
+
 int snap_user_stacks__begin(struct snap *s, struct measurement *m, const struct bpf_object *obj,
 			    volatile s64 *clock_ahead)
 {
@@ -348,10 +386,10 @@ int snap_user_stacks__begin(struct snap *s, struct measurement *m, const struct 
 	if (!u)
 		return -ENOMEM;
 	u->clock_ahead = clock_ahead;
-	u->room = malloc(sizeof(*u->room) + (SNAP_FRAMES + s->stacks.depth) * sizeof(u64));
+	u->room = malloc(sizeof(*u->room) + (SNAP_FRAMES + 2 * s->stacks.depth) * sizeof(u64));
 	if (!u->room)
 		return -ENOMEM;
-	err = unwind_walker__new(&u->walker, unwinder, read_stack, u);
+	err = unwind_walker__new(&u->walker, unwinder, read_stack, u) ?: begin_python(s, u);
 	if (err || !unwinder)
 		return err;
 	err = unwinder__begin(unwinder, obj, s->stacks.names.symbols);
@@ -369,6 +407,8 @@ void snap_user_stacks__free(struct snap_user_stacks *u)
 		snap_pass__free(&u->again[i]);
 	free_items(u->item, u->n);
 	unwind_walker__free(u->walker);
+	python_walker__free(u->python);
+	free(u->sp);
 	free(u->room);
 	free(u);
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Stacks of the threads of a pass, with their user parts. The kernel does not walk the user stack of another thread.
- * Therefore a pass returns the registers, and the loader reads the memory (through base/opener.h, since a file system
- * that does not answer may back it) and walks it (unwind/walk.h). Another pass then shows which threads have not run
- * meanwhile. A thread that has run is tried again, and loses its user part if it has run each time.
+ * Stacks of the threads of a pass, with their user parts and Python frames. The kernel does not walk the user stack of
+ * another thread. Therefore a pass returns the registers, and the loader reads the memory (through base/opener.h, since
+ * a file system that does not answer may back it) and walks it (unwind/walk.h). Another pass then shows which threads
+ * have not run meanwhile. A thread that has run is tried again, and loses its user part if it has run each time.
  */
 #ifndef TALLY_SNAP_USER_STACKS_H
 #define TALLY_SNAP_USER_STACKS_H
 
 #include "calls/snap/snap.h"
+#include "runtime/python_walk.h"
 #include "unwind/walk.h"
 
 /* How often the stack of a thread is tried. */
@@ -40,6 +41,8 @@ struct snap_stack {
 
 struct snap_user_stacks {
 	struct unwind_walker *walker;
+	struct python_walker *python;   /* NULL: Python frames are not wanted */
+	u64 *sp;                /* stack pointers of the frames walked last, if python */
 	volatile s64 *clock_ahead;
 	struct stack *room;     /* buffer for the stack that is walked */
 	struct snap_pass again[SNAP_LOOKS - 1];
