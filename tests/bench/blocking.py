@@ -10,7 +10,7 @@ import tables
 from runqlat import LibbpfTool
 from subjects import BUILD, Empty, Tally, available
 
-EMPTIES = ("empty-switch", "empty-wakeup", "empty-waking", "empty-irq-work")
+EMPTIES = ("empty-switch", "empty-stacks", "empty-waking", "empty-why")
 BELOW = 150         # ns above empty, for a switch below the threshold
 WAKEUPS = 0.5       # of what libbpf-tools' wakeuptime costs
 WHY = 1.3           # of what offcputime costs
@@ -30,13 +30,13 @@ def tally(name, tool, *options):
 
 def candidates():
     yield lambda: Empty("empty-switch", "empty program, sched_switch", "empty_switch")
-    yield lambda: Empty("empty-wakeup", "empty programs, sched_switch, sched_wakeup", "empty_switch",
-                        "empty_wakeup")
-    yield lambda: Empty("empty-waking", "empty programs, sched_switch, sched_waking", "empty_switch",
-                        "empty_waking")
-    # The hooks for user stacks that are taken later, where the kernel allows it.
-    yield lambda: Empty("empty-irq-work", "empty programs, sched_switch, irq_work_exit", "empty_switch",
-                        "empty_irq_work")
+    # For user stacks, which are taken at the end of an irq_work where the kernel allows it, and for new mappings.
+    yield lambda: Empty("empty-stacks", "empty programs, hooks of offcputime", "empty_switch", "empty_irq_work",
+                        "empty_mapping")
+    yield lambda: Empty("empty-waking", "empty programs, hooks of wakeuptime", "empty_switch", "empty_waking",
+                        "empty_irq_work", "empty_mapping")
+    yield lambda: Empty("empty-why", "empty programs, hooks of why", "empty_switch", "empty_wakeup", "empty_wakeup_new",
+                        "empty_contention_begin", "empty_contention_end")
     yield lambda: tally("below", "offcputime", "--min", "10s").beside_peer("libbpf-below")
     yield lambda: OneLink("libbpf-below", "libbpf-tools offcputime -m 10000000",
                           ["/usr/sbin/offcputime", "-m", "10000000", "600"], EMPTIES)

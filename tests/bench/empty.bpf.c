@@ -34,6 +34,24 @@ int empty_irq_work(void *ctx)
 	return 0;
 }
 
+SEC("raw_tp/vm_unmapped_area")
+int empty_mapping(void *ctx)
+{
+	return 0;
+}
+
+SEC("raw_tp/contention_begin")
+int empty_contention_begin(void *ctx)
+{
+	return 0;
+}
+
+SEC("raw_tp/contention_end")
+int empty_contention_end(void *ctx)
+{
+	return 0;
+}
+
 SEC("tp_btf/sched_wakeup_new")
 int empty_wakeup_new(void *ctx)
 {
