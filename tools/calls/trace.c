@@ -163,7 +163,7 @@ static const struct option_row rows[] = {
 	  FIELD(struct trace, ip) },
 	{ "stacks", 'g', NULL, ROW_FLAG, "With the stack of the call below each line, as strace -k", 1,
 	  FIELD(struct trace, callers.wanted) },
-	{ "max-depth", 0, "N", ROW_COUNT, "of -g: the N innermost frames", 1,
+	{ "max-depth", 0, "N", ROW_COUNT, "with -g: the N innermost frames", 1,
 	  FIELD(struct trace, callers.most_frames), .least = 1, .most = STACK_MOST_DEPTH },
 	{ "fd-names", 'y', NULL, ROW_FLAG, "With the file or socket that each descriptor stands for", 1,
 	  FIELD(struct trace, fd_names) },

@@ -154,7 +154,7 @@ static void release(void *own)
 
 static const struct option_row rows[] = {
 	{ "failed", 0, NULL, ROW_FLAG, "Only opens that fail", 0, FIELD(struct opensnoop, only_failed) },
-	{ "errno", 0, "NAME", ROW_ERRNO, "Only opens that fail with this error: ENOENT, EACCES", 0,
+	{ "errno", 0, "NAME", ROW_ERRNO, "Only opens that fail with this error: ENOENT, or a number", 0,
 	  FIELD(struct opensnoop, only_errno), .complete = complete_errors },
 	{ "name", 0, "GLOB", ROW_TEXT, "Only paths that match, as the caller wrote them", 0,
 	  FIELD(struct opensnoop, name) },

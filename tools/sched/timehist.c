@@ -304,7 +304,7 @@ static void release(void *own)
 static const char *const summaries[] = { "only" };
 
 static const struct option_row rows[] = {
-	{ "next", 0, NULL, ROW_FLAG, "the next task, too", 1, FIELD(struct timehist, timeline.next) },
+	{ "next", 0, NULL, ROW_FLAG, "the next task on the CPU, too", 1, FIELD(struct timehist, timeline.next) },
 	{ "cpu-picture", 0, NULL, ROW_FLAG, "A column of one letter for each CPU", 1,
 	  FIELD(struct timehist, timeline.picture) },
 	{ "wakeups", 0, NULL, ROW_FLAG, "Wakeups, too", 1, FIELD(struct timehist, session.wakeups) },

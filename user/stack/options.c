@@ -72,7 +72,8 @@ static int parse_call_graph(void *own, char *arg)
 	  FIELD(struct stack_options, callee_first) }, \
 	{ "lines", 0, NULL, ROW_FLAG, "Source lines of user frames, from debug information", HELP_STACKS, \
 	  FIELD(struct stack_options, lines) }, \
-	{ "inline", 0, NULL, ROW_FLAG, "Inlined functions as frames of their own, likewise", HELP_STACKS, \
+	{ "inline", 0, NULL, ROW_FLAG, \
+	  "Inlined functions as frames of their own, from debug information", HELP_STACKS, \
 	  FIELD(struct stack_options, inlined) }, \
 	{ "no-python", 0, NULL, ROW_FLAG, "Frames of the Python interpreter, not of Python", HELP_STACKS, \
 	  FIELD(struct stack_options, no_python) }
