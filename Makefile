@@ -142,7 +142,7 @@ BPFFLAGS := -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Ivmlinux -Ibpf/
 all: $(BIN)/tally $(links:%=$(BIN)/%)
 
 .PHONY: all help demo check check-all unit check-unit check-static check-live check-live-all check-sanitized check-kernels check-arm64 check-odd check-browser check-fuzz check-release static-branches check-packages dist deb rpm fuzz fuzz-run deps-browser bench soak asan install uninstall clean \
-	deps deps-test deps-arm64 deps-bench deps-packages format man triggers FORCE
+	deps deps-test deps-arm64 deps-bench deps-packages format man man-options triggers FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -265,6 +265,10 @@ $(BUILD)/manual.c: $(pages:%=$(BUILD)/man/%.txt) $(documents) docs/man/embed.awk
 	$(Q)awk -f docs/man/embed.awk $(sort $(pages:%=$(BUILD)/man/%.txt)) $(documents) > $@
 
 man: $(pages:%=$(BUILD)/man/%)
+
+# Options in the sources of the pages, from --help of the tools.
+man-options: all
+	TALLY_BUILD=$(abspath $(BUILD)) $(PYTHON) docs/man/options.py
 
 # --- tests -------------------------------------------------------------------------------------
 
