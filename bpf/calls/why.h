@@ -103,7 +103,7 @@ struct why_element {
 	struct why_sums sums;
 };
 
-/* What a thread waits for: members of struct why_object that tell it. */
+/* The kind of object that a thread waits for, and the members of struct why_object that identify it. */
 enum why_object_type {
 	OBJECT_NONE,
 	OBJECT_FILE,      /* id: number, device and generation of an inode; or the operations of an anonymous file */

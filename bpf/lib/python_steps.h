@@ -79,7 +79,7 @@ static __always_inline bool python_take_state(struct python_walk *p)
 	return p->next_interpreter || p->interpreter != p->first_interpreter;
 }
 
-/* Of one interpreter after the other. */
+/* Goes through the states of one interpreter after the other. */
 static __always_inline bool python_step_state(struct python_walk *p)
 {
 	const struct python_layout *at = &p->process.layout;

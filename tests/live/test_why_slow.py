@@ -194,6 +194,12 @@ def test_explain(run):
     assert result.code == 0 and "handle" in result.text, result
 
 
+def test_no_call_is_slow(run):
+    """The others are shown, and that they are the others."""
+    result = run("-x", SLOWLY, "--slow", "handle", "--above", "30s", "--", SLOWLY, 20, 1, 5, tool="why")
+    assert result.code == 0 and "none of 20 calls took 30.0 s: they take " in result.text, result
+
+
 def test_nothing_happened(run):
     result = run("-x", SLOWLY, "--slow", "handle", "-d", "0.1", tool="why")
     assert result.code == 0 and "events 0" in result.text, result

@@ -6,7 +6,7 @@
  *   ready
  *   done SLOW INNER OUTER NAPS POLLS OTHERS INNER OUTER NAPS POLLS UNCLEAR
  *
- * Of slow calls and of the others: their number, how long they took by clocks that were read inside the function and
+ * For slow calls and for the others: their number, how long they took by clocks that were read inside the function and
  * around it, and how long naps and polls took; ns. UNCLEAR calls are slow by one clock and not by the other.
  */
 #include <poll.h>

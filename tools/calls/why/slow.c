@@ -193,10 +193,11 @@ static size_t describe_sides(char *text, size_t size, const struct span_sides *s
 	if (!slow->calls && !rest->calls)
 		return 0;
 	format_value(limit, sides->limit_ns, UNIT_NS, false);
-	n = snprintf(text, size, "%llu of %llu calls are slow: %s and more", slow->calls, slow->calls + rest->calls,
-		     limit);
-	if (slow->calls)
-		n += snprintf(text + n, size - n, ", %s on average", mean(slow_mean, slow));
+	if (!slow->calls)
+		return snprintf(text, size, "none of %llu calls took %s: they take %s on average", rest->calls, limit,
+				mean(rest_mean, rest));
+	n = snprintf(text, size, "%llu of %llu calls are slow: %s and more, %s on average", slow->calls,
+		     slow->calls + rest->calls, limit, mean(slow_mean, slow));
 	if (rest->calls)
 		n += snprintf(text + n, size - n, "; the others take %s", mean(rest_mean, rest));
 	return n;
@@ -242,7 +243,7 @@ int slow__report(struct slow *s, struct measurement *m, struct report *r)
 	probe_plan__describe(&s->plan, s->source, sizeof(s->source));
 	r->source = s->source;
 	r->value = "slow calls beside the others";
-	r->metric = "slow";
+	r->metric = "call";
 	r->table = true;
 	r->has_events = true;
 	r->events = sides.slow.calls + sides.rest.calls;
