@@ -18,6 +18,7 @@
 #include "task_state.bpf.h"
 #include "why.h"
 #include "why_blocked.bpf.h"
+#include "why_objects.bpf.h"
 #include "whyspan.h"
 #include "writer.bpf.h"
 
@@ -43,7 +44,8 @@ struct span_cause {
 	u32 slot;
 	u16 phase, kind;
 	u32 count;
-	u32 unused;
+	u32 is_first; /* of those with this cause */
+	struct why_object object;
 };
 
 struct span_state {
@@ -56,7 +58,8 @@ struct span_state {
 	u64 lock;	  /* that the thread waits for; 0: none */
 	struct span_sums on_cpu;
 	struct blocked_call call;
-	u32 site; /* of its begin */
+	struct why_object object; /* that it waits for */
+	u32 site;		  /* of its begin */
 	u32 ncauses;
 	u16 phase;
 	u16 busy;	   /* a program changes this: any other has interrupted it */
@@ -76,10 +79,36 @@ static __always_inline bool has_cause(const struct span_cause *c, const struct s
 	return c->slot == st->call.slot && c->phase == st->phase && c->kind == st->call.kind;
 }
 
-static __noinline int add_cause(struct span_state *st, u64 ns)
+static __always_inline bool has_object(const struct span_cause *c, const struct why_object *o)
+{
+	const u64 *a = (const u64 *)&c->object, *b = (const u64 *)o;
+
+	return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
+}
+
+/* Without room for its object, the time belongs to the cause alone. */
+static __noinline int add_to_same_cause(struct span_state *st, u64 ns)
 {
 	struct span_cause *c;
 	u32 i;
+
+	for (i = 0; i < SPAN_CAUSES; i++) {
+		c = &st->cause[i];
+		if (!has_cause(c, st))
+			continue;
+		c->object = (struct why_object){};
+		c->ns += ns;
+		c->count++;
+		return 0;
+	}
+	st->is_incomplete = true;
+	return 0;
+}
+
+static __noinline int add_cause(struct span_state *st, u64 ns)
+{
+	u32 i, is_first = true;
+	struct span_cause *c;
 
 	for (i = 0; i < SPAN_CAUSES; i++) {
 		c = &st->cause[i];
@@ -88,16 +117,20 @@ static __noinline int add_cause(struct span_state *st, u64 ns)
 			c->slot = st->call.slot;
 			c->phase = st->phase;
 			c->kind = st->call.kind;
+			c->object = st->object;
+			c->is_first = is_first;
 			c->ns = c->count = 0;
 		} else if (!has_cause(c, st)) {
+			continue;
+		} else if (!has_object(c, &st->object)) {
+			is_first = false;
 			continue;
 		}
 		c->ns += ns;
 		c->count++;
 		return 0;
 	}
-	st->is_incomplete = true;
-	return 0;
+	return add_to_same_cause(st, ns);
 }
 
 /* Ends a phase, where the next one begins. Clocks of two CPUs may differ slightly. */
@@ -115,6 +148,14 @@ static __always_inline void end_phase(struct task_struct *t, struct span_state *
 	}
 	st->since = now;
 	st->call = no_call;
+	st->object = (struct why_object){};
+}
+
+/* The thread, which is still in the call, no longer waits. end_phase() follows. */
+static __always_inline void end_wait(struct task_struct *t, struct span_state *st)
+{
+	if (st->object.type)
+		charge_object(t, 0, &no_call, &st->object, 1);
 }
 
 static __always_inline void begin_on_cpu(struct task_struct *t, struct span_state *st)
@@ -143,6 +184,7 @@ static __always_inline bool tears(struct span_state *st)
 static __always_inline void leave_cpu(struct task_struct *t, u32 state, u64 now)
 {
 	struct span_state *st = span_states_find(t);
+	struct file *f;
 
 	if (!is_followed(st) || tears(st))
 		return;
@@ -162,7 +204,8 @@ static __always_inline void leave_cpu(struct task_struct *t, u32 state, u64 now)
 		return;
 	}
 	st->phase = blocked_phase(t, st->lock, state);
-	find_call(t, &st->call);
+	f = find_call(t, &st->call);
+	find_object(&st->object, t, st->phase, &st->call, f, st->lock);
 }
 
 static __always_inline void come_back(struct task_struct *t, u64 now)
@@ -176,6 +219,7 @@ static __always_inline void come_back(struct task_struct *t, u64 now)
 		count_lost(LOSS_MISSED);
 		st->phase = WHY_UNKNOWN;
 	}
+	end_wait(t, st);
 	end_phase(t, st, now);
 	begin_on_cpu(t, st);
 }
@@ -209,6 +253,7 @@ int BPF_PROG(on_span_wakeup, struct task_struct *t)
 	st = span_states_find(t);
 	if (!is_followed(st) || !is_blocked(st))
 		return 0;
+	end_wait(t, st);
 	end_phase(t, st, bpf_ktime_get_ns());
 	st->phase = is_throttled(t) ? WHY_THROTTLED : WHY_WOKEN;
 	return 0;
@@ -229,7 +274,8 @@ static __always_inline u64 *lock_of(struct task_struct *t)
 static __always_inline void add_to(struct span_sums *s, const struct span_sums *of)
 {
 	__sync_fetch_and_add(&s->ns, of->ns);
-	__sync_fetch_and_add(&s->calls, 1);
+	if (of->calls)
+		__sync_fetch_and_add(&s->calls, of->calls);
 	/* A constant 0 would become an atomic or, which 5.10 does not know. */
 	if (of->count)
 		__sync_fetch_and_add(&s->count, of->count);
@@ -270,7 +316,9 @@ static __noinline int add_causes(struct span_state *st, struct span_key *key)
 		key->slot = c->slot;
 		key->phase = c->phase;
 		key->kind = c->kind;
+		key->object = c->object;
 		of.ns = c->ns;
+		of.calls = c->is_first;
 		of.count = c->count;
 		add_sums(st, key, &of);
 	}
@@ -281,7 +329,7 @@ static __noinline int add_causes(struct span_state *st, struct span_key *key)
 static __noinline int count_call(struct span_state *st, u64 ns)
 {
 	struct span_key key = { .phase = WHY_PHASES, .slot = WHY_ANYWHERE };
-	const struct span_sums whole = { .ns = ns };
+	const struct span_sums whole = { .ns = ns, .calls = 1 };
 	struct span_sums *s;
 
 	key.class = above_ns ? ns >= above_ns : hist_index(ns);
@@ -322,8 +370,10 @@ static __always_inline void start_call(struct task_struct *t, struct span_state 
 		st->outermost = ~order;
 	st->ncauses = 0;
 	st->on_cpu = no_sums;
+	st->on_cpu.calls = 1;
 	st->is_incomplete = st->is_torn = false;
 	st->call = no_call;
+	st->object = (struct why_object){};
 	st->lock = 0;
 	begin_on_cpu(t, st);
 	st->since = bpf_ktime_get_ns();

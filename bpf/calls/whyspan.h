@@ -8,18 +8,23 @@
 
 #include "why.h"
 
-/* Causes that are told apart in one call. The time of further ones is unknown. */
+/*
+ * Causes that are told apart in one call, each with its object. The time of further ones is unknown, or has no object
+ * if the cause is known.
+ */
 #define SPAN_CAUSES 16
 
 /*
  * phase, kind and slot are as in struct why_key; phase WHY_PHASES stands for whole calls. class: with a limit 1 for
- * calls that take that long and 0 for others; without, hist_index() of the length.
+ * calls that take that long and 0 for others; without, hist_index() of the length. The name of the object is that of an
+ * element of "objects" (why_objects.bpf.h) whose key has nothing else.
  */
 struct span_key {
 	__u32 writer;
 	__u32 slot;
 	__u16 phase, kind;
 	__u32 class;
+	struct why_object object;
 };
 
 struct span_sums {
@@ -35,6 +40,6 @@ struct span_open {
 	__u64 longest_ns;
 };
 
-_Static_assert(sizeof(struct span_key) == 16, "span_key has padding");
+_Static_assert(sizeof(struct span_key) == 40, "span_key has padding");
 
 #endif /* TALLY_WHYSPAN_H */

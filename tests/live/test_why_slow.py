@@ -2,6 +2,8 @@
 """why --slow: slow calls of a function beside the others, compared with a program that knows both."""
 
 import json
+import os
+import re
 from collections import namedtuple
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import pytest
 
 import schema
 from probing import binary
+from snooping import compiled
 from tally import Blurred, flaws, scaled, steady, wait_until, within
 from test_attach import needs_kprobes
 
@@ -156,6 +159,62 @@ def test_calls_that_end_in_a_jump(tool, trigger):
                                              "--slow", "first,second"))
     assert report["events"] == 2 * n, report
     assert not any(flaws(report).values()), flaws(report)
+
+
+@pytest.mark.everywhere
+def test_objects(run, directory):
+    """A call that waits for two pipes counts once, each pipe with its time; in others, nobody waits for them."""
+    source = r"""
+        #include <fcntl.h>
+        #include <unistd.h>
+        static int pipes[2];
+        __attribute__((noinline)) void handle(int i)
+        {
+            char c;
+
+            if (i % 4 == 3 && (read(pipes[0], &c, 1) != 1 || read(pipes[1], &c, 1) != 1))
+                _exit(1);
+        }
+        int main(int argc, char **argv)
+        {
+            int i, other[2];
+
+            for (i = 0; i < 2; i++)
+                pipes[i] = open(argv[1 + i], O_RDWR);
+            if (!fork()) {
+                for (i = 0; i < 5; i++) {
+                    usleep(30000);
+                    write(pipes[0], "x", 1);
+                    usleep(10000);
+                    write(pipes[1], "x", 1);
+                }
+                return 0;
+            }
+            for (i = 0; i < 20; i++)
+                handle(i);
+            return 0;
+        }
+    """
+    program, fifos = compiled(directory, "pipes", source), [directory / name for name in ("first", "second")]
+    for fifo in fifos:
+        os.mkfifo(fifo)
+
+    def trial():
+        result = run("--json", "-o", directory / "report", "-x", program, "--slow", "handle", "--above", "5ms", "--",
+                     program, *fifos, tool="why")
+        assert result.code == 0, result
+        report = json.loads((directory / "report").read_text())
+        if report["lost"]["missed"]:
+            raise Blurred
+        row, = (row for row in report["rows"] if row["cause"] == "pipe")
+        within(row["slow_calls"] == 5, row)
+        assert row["slow_with"] == 5 and not row["rest_with"], row
+        found = dict(re.findall(r"(\S+) (\d+\.\d) %", row["object"]))
+        assert set(found) == {str(fifo) for fifo in fifos}, row
+        # 30 ms and 10 ms, if the other process was not late.
+        within(abs(float(found[str(fifos[0])]) - 75) < 5, row)
+
+    steady(trial)
 
 
 @pytest.mark.everywhere

@@ -8,6 +8,7 @@
 
 #include "agg/elements.h"
 #include "base/address.h"
+#include "base/array.h"
 #include "calls/why/cause.h"
 #include "cli/key_view.h"
 #include "files/name.h"
@@ -199,7 +200,7 @@ static void forget(struct why_objects *o)
 }
 
 /* Connections to one peer, and futexes of several processes, have the same name: one object for the reader. */
-static void add_up(struct why_objects *o)
+void why_objects__sort(struct why_objects *o)
 {
 	struct why_named_object *to = o->object;
 	size_t i;
@@ -249,7 +250,7 @@ static int name_objects(struct why_objects *o, const struct sum_set *set)
 		if (name)
 			o->object[o->n++] = (struct why_named_object){ row_of(&e->key), name, e->sums.ns };
 	}
-	add_up(o);
+	why_objects__sort(o);
 	return 0;
 }
 
@@ -274,6 +275,49 @@ int why_objects__read(struct why_objects *o, struct measurement *m)
 	task_key_names__free(&names);
 	return err;
 }
+
+/*
+ * --- names alone -------------------------------------------------------------------------------
+ */
+
+int why_objects__read_names(struct why_objects *o, const struct bpf_map *map)
+{
+	return sum_set__read(&o->before, &layout, bpf_map__fd(map));
+}
+
+/* Keys that differ only in their object are in the order of its bytes. NULL: its name is not known. */
+static const struct why_object_element *find_name(const struct why_objects *o, const struct why_object *object)
+{
+	size_t low = 0, high = o->before.n, middle;
+	const struct why_object_element *e;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		e = sum_set__at(&o->before, middle);
+		if (memcmp(&e->key.object, object, sizeof(*object)) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	e = low < o->before.n ? sum_set__at(&o->before, low) : NULL;
+	return e && !memcmp(&e->key.object, object, sizeof(*object)) ? e : NULL;
+}
+
+int why_objects__put(struct why_objects *o, const struct why_key *row, const struct why_object *object, u64 ns)
+{
+	const struct why_object_element *e = object->type ? find_name(o, object) : NULL;
+	char *name = e ? object_text(o, e) : NULL;
+	const struct why_named_object named = { *row, name, ns };
+
+	if (!name || !ARRAY_APPEND(o->object, o->n, named))
+		return 0;
+	free(name);
+	return -ENOMEM;
+}
+
+/*
+ * --- cells -------------------------------------------------------------------------------------
+ */
 
 /* The first object of a row; o->n: there is none. */
 static size_t first_of(const struct why_objects *o, const struct why_key *key)

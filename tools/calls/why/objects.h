@@ -21,7 +21,7 @@ struct why_named_object {
 struct why_objects {
 	struct why_named_object *object; /* of the report, by row, and there the largest first */
 	size_t n;
-	struct sum_set before;
+	struct sum_set before;	  /* or the names alone */
 	struct bpf_map *map;	  /* borrowed */
 	struct bpf_link *running; /* the iterator over waits that go on */
 	struct kernel_variables variables;
@@ -37,6 +37,15 @@ int why_objects__attach(struct why_objects *o, struct bpf_map *map, struct bpf_p
 
 /* Reads the objects of a report. Returns 0 or a negative errno. */
 int why_objects__read(struct why_objects *o, struct measurement *m);
+
+/*
+ * For objects whose times are kept elsewhere: reads their names, from a map whose keys have nothing but the object, and
+ * then takes the time of each one in a row, as in struct why_named_object. Return 0 or a negative errno.
+ */
+int why_objects__read_names(struct why_objects *o, const struct bpf_map *map);
+int why_objects__put(struct why_objects *o, const struct why_key *row, const struct why_object *object, u64 ns);
+/* After the last one. */
+void why_objects__sort(struct why_objects *o);
 
 /* Adds the cell of a row of that time: "/tmp/a 61.2 %, 192.0.2.1:80 12.0 %". Returns 0 or -ENOMEM. */
 int why_objects__add(const struct why_objects *o, struct report_row *row, const struct why_key *key, u64 ns);

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "calls/syscall/calls.h"
 #include "calls/why/cause.h"
+#include "calls/why/objects.h"
 #include "calls/why/slow_rows.h"
 #include "cli/option_row.h"
 #include "event/user_binary.h"
@@ -136,6 +137,8 @@ int slow__open(struct slow *s, struct measurement *m, struct call_signatures *si
 	bpf->rodata->have_prev_state = kernel_btf_arguments("btf_trace_sched_switch") >= 5;
 	bpf->rodata->above_ns = s->above_ns;
 	why_describe_calls((u8 *)bpf->rodata->descriptor, signatures);
+	why_mark_futexes((u8 *)bpf->rodata->futexes);
+	bpf->rodata->file_depth = FILE_DEPTH_SHORT;
 	bpf_program__set_autoload(bpf->progs.on_throttle, false);
 	bpf_program__set_autoload(bpf->progs.on_unthrottle, false);
 	bpf_program__set_autoload(bpf->progs.on_lock, locks);
@@ -145,6 +148,8 @@ int slow__open(struct slow *s, struct measurement *m, struct call_signatures *si
 	m->has_said = err;
 	if (!err)
 		err = map__set_room_for_writers(bpf->maps.sums, &m->run->host, m->cli->max_keys);
+	if (!err)
+		err = why_objects__prepare(bpf->maps.objects, m);
 	return err ?: task_state__prepare(m->obj, "span_states", &m->run->host);
 }
 
@@ -231,14 +236,19 @@ static int read_sums(struct slow *s, struct measurement *m, struct sum_set *set,
 
 int slow__report(struct slow *s, struct measurement *m, struct report *r)
 {
+	struct why_objects objects = {};
 	struct span_sides sides = {};
 	struct sum_set set = {};
 	int err;
 
 	slow__disarm(s);
 	err = read_sums(s, m, &set, r);
-	if (err)
+	if (!err)
+		err = why_objects__read_names(&objects, s->bpf->maps.objects);
+	if (err) {
+		sum_set__free(&set);
 		return err;
+	}
 	slow_rows__divide(&set, &sides, s->above_ns);
 	probe_plan__describe(&s->plan, s->source, sizeof(s->source));
 	r->source = s->source;
@@ -251,7 +261,8 @@ int slow__report(struct slow *s, struct measurement *m, struct report *r)
 	r->nothing = event_sites__nothing(&s->plan.side[PROBE_BEGIN].sites, r->counters.filtered, s->nothing,
 					  sizeof(s->nothing));
 	describe(s, r, &sides);
-	err = slow_rows__add(&set, &sides, m->cli, r);
+	err = slow_rows__add(&set, &sides, &objects, m->cli, r);
+	why_objects__free(&objects);
 	sum_set__free(&set);
 	return err;
 }

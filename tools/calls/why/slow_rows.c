@@ -167,7 +167,21 @@ static int add_unknown(struct causes *c, const struct span_sides *sides, const u
 	return err;
 }
 
-static int find_causes(struct causes *c, const struct sum_set *set, const struct span_sides *sides)
+/* The row of a cause, for its objects. */
+static struct why_key row_of(const struct cause *c)
+{
+	return (struct why_key){ .slot = c->slot, .phase = c->cause, .kind = c->kind };
+}
+
+static int put_object(struct why_objects *objects, const struct span_element *e, const struct cause *cause)
+{
+	const struct why_key row = row_of(cause);
+
+	return e->key.class ? why_objects__put(objects, &row, &e->key.object, e->sums.ns) : 0;
+}
+
+static int find_causes(struct causes *c, const struct sum_set *set, const struct span_sides *sides,
+		       struct why_objects *objects)
 {
 	u64 told[2] = {};
 	size_t i;
@@ -183,8 +197,10 @@ static int find_causes(struct causes *c, const struct sum_set *set, const struct
 		if (e->key.phase == WHY_ON_CPU)
 			err = add_on_cpu(c, e);
 		else
-			err = add_part(c, &cause, e->key.class, e->sums.ns, e->sums.calls);
+			err = add_part(c, &cause, e->key.class, e->sums.ns, e->sums.calls) ?:
+				      put_object(objects, e, &cause);
 	}
+	why_objects__sort(objects);
 	return err ?: add_unknown(c, sides, told);
 }
 
@@ -263,9 +279,10 @@ static int add_figures(struct report_row *row, const struct span_sides *sides, c
 
 #define KEYS 3
 
-static int add_row(struct report *r, const struct span_sides *sides, const struct cause *c)
+static int add_row(struct report *r, const struct span_sides *sides, const struct why_objects *objects,
+		   const struct cause *c)
 {
-	const struct why_key key = { .slot = c->slot };
+	const struct why_key key = row_of(c);
 	struct report_row row = {};
 	char call[64];
 	int err = report_row__add_text(&row, "cause", why_causes[c->cause].name);
@@ -277,12 +294,15 @@ static int add_row(struct report *r, const struct span_sides *sides, const struc
 	if (!err)
 		err = add_figures(&row, sides, c->side);
 	if (!err)
+		err = why_objects__add(objects, &row, &key, c->side[1].ns);
+	if (!err)
 		err = why_add_next(&row, why_causes[c->cause].next);
 	return report__end_row(r, &row, err);
 }
 
-static int add_total(struct report *r, const struct span_sides *sides)
+static int add_total(struct report *r, const struct span_sides *sides, const struct why_objects *objects)
 {
+	static const struct why_key no_row = { .phase = WHY_CAUSES };
 	const struct part all[2] = {
 		{ sides->rest.ns, sides->rest.calls },
 		{ sides->slow.ns, sides->slow.calls },
@@ -293,32 +313,36 @@ static int add_total(struct report *r, const struct span_sides *sides)
 	if (!err)
 		err = add_figures(&row, sides, all);
 	if (!err)
+		err = why_objects__add(objects, &row, &no_row, 0);
+	if (!err)
 		err = why_add_next(&row, NULL);
 	return report__end_row(r, &row, err);
 }
 
-static int add_rows(struct report *r, const struct causes *c, const struct span_sides *sides, const struct cli *cli)
+static int add_rows(struct report *r, const struct causes *c, const struct span_sides *sides,
+		    const struct why_objects *objects, const struct cli *cli)
 {
 	size_t i;
 	int err = 0;
 
 	for (i = 0; i < c->n && !err; i++)
-		err = add_row(r, sides, &c->cause[i]);
+		err = add_row(r, sides, objects, &c->cause[i]);
 	report__sort_rows(r, cli->order ? "difference_percent" : NULL, KEYS, table_rows(cli));
 	if (!err && c->n && cli->format == FORMAT_TEXT)
-		err = add_total(r, sides);
+		err = add_total(r, sides, objects);
 	if (!err && !c->n)
-		err = report__keep_columns(r, add_row(r, sides, &(struct cause){ .slot = WHY_ANYWHERE }));
+		err = report__keep_columns(r, add_row(r, sides, objects, &(struct cause){ .slot = WHY_ANYWHERE }));
 	return err;
 }
 
-int slow_rows__add(const struct sum_set *set, const struct span_sides *sides, const struct cli *cli, struct report *r)
+int slow_rows__add(const struct sum_set *set, const struct span_sides *sides, struct why_objects *objects,
+		   const struct cli *cli, struct report *r)
 {
 	struct causes causes = {};
-	int err = find_causes(&causes, set, sides);
+	int err = find_causes(&causes, set, sides, objects);
 
 	if (!err)
-		err = add_rows(r, &causes, sides, cli);
+		err = add_rows(r, &causes, sides, objects, cli);
 	free(causes.cause);
 	return err;
 }

@@ -9,6 +9,7 @@
 #define TALLY_CALLS_WHY_SLOW_ROWS_H
 
 #include "agg/sum_set.h"
+#include "calls/why/objects.h"
 #include "cli/options.h"
 #include "report/report.h"
 
@@ -34,7 +35,8 @@ struct span_sides {
  */
 void slow_rows__divide(struct sum_set *set, struct span_sides *sides, u64 limit_ns);
 
-/* After slow_rows__divide(). Returns 0 or -ENOMEM. */
-int slow_rows__add(const struct sum_set *set, const struct span_sides *sides, const struct cli *cli, struct report *r);
+/* After slow_rows__divide(). objects: with names, whose times in slow calls are put in. Returns 0 or -ENOMEM. */
+int slow_rows__add(const struct sum_set *set, const struct span_sides *sides, struct why_objects *objects,
+		   const struct cli *cli, struct report *r);
 
 #endif /* TALLY_CALLS_WHY_SLOW_ROWS_H */
