@@ -60,7 +60,7 @@ static inline void fixture__init(struct fixture *f)
 	f->path[0] = 0;
 }
 
-/* Compiles source with a command ("cc -g") to DIR/NAME, which becomes the path. */
+/* Compiles source to DIR/NAME with a command such as "cc -g", and sets f->path to it. */
 static inline void fixture__compile(struct fixture *f, const char *name, const char *source,
 				    const char *command)
 {
@@ -84,8 +84,8 @@ static inline void fixture__free(struct fixture *f)
 }
 
 /*
- * Calls probe with damaged copies of the fixture: cut short at all kinds of places, and with
- * bytes changed, of which most are numbers that something depends on.
+ * Calls probe with damaged copies of the fixture: truncated at random, or with a few bytes changed,
+ * most of them in numbers that other data depends on.
  */
 static inline void damage(struct fixture *f, u32 rounds, void (*probe)(const char *path))
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What an expression means, worked out on its tree with 128-bit integers, for comparison with what is
- * compiled; random expressions, and the values that names have in them.
+ * Evaluates an expression on its tree with 128-bit integers, for comparison with compiled code.
+ * Makes random expressions and the values of the names in them.
  */
 #ifndef TALLY_TESTS_EXPR_MEANING_H
 #define TALLY_TESTS_EXPR_MEANING_H
@@ -32,18 +32,18 @@ struct record {
 	char dynamic[60];
 };
 
-/* --- what an expression means, worked out on the tree -------------------------------------------- */
+/* --- evaluation of an expression on its tree ----------------------------------------------------- */
 
 /*
- * The exact value, unless that does not fit into 64 bits of what the result is: signed where it can
- * be below zero. Whether it can is the compiler's own arithmetic of bounds (jit/operand.h), which
- * every value is held against here.
+ * The exact value, truncated to 64 bits if it does not fit. The result is signed if it can be below
+ * zero, as the compiler's own arithmetic of bounds (jit/operand.h) says. Each value is checked
+ * against these bounds.
  */
 struct number {
 	__int128 value;
-	struct operand can;     /* what is known of it beforehand */
-	bool fault;             /* something in it cannot be worked out */
-	bool maybe;             /* so has it, but another side decides alone, if it is asked first */
+	struct operand can;     /* bounds that are known beforehand */
+	bool fault;             /* a part of it cannot be evaluated */
+	bool maybe;             /* likewise, but another side decides alone if it is evaluated first */
 };
 
 static struct number number_in(__int128 exact, const struct operand *can)
@@ -53,7 +53,7 @@ static struct number number_in(__int128 exact, const struct operand *can)
 	n.value = can->kind == SIGNED ? (__int128)(s64)exact : (__int128)(u64)exact;
 	if (n.value < can->lowest || n.value > can->highest)
 		fail_msg("%lld is out of its bounds", (s64)n.value);
-	/* Bounds are wider than what a number can be only where it can wrap. */
+	/* A value may wrap only if its bounds span all 64 bits. */
 	if (n.value != exact)
 		assert_true(can->highest - can->lowest == (__int128)UINT64_MAX);
 	return n;
@@ -133,7 +133,7 @@ static bool compares(enum expr_op op, __int128 x, __int128 y)
 	}
 }
 
-/* Exact but for products, whose lower 64 bits are. False: there is no such number. */
+/* Exact, except for products, which are exact in their lower 64 bits. Returns false if there is no result. */
 static bool computed(enum expr_op op, __int128 x, __int128 y, __int128 *result)
 {
 	switch (op) {
@@ -183,7 +183,7 @@ static struct number of_two(const struct expr *e, struct number a, struct number
 	return number_in(exact, &can);
 }
 
-/* && and ||: what the side says that decides alone. */
+/* Returns whether this side of && or || decides the result alone. */
 static bool decides(const struct expr *e, struct number n)
 {
 	return (e->op == EXPR_AND && !n.value) || (e->op == EXPR_OR && n.value);
@@ -206,7 +206,7 @@ static struct number of_one(const struct expr *e, struct number a)
 	}
 }
 
-/* The cheaper side of && and || may be asked first where it cannot fail: both orders are right. */
+/* Both orders are right: compiled code may evaluate the cheaper side of && or || first if it cannot fail. */
 static struct number of_logic(const struct expr *e, struct number a, struct number b)
 {
 	struct number n;
@@ -250,7 +250,7 @@ static struct number meaning(const struct record *r, const struct expr *e)
 	return n;
 }
 
-/* Does a compiled function say what the tree does? *wanted: what it returns where nothing is lost. */
+/* Returns whether a compiled function agrees with the tree. wanted: its return value without a fault. */
 static inline bool agrees(s64 verdict, const struct number *n, s64 wanted)
 {
 	if (n->maybe && verdict == EVENT_BAD_ARITHMETIC)
@@ -258,15 +258,15 @@ static inline bool agrees(s64 verdict, const struct number *n, s64 wanted)
 	return verdict == (n->fault ? EVENT_BAD_ARITHMETIC : wanted);
 }
 
-/* Is this why a random expression is refused? Its constants are larger than what they are compared with. */
+/* Returns whether an expression is refused because a constant is larger than what it is compared with. */
 static inline bool is_decided(const struct complaint *c)
 {
 	return strstr(c->what, "this never holds") || strstr(c->what, "this always holds");
 }
 
-/* --- random ones ---------------------------------------------------------------------------------- */
+/* --- random expressions --------------------------------------------------------------------------- */
 
-/* A field, or what is in memory where it is. */
+/* Writes a field by its name, or as the memory at its offset. */
 static void put_field(struct random *random, FILE *f, bool memory)
 {
 	size_t i = random__below(random, ARRAY_SIZE(numbers_of_record));
@@ -306,7 +306,7 @@ static void put_random(struct random *random, FILE *f, int depth, bool memory)
 	}
 }
 
-/* Small numbers and the edges of types meet more often than chance would have it. */
+/* Small numbers and the limits of types, which would rarely meet in uniformly random numbers. */
 static u64 edge(struct random *random)
 {
 	static const u64 edges[] = { 0, 1, 2, 63, 64, 127, 128, 255, 32767, 32768, 65535, 0x7fffffff,

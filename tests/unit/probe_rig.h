@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The programs of probe in the running kernel, with bodies written by hand, on two system calls that
- * the test makes: getpriority(value, key) is the event or the begin of a span, getpgid(key) its end.
+ * Runs the programs of probe in the kernel with hand-written bodies, on two system calls that the
+ * test makes: getpriority(value, key) is the event or the begin of a span, getpgid(key) its end.
  */
 #ifndef TALLY_TESTS_PROBE_RIG_H
 #define TALLY_TESTS_PROBE_RIG_H
@@ -29,7 +29,7 @@
 
 #define FRAME(member) ((int)offsetof(struct probe_frame, member))
 
-/* Where the records of sys_enter_getpriority and sys_enter_getpgid have their arguments. */
+/* Offsets of the arguments in the records of sys_enter_getpriority and sys_enter_getpgid. */
 #define ARG0 16
 #define ARG1 24
 
@@ -44,7 +44,7 @@ static inline void begin_body(struct code *c)
 	code__move(c, F, BPF_REG_2);
 }
 
-/* Touches all of the stack that a body may have. */
+/* Touches all of the stack that a body may use. */
 static inline void end_body(struct code *c, int result)
 {
 	code__set(c, BPF_REG_0, result);
@@ -53,7 +53,7 @@ static inline void end_body(struct code *c, int result)
 	assert_int_equal(code__finish(c), 0);
 }
 
-/* 1 unless the first argument is 13. */
+/* The filter returns 1 unless the first argument is 13. */
 static inline void make_filter(struct code *c, bool has_record)
 {
 	int label;
@@ -70,7 +70,7 @@ static inline void make_filter(struct code *c, bool has_record)
 	end_body(c, 1);
 }
 
-/* The first argument; of bounds, its parity in value and itself, with its sign, in order. */
+/* Stores the first argument, sign-extended, in value. With bounds, stores it in order, and its parity in value. */
 static inline void make_value(struct code *c, bool has_record, bool bounds)
 {
 	begin_body(c);
@@ -88,7 +88,7 @@ static inline void make_value(struct code *c, bool has_record, bool bounds)
 	end_body(c, 0);
 }
 
-/* An argument at from, zeroes behind it; a record of size bytes. */
+/* Makes a key of size bytes: an argument at from, and zeroes after it. */
 static inline void make_key(struct code *c, bool has_record, int arg, u32 from, u32 size)
 {
 	u32 i;
@@ -126,12 +126,12 @@ struct setting {
 	u32 key_size, begin_key;
 	bool begin_value, in_thread, count_unmatched, only_tracepoints;
 	bool counts_ends, ignores_left;
-	u32 uid;                /* the scope; 0: all */
+	u32 uid;                /* uid of the scope; 0: all */
 	u32 named;
 	u64 bias;
 	u32 room;               /* elements of keyed maps; 0: 1000 */
 	u32 ring;               /* bytes of the ring buffer; 0: 4096 */
-	void (*make_key)(struct code *c);       /* instead of the usual one */
+	void (*make_key)(struct code *c);       /* replaces the default make_key() */
 };
 
 struct rig {
@@ -162,7 +162,7 @@ static inline void size_maps(struct rig *r)
 	bpf_map__set_max_entries(r->bpf->maps.records, s->ring ?: 4096);
 }
 
-/* Opens and loads; template after template that is wanted by name ("": all that need no target). */
+/* Opens the object and loads the templates that are wanted by name ("": all that need no target). */
 static inline void load(struct rig *r, const char *const *wanted, size_t n)
 {
 	struct bpf_program *prog;
@@ -206,8 +206,8 @@ static inline void load(struct rig *r, const char *const *wanted, size_t n)
 }
 
 /*
- * A copy of a template with its bodies. has_record: the context is the record of a system call, of
- * which arg is the key, and the match.
+ * Loads a copy of a template with its bodies. has_record: the context is the record of a system
+ * call, whose argument at arg is both the key and the match.
  */
 static inline int load_copy(struct rig *r, const char *name, u32 slot, bool has_record, int arg)
 {
@@ -309,7 +309,7 @@ static inline void end_event(u32 match)
 	syscall(SYS_getpgid, match);
 }
 
-/* What the kernel skipped: since 7.0 programs can be preempted, and no other one runs there then. */
+/* Returns how many runs the kernel skipped: since 7.0 a program can be preempted, and then no other one runs there. */
 static inline u64 misses(const struct rig *r)
 {
 	u64 sum = 0;
@@ -340,7 +340,7 @@ static inline struct loss_counters losses(const struct rig *r)
 	return all;
 }
 
-/* What one element adds to another. */
+/* Adds one element to another. */
 static inline void add_up(struct probe_sum *all, const struct probe_sum *one)
 {
 	all->count += one->count;
@@ -352,7 +352,7 @@ static inline void add_up(struct probe_sum *all, const struct probe_sum *one)
 	memcpy(all->name, one->name, sizeof(all->name));
 }
 
-/* All elements whose keys begin with key. */
+/* Returns the sum of all elements whose keys begin with key. */
 static inline struct probe_sum sum_of(const struct rig *r, u32 key)
 {
 	int fd = bpf_map__fd(r->bpf->maps.keyed_sums);
@@ -369,7 +369,7 @@ static inline struct probe_sum sum_of(const struct rig *r, u32 key)
 	return all;
 }
 
-/* In the first interval. */
+/* Returns the sum in the first interval. */
 static inline struct probe_sum plain_sum(const struct rig *r, u32 event_number)
 {
 	int cpus = libbpf_num_possible_cpus(), cpu;

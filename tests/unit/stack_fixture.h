@@ -83,7 +83,7 @@ static inline void add_stack(struct stacks_fixture *f, u32 key, const u32 *frame
 #define STACK(f, key, value, ...) \
 	add_stack(f, key, (const u32[]){ __VA_ARGS__ }, ARRAY_SIZE(((const u32[]){ __VA_ARGS__ })), value)
 
-/* 5 of 8 samples are incomplete; of a comparison's first run, 1 of 4. */
+/* 5 of 8 samples are incomplete, and 1 of 4 in the first run of a comparison. */
 static inline void fixture__make_broken(struct stacks_fixture *f)
 {
 	u32 key, note, a;

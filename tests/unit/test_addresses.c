@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Names of addresses of programs in probe's streams: of this one. */
+/* Names of program addresses in probe's streams, tested on addresses of this program. */
 #include "unit.h"
 
 #include <stdio.h>
@@ -64,7 +64,7 @@ static void names_or_addresses(void **state)
 	addresses__close(a);
 }
 
-/* A CPU without records may have run an exec that nobody has told of. */
+/* A CPU without records may have run an exec that was not reported. */
 static void nothing_is_named_if_anything_may_be_missing(void **state)
 {
 	const struct host more_cpus = { .initial_pidns = true, .cpus_online = sysconf(_SC_NPROCESSORS_CONF) + 1 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Which functions are looked for, and in which files. */
+/* Allocator functions that are looked for, and the files in which they are looked for. */
 #include "unit.h"
 
 #include <unistd.h>
@@ -36,7 +36,7 @@ static void of_the_library(void **state)
 	allocators__free(&a);
 }
 
-/* This program calls malloc(), and has none. */
+/* This program calls malloc(), but contains no allocator. */
 static void of_a_program(void **state)
 {
 	struct allocators a = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Instructions, what is believed of who takes them apart, and listings of them. */
+/* Instructions, checks of the disassembler's answers, and listings. */
 #include "unit.h"
 
 #include "sym/disassembly.h"
@@ -64,7 +64,7 @@ static void instructions(void **state)
 	assert_instructions(code, sizeof(code), expected, ARRAY_SIZE(expected));
 }
 
-/* No byte is lost where there is no instruction, or half a one. */
+/* No byte is lost if it is not an instruction, or only half of one. */
 static void no_instructions(void **state)
 {
 	static const u8 code[] = { 0x06, 0x90, 0xe8, 0x00 };
@@ -83,8 +83,8 @@ static void no_instructions(void **state)
 }
 
 /*
- * Vector instructions, the lengths of which are right whether capstone knows them or not: compares
- * into masks, of memory with each kind of operand, and moves of masks.
+ * Vector instructions whose lengths are right whether capstone knows them or not: compares into
+ * masks, with each kind of memory operand, and moves of masks.
  */
 static void vector_lengths(void **state)
 {
@@ -121,7 +121,7 @@ static void vector_lengths(void **state)
 	}
 }
 
-/* Capstone 4.0 has vectors for the index beside the upper half of the vector registers: objdump(1) has these texts. */
+/* Capstone 4.0 takes the index for a vector register beside an upper vector register. The texts are objdump(1)'s. */
 static void index_beside_upper_vectors(void **state)
 {
 	static const u8 code[] = {
@@ -147,7 +147,7 @@ static void index_beside_upper_vectors(void **state)
 	assert_instructions(code, sizeof(code), expected, ARRAY_SIZE(expected));
 }
 
-/* Bytes by chance: they are all in some instruction, whatever it is. */
+/* Random bytes: each of them belongs to some instruction. */
 static void any_bytes(void **state)
 {
 	struct random r = { 41 };
@@ -173,7 +173,7 @@ static void any_bytes(void **state)
 	}
 }
 
-/* An answer is whole, or it is none; and no lie in it does harm. */
+/* An incomplete answer is refused, and false data in an answer do no harm. */
 static void lies(void **state)
 {
 	static const u8 code[] = { 0x55, 0x48, 0x89, 0xe5, 0x5d, 0xc3 };
@@ -286,7 +286,7 @@ static void text(void **state)
 				    "10 of 40 samples in all, 25.0%\n"));
 	assert_non_null(strstr(out, "\n  70.0%           7    +0xa  nop\n"
 				    "  30.0%           3    +0xb  jmp\\x1b[2J +0x10\n"));
-	/* Ten cold ones before, of which two on either side are shown, and eighteen behind. */
+	/* Ten cold instructions come before, of which two on either side are shown, and eighteen after. */
 	assert_non_null(strstr(out, "    +0x1  nop\n"
 				    "                             ... 6 without samples\n"
 				    "                       +0x8  nop\n"));
@@ -296,7 +296,7 @@ static void text(void **state)
 	report__free(&r);
 }
 
-/* JSON and CSV have all of them. */
+/* JSON and CSV contain all instructions. */
 static void machines(void **state)
 {
 	struct report r = { .tool = "profile", .value = "CPU time" };

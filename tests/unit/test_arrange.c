@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Another order of a report: by each column that is a figure, both ways, totals last. */
+/* Sorting a report: by each column of figures, in both directions, with totals last. */
 #include "unit.h"
 
 #include "report/arrange.h"
@@ -15,7 +15,7 @@ static void add(struct report *r, u64 pid, const char *comm, u64 count, u64 time
 	assert_int_equal(report__add_row(r, &row), 0);
 }
 
-/* In the order of the tool, which is none of a column. */
+/* Rows in the tool's own order, which is not the order of any column. */
 static struct report rows(void)
 {
 	struct report r = { .tool = "t", .table = true };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Arrays that grow: capacities, contents, and what is left where there is no memory. */
+/* Growing arrays: capacities, contents, and their state after a failed allocation. */
 #include "unit.h"
 
 /* A realloc() that counts its calls, notes the size, and fails if told to. */
@@ -46,7 +46,7 @@ static void elements_stay(void **state)
 	free(list);
 }
 
-/* For one element after n, it is reallocated at zero and at powers of two alone. */
+/* Appending one element reallocates only if n is zero or a power of two. */
 static void capacity_is_derived(void **state)
 {
 	unsigned short *list = NULL;
@@ -65,7 +65,7 @@ static void capacity_is_derived(void **state)
 	free(list);
 }
 
-/* Fewer elements need no more than there were, and grow within their capacity. */
+/* An array that has lost elements keeps its capacity, and grows within it. */
 static void capacity_holds_for_fewer(void **state)
 {
 	u64 *list = NULL;
@@ -181,7 +181,7 @@ static void nothing_changes_without_memory(void **state)
 	free(list);
 }
 
-/* Sizes that overflow are not even asked for. */
+/* Sizes that overflow are never requested. */
 static void sizes_that_overflow(void **state)
 {
 	static const struct {

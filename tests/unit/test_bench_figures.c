@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What rounds of a benchmark say together: order statistics, and whether two states differ. */
+/* Evaluation of the rounds of a benchmark: order statistics, and whether two states differ. */
 #include "unit.h"
 
 #include <math.h>
@@ -54,7 +54,7 @@ static void median_and_range(void **state)
 	}
 }
 
-/* Known from tables of the sign test. */
+/* Values from tables of the sign test. */
 static void interval(void **state)
 {
 	static const struct { size_t n; double low, high, confidence; } known[] = {
@@ -79,7 +79,7 @@ static void interval(void **state)
 	assert_true(f.confidence > 0.9647 && f.confidence < 0.9649);
 }
 
-/* At least what is promised, and the next narrower interval would not keep it. */
+/* The confidence is at least the promised one, and that of the next narrower interval would not be. */
 static void interval_is_narrow(void **state)
 {
 	size_t n, k, i;
@@ -90,7 +90,7 @@ static void interval_is_narrow(void **state)
 		double tail = 0, narrower;
 
 		k = f.low;
-		/* Fewer than k heads of n tosses, in logarithms. */
+		/* Probability of fewer than k heads in n tosses, by logarithms. */
 		for (i = 0; i < k; i++)
 			tail += exp(lgamma(n + 1) - lgamma(i + 1) - lgamma(n - i + 1) -
 				    n * log(2));
@@ -123,7 +123,7 @@ static void verdicts(void **state)
 	assert_int_equal(compared(low, high, 4), VERDICT_TOO_FEW);
 }
 
-/* One round that was disturbed does not hide a difference once there are nine. */
+/* With nine rounds, one disturbed round does not hide a difference. */
 static void outlier(void **state)
 {
 	double low[] = { 1, 2, 3, 4, 5, 6, 7, 8, 1000 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Functions, symbols and USDT probes of ELF files against what the compiler was told to make, and
- * uprobes on what was found against the number of calls.
+ * Compares functions, symbols and USDT probes of ELF files with what the compiler was told to make,
+ * and hits of uprobes on them with the number of calls.
  */
 #include "unit.h"
 
@@ -103,7 +103,7 @@ static void functions(void **state)
 	fixture__free(&f);
 }
 
-/* The bytes at a file offset are the variable's. */
+/* The bytes at the file offset of a symbol are those of the variable. */
 static void symbols(void **state)
 {
 	bool is_relative;
@@ -187,7 +187,7 @@ static int uprobe_type(void)
 	return type;
 }
 
-/* A counter of hits for a process that is about to run the program; -1: not here. */
+/* Opens a counter of hits for a process that is about to run the program. Returns -1 if that is impossible here. */
 static int count_hits(const char *path, u64 offset, u64 semaphore, pid_t pid)
 {
 	struct perf_event_attr attr = {
@@ -212,7 +212,7 @@ static u64 hits(int fd)
 	return n;
 }
 
-/* Runs the program with n once go says so. */
+/* Starts a process that runs the program with n after a byte is written to go. */
 static pid_t start(const char *path, u32 n, int *go)
 {
 	char text[16], c;
@@ -304,7 +304,7 @@ static void stripped(void **state)
 	snprintf(f.path, sizeof(f.path), "%s/bare", d);
 	assert_has_local(f.path, false);
 
-	/* By .gnu_debuglink, which has the other file's checksum: beside it, or in .debug. */
+	/* The file that .gnu_debuglink names, with its checksum, is found beside the program or in .debug. */
 	assert_int_equal(run_command("cd %s && objcopy --only-keep-debug program p.debug && "
 				     "objcopy --add-gnu-debuglink=p.debug bare linked", d), 0);
 	snprintf(f.path, sizeof(f.path), "%s/linked", d);
@@ -316,7 +316,7 @@ static void stripped(void **state)
 	fixture__free(&f);
 }
 
-/* The wrong file is not taken, whatever its name. */
+/* A debug file with another build ID is refused, whatever its name. */
 static void by_build_id(void **state)
 {
 	struct elf_file file, debug;
@@ -371,7 +371,7 @@ static void debugdata(void **state)
 	if (err != -EOPNOTSUPP) {
 		assert_int_equal(err, 0);
 		assert_has_local(f.path, true);
-		/* One that unpacks to more than anybody's symbols takes. */
+		/* This section unpacks to more than the symbols of any program need. */
 		assert_int_equal(run_command("cd %s && head -c 100M /dev/zero | xz -0 > bomb && "
 					     "objcopy --add-section .gnu_debugdata=bomb bare small",
 					     f.dir), 0);
@@ -471,7 +471,7 @@ static void notes_at_the_edge(void **state)
 
 	(void)state;
 	for (n = 0; n <= sizeof(note); n++) {
-		u8 *exact = malloc(n ?: 1);     /* a sanitizer sees each byte behind it */
+		u8 *exact = malloc(n ?: 1);     /* lets a sanitizer see reads beyond it */
 
 		memcpy(exact, &note, n);
 		sum = 0;
@@ -504,7 +504,7 @@ static void use_all(const char *path)
 	binary__file_offset(path, 0x1000, &number);
 }
 
-/* Each question starts a process, which takes its time with sanitizers. */
+/* Each query starts a process, which is slow with sanitizers. */
 #ifdef __SANITIZE_ADDRESS__
 #define ROUNDS 40
 #else

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * agg/bootstrap.h against known distributions: two series of one differ no more often than the level says, a change of
- * known size is found, and its interval has the truth as often as it says. Student's t and Holm's procedure against
- * printed tables.
+ * Compares agg/bootstrap.h with known distributions: two series of the same distribution differ no more often than the
+ * level says, a change of known size is found, and its interval contains the truth as often as it claims. Compares
+ * Student's t and Holm's procedure with printed tables.
  */
 #include "unit.h"
 
@@ -40,7 +40,7 @@ static void skewed(struct random *r, double *x, size_t n, double mean)
 		x[i] = mean * exp(0.5 * normal(r) - 0.125);
 }
 
-/* Each is half of the one before: a load that comes and goes. */
+/* Each value keeps half of the deviation of the one before: a load that comes and goes. */
 static void slow(struct random *r, double *x, size_t n, double mean)
 {
 	double state = normal(r) * sqrt(4.0 / 3);
@@ -52,7 +52,7 @@ static void slow(struct random *r, double *x, size_t n, double mean)
 	}
 }
 
-/* Few events: none in most intervals. */
+/* Few events, and none in most intervals. */
 static void rare(struct random *r, double *x, size_t n, double mean)
 {
 	size_t i;
@@ -64,7 +64,7 @@ static void rare(struct random *r, double *x, size_t n, double mean)
 
 static void (*const shapes[])(struct random *, double *, size_t, double) = { steady, skewed, slow, rare };
 
-/* Seconds per interval, which differ. */
+/* Makes the seconds of each interval, which vary. */
 static void lengths(struct random *r, double *per, size_t n)
 {
 	size_t i;
@@ -108,8 +108,8 @@ static struct outcome try(u32 shape, size_t n, double factor)
 static const size_t sizes[] = { BOOTSTRAP_LEAST, 20, 60, MOST };
 
 /*
- * At 5 %, 20 of 400 trials are expected, and more than 32 in 3 of 1000 tests. Where neighbours are alike, blocks of a
- * few intervals have a part of that only.
+ * At 5 %, 20 of 400 trials are expected to differ, and more than 32 in 3 of 1000 tests. If neighbouring intervals are
+ * correlated, blocks of a few intervals account for only a part of that.
  */
 static void test_false_alarms(void **state)
 {
@@ -149,7 +149,7 @@ static void add_value(struct histogram *h, u64 value)
 	histogram__free(&other);
 }
 
-/* Exponential: the median is log(2) of the mean. */
+/* Exponential: the median is log(2) times the mean. */
 static void latencies(struct random *r, struct histogram *h, size_t n, double mean)
 {
 	size_t i, k;
@@ -206,7 +206,7 @@ static void test_percentiles(void **state)
 	assert_in_range(o.covered, 92, 100);
 }
 
-/* --- what has no noise, or no value --- */
+/* --- series without noise, or without a value --- */
 
 static void constant(double *x, size_t n, double value)
 {
@@ -245,7 +245,7 @@ static void test_without_noise(void **state)
 	assert_true(c.p == 0 && c.change == -1 && isnan(c.low));
 	c = compared(zero, some);
 	assert_true(c.p == 0 && isinf(c.change) && isnan(bootstrap__reach(&c, 0.05)));
-	/* A single event is none. */
+	/* A single event is not a significant change. */
 	c = compared(zero, one);
 	assert_true(c.p > 0.2 && isinf(c.change));
 }
@@ -265,7 +265,7 @@ static void test_without_value(void **state)
 	assert_int_equal(bootstrap__quotient(&figure, x, x, BOOTSTRAP_LEAST), 0);
 }
 
-/* Files may have any numbers: a result is a number, or there is none. */
+/* Files may contain any numbers: either there is no result, or it is a number. */
 static void test_extremes(void **state)
 {
 	static const double scales[] = { 1e-320, 1e-200, 1e-5, 1, 1e200, 1e306, -1, -1e306 };

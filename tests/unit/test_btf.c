@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Types as C and as offsets, of BTF made here: what kernels rarely have, or must not have. */
+/* Types as C declarations and as offsets, from BTF made here with types that kernels rarely have, or must not have. */
 #include "unit.h"
 
 #include "types/btf.h"
@@ -38,7 +38,7 @@ static struct btf *types(struct ids *id)
 	id->fwd_union = btf__add_fwd(btf, "u", BTF_FWD_UNION);
 	id->typedef_int = btf__add_typedef(btf, "pid_t", id->i32);
 
-	/* Members are added to the newest type: theirs have to be there before. */
+	/* Members are added to the newest type, so the types of members must be added before it. */
 	any = pointer(btf, 0);
 	bytes = array(btf, id->u8, 8);
 	tail = array(btf, id->chr, 0);
@@ -136,7 +136,7 @@ static void declarations(void **state)
 	btf__free(btf);
 }
 
-/* Parameters have to be added right behind their prototype. */
+/* Parameters must be added directly after their prototype. */
 static int variadic(struct btf *btf, int text)
 {
 	int fn = prototype(btf, 0);
@@ -178,7 +178,7 @@ static void prototypes(void **state)
 	btf__free(btf);
 }
 
-/* Each member as "depth offset.bit:bits size type name". */
+/* Formats each member as "depth offset.bit:bits size type name". */
 static char *layout_text(const struct btf *btf, int id, bool deep)
 {
 	struct type_layout l;
@@ -265,7 +265,7 @@ static void enums(void **state)
 	btf__free(btf);
 }
 
-/* Types that contain themselves, as no kernel has them: an end, and no crash. */
+/* Types that contain themselves, which no kernel has, cause neither an endless loop nor a crash. */
 static void circles(void **state)
 {
 	struct function_prototype p;
@@ -278,7 +278,7 @@ static void circles(void **state)
 	a = btf__add_typedef(btf, "a", 2);
 	b = btf__add_const(btf, a);
 	assert_int_equal(b, 2);
-	assert_c(btf, b, "x", "const a x");     /* of that name, whatever it is */
+	assert_c(btf, b, "x", "const a x");     /* the type is named, whatever it is */
 	assert_null(btf_bare_type(btf, a, NULL));
 	assert_int_equal(function_prototype__read(&p, btf, a), -EINVAL);
 	fn = btf__add_ptr(btf, 3);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Relocating an object by the part of the kernel's BTF that it needs gives the very instructions,
- * and attaches to the very functions, that all of it does. For every object of the build and this
- * kernel's BTF, and those of the files that TALLY_BTFS names (separated by spaces).
+ * Relocating an object by only the part of the kernel's BTF that it needs gives the same
+ * instructions, and attaches to the same functions, as the whole BTF. Tested for every object of the
+ * build, with this kernel's BTF and with the files that TALLY_BTFS names (separated by spaces).
  */
 #include "unit.h"
 
@@ -18,13 +18,13 @@
 
 #include "types/btf_part.h"
 
-/* --- libbpf, without a kernel: what it would load is kept here ---------------------------------- */
+/* --- libbpf without a kernel: keeps here what it would load ------------------------------------- */
 
 #define MOST (1 << 20)
 
 static struct {
-	struct btf *btf;                /* what objects are relocated by */
-	const struct btf_part *part;    /* its numbers, of a part */
+	struct btf *btf;                /* the BTF that objects are relocated by */
+	const struct btf_part *part;    /* its ids, if it is a part */
 	struct bpf_insn insn[MOST];
 	size_t n;
 	u32 attach_id[1000];
@@ -57,7 +57,7 @@ struct btf *btf__load_vmlinux_btf(void)
 	return loaded.btf;
 }
 
-/* libbpf frees what it is given; the kernel's is used on. */
+/* libbpf frees the BTF that it is given, but the kernel's is still used here. */
 void btf__free(struct btf *btf)
 {
 	void (*real)(struct btf *btf) = dlsym(RTLD_NEXT, "btf__free");
@@ -66,7 +66,7 @@ void btf__free(struct btf *btf)
 		real(btf);
 }
 
-/* libbpf finds the kernel's ids in a part, and reads types by either. */
+/* libbpf finds the kernel's ids in a part, and reads types by ids of either kind. */
 __s32 btf__find_by_name_kind(const struct btf *btf, const char *name, u32 kind)
 {
 	__s32 (*real)(const struct btf *btf, const char *name, u32 kind) = dlsym(RTLD_NEXT, "btf__find_by_name_kind");
@@ -86,7 +86,7 @@ const struct btf_type *btf__type_by_id(const struct btf *btf, u32 id)
 	return real(btf, id);
 }
 
-/* No modules. */
+/* There are no modules. */
 int bpf_btf_get_next_id(u32 start_id, u32 *next_id)
 {
 	(void)start_id;
@@ -145,7 +145,7 @@ static void take_instructions(const struct bpf_object *obj)
 	}
 }
 
-/* Descriptors of maps are whichever are free. */
+/* Clears the descriptors of maps, which differ between loads. */
 static void forget_descriptors(void)
 {
 	size_t i;
@@ -169,7 +169,7 @@ static struct bpf_object *open_object(const char *path)
 	return obj;
 }
 
-/* Loads it by this BTF; returns libbpf's answer. */
+/* Loads the object with this BTF and returns libbpf's result. */
 static int load(const char *path, struct btf *btf, const struct btf_part *part)
 {
 	struct bpf_object *obj = open_object(path);
@@ -187,7 +187,7 @@ static int load(const char *path, struct btf *btf, const struct btf_part *part)
 	return err;
 }
 
-/* An object with ids of types in its instructions gets a part with the kernel's ids. */
+/* An object whose instructions contain ids of types gets a part with the kernel's ids. */
 static struct btf *part_for(const char *path, const struct btf_bytes *bytes, bool keep_ids, struct btf_part *part)
 {
 	struct bpf_object *obj = open_object(path);
@@ -201,7 +201,7 @@ static struct btf *part_for(const char *path, const struct btf_bytes *bytes, boo
 	btf = btf__new(part->data, part->size);
 	assert_non_null(btf);
 	assert_int_equal(btf__type_cnt(btf), part->n);
-	/* libbpf walks over all types for each one that it looks for. */
+	/* A part must be small, since libbpf walks over all types in each lookup. */
 	if (!names.keep_ids)
 		assert_true(part->n < bytes->n / 10);
 	btf_names__free(&names);
@@ -233,7 +233,7 @@ static void compare(const char *path, struct btf *all, const struct btf_bytes *b
 	size_t n, programs;
 	int err;
 
-	/* The first loads are also libbpf's tries of what the kernel has. */
+	/* The first load is not compared, since it includes libbpf's probes of kernel features. */
 	load(path, all, NULL);
 	err = load(path, all, NULL);
 	n = loaded.n;
@@ -285,7 +285,7 @@ static void same_instructions(void **state)
 		assert_true(compare_all(name) > 40);
 }
 
-/* A name that neither the kernel's BTF nor, as far as it is known, any module's has. */
+/* A name that is neither in the kernel's BTF nor, as far as is known, in that of any module. */
 static void missing_names(void **state)
 {
 	static const char here[] = "/sys/kernel/btf/vmlinux", path[] = "build/bpf/runqlat.bpf.o";
@@ -320,7 +320,7 @@ static void missing_names(void **state)
 	free(file);
 }
 
-/* Each cut is refused, or read within its bounds. */
+/* Truncated BTF is refused, or read within its bounds. */
 static void damaged(void **state)
 {
 	static const char here[] = "/sys/kernel/btf/vmlinux";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Sets of system calls: keys, and the times of calls that go on over several reports. */
+/* Sets of system calls: keys, and the times of calls that last over several reports. */
 #include "unit.h"
 
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #define READ_FAILED OUTCOME(0, 1)
 #define WRITE OUTCOME(1, 0)
 
-/* A group of one value, as hist_set__difference() makes it; by call alone. */
+/* Adds a group of one value, as hist_set__difference() makes it, with the call alone as key. */
 static void add_time(struct calls *set, u64 outcome, u64 value)
 {
 	u64 counts[HIST_BUCKETS] = {};
@@ -86,7 +86,7 @@ static void times_of_a_key_are_added_up(void **state)
 	calls__free(&before);
 }
 
-/* The time of READ in a report; ended, running: 0 for none. */
+/* Returns the time of READ in a report. ended, running: 0 for none. */
 static u64 spent(struct calls *before, u64 ended, u64 running)
 {
 	struct calls set = {};
@@ -133,7 +133,7 @@ static void what_ends_between_the_readings_is_in_the_next_report(void **state)
 	calls__free(&before);
 }
 
-/* One that never comes is not held against others for ever. */
+/* If a call's end is never seen, its time is not subtracted from that of other calls forever. */
 static void what_never_ends_is_forgotten(void **state)
 {
 	struct calls before = {};
@@ -151,7 +151,7 @@ static void to_one_cgroup(void *cgroup, void *key)
 	((struct task_key *)key)->cgroup = *(const u64 *)cgroup;
 }
 
-/* Keys that become one after all has been added up have the times of all, and a histogram of all. */
+/* Keys that are merged after everything was added up have the time of all of them, and one histogram. */
 static void keys_that_become_one(void **state)
 {
 	struct task_key_of_time {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Slots of time charts: tasks that do this and that, and records of it as bpf/sched/timechart.bpf.c
- * makes them.
+ * Slots of time charts, from tasks that change states, and from records of this as
+ * bpf/sched/timechart.bpf.c makes them.
  */
 #include "unit.h"
 
@@ -11,13 +11,13 @@
 #define CPUS 3
 #define MOST_CHANGES 400
 
-/* What a task did, told twice: as it was, and in records. */
+/* The states of a task in two forms: as they were, and as records. */
 struct actor {
 	u32 tid;
 	u64 at[MOST_CHANGES + 1];       /* since the begin; the last one is the end */
 	u32 state[MOST_CHANGES], cpu[MOST_CHANGES];
 	u32 n;
-	bool ends;              /* before the run does */
+	bool ends;              /* ends before the run does */
 	u64 run_ns;
 	struct timechart_record open;
 	u32 told;
@@ -68,7 +68,7 @@ static u64 end_of_slot(const struct chart *c, u64 at)
 	return c->begin_ns + ((at - c->begin_ns) / c->width_ns + 1) * c->width_ns;
 }
 
-/* One change of state, as the kernel's side tells it. */
+/* Reports one change of state as the kernel side does. */
 static void tell(struct chart *c, struct actor *a)
 {
 	u64 since = BEGIN + a->at[a->told], until = BEGIN + a->at[a->told + 1];
@@ -91,7 +91,7 @@ static void tell(struct chart *c, struct actor *a)
 		send(c, a, until, until, a->ends ? TIMECHART_GONE : TIMECHART_NONE);
 }
 
-/* All of them, in the order of time. */
+/* Reports all changes in the order of time. */
 static void tell_all(struct chart *c, struct actor *a, size_t n)
 {
 	size_t i, next;
@@ -159,7 +159,7 @@ static void check_slot(const struct timechart *t, const struct actor *a, size_t 
 							       from, to));
 		}
 	}
-	/* Others have what is left, and nothing is lost. */
+	/* The rows of others contain the rest, and nothing is lost. */
 	for (k = 0; k < TIMECHART_STATES; k++)
 		for (i = 0; i < n; i++)
 			sum[k] -= had(&a[i], k, CPUS, from, to);
@@ -189,7 +189,7 @@ static void check(struct actor *a, size_t n, u64 width_ns, size_t top, u64 end_n
 	assert_true((t.slot_ns / width_ns & (t.slot_ns / width_ns - 1)) == 0);
 	for (slot = 0; slot < t.nslots; slot++)
 		check_slot(&t, a, n, slot);
-	/* Those with rows ran most. */
+	/* The tasks with rows of their own ran longest. */
 	qsort(a, n, sizeof(*a), by_run);
 	for (i = 0; i < top && i < n; i++)
 		assert_int_equal(t.row[t.ncpus + i].total[TIMECHART_RUN], a[i].run_ns);
@@ -210,7 +210,7 @@ static void slots_are_what_happened(void **state)
 	free(a);
 }
 
-/* Far more than are looked at at once; most have ended long before the end. */
+/* Far more tasks than are considered at once. Most have ended long before the end. */
 static void those_that_ended(void **state)
 {
 	const u32 n = 3000;
@@ -229,7 +229,7 @@ static void those_that_ended(void **state)
 	free(a);
 }
 
-/* A record that was begun in a narrow slot and comes when slots are wide. */
+/* A record that was begun in a narrow slot and arrives when slots are wide. */
 static void a_late_record(void **state)
 {
 	struct timechart_record r = {
@@ -252,7 +252,7 @@ static void a_late_record(void **state)
 	chart__free(&c);
 }
 
-/* One id, two tasks, one after the other. */
+/* Two tasks have the same id, one after the other. */
 static void an_id_that_comes_again(void **state)
 {
 	struct timechart_record r = {

@@ -5,7 +5,7 @@
 
 static void forms(void **state)
 {
-	/* As c++filt(1) has the name; then full, short, plain. */
+	/* The name as c++filt(1) prints it, then its full, short and plain forms. */
 	static const char *const cases[][4] = {
 		{ "ns::K::m(int)", "ns::K::m(int)", "ns::K::m", "ns::K::m" },
 		{ "ns::K::m(int, char const*) const", "ns::K::m(int, char const*)", "ns::K::m", "ns::K::m" },
@@ -95,7 +95,7 @@ static void matches(void **state)
 
 static void lengths(void **state)
 {
-	/* What is typed, and the name in it; NULL: it is a plain one. */
+	/* The text that the user types, and the C++ name in it; NULL: the name is plain. */
 	static const char *const cases[][2] = {
 		{ "ns::K::m", "ns::K::m" }, { "ns::K::m%return", "ns::K::m" }, { "ns::K::m+0x12", "ns::K::m" },
 		{ "ns::K::m:12", "ns::K::m" }, { "ns::K::m(int, char)%return", "ns::K::m(int, char)" },

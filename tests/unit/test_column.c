@@ -94,7 +94,7 @@ static void several_sums_are_added(void **state)
 	assert_true(column_sum(sums, 15) == (1ULL << 63) + 7);
 }
 
-/* Unknown where there is no histogram. */
+/* Percentiles are unknown without a histogram. */
 static void percentiles_are_of_the_rows_histogram(void **state)
 {
 	static const struct column list[] = {
@@ -149,7 +149,7 @@ static void maxima_are_of_this_interval(void **state)
 	(void)state;
 	assert_int_equal(maximum(1, (m){ 0, 0 }, (m){ 1, 7 }), 7);
 	assert_int_equal(maximum(3, (m){ 2, 900 }, (m){ 3, 7 }), 7);
-	/* The next one has begun while this was read: its events are in the sums. */
+	/* The next interval began while this one was read, so its events are in the sums. */
 	assert_int_equal(maximum(3, (m){ 4, 900 }, (m){ 3, 7 }), 900);
 	assert_int_equal(maximum(5, (m){ 4, 900 }, (m){ 3, 7 }), 0);
 }
@@ -192,7 +192,7 @@ static void a_maximum_tells_when_it_was(void **state)
 	assert_true(at->spare);
 	assert_int_equal(strlen(at->text), strlen("12:34:56.789"));
 	report_row__free(&row);
-	/* A wait of no time is one. */
+	/* A wait of zero length counts as a wait. */
 	row = timed_row((m){}, (m){ 3, 0, 1000 });
 	assert_int_equal(report_row__cell(&row, "max")->kind, FIELD_TIME);
 	assert_int_equal(report_row__cell(&row, "max_at_ns")->kind, FIELD_NUMBER);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Commands: what they use from their exec on, and those that do not live to see it. */
+/* Commands: their resource usage from exec on, and commands that die before exec. */
 #include <errno.h>
 #include <string.h>
 #include <sys/time.h>
@@ -24,7 +24,7 @@ static u64 micro(const struct timeval *tv)
 	return tv->tv_sec * 1000000ULL + tv->tv_usec;
 }
 
-/* What getrusage(2) of the parent grows by is all of the process; what it used before is not ours. */
+/* The parent's getrusage(2) grows by the usage of the whole process; the usage before exec does not count. */
 static void usage_is_from_the_exec_on(void **state)
 {
 	struct rusage children, ended, usage;
@@ -68,7 +68,7 @@ static void a_killed_one_is_no_success(void **state)
 	start(&c, true_argv);
 	assert_int_equal(kill(c.pid, SIGKILL), 0);
 	assert_int_equal(waitid(P_PID, c.pid, &info, WEXITED | WNOWAIT), 0);
-	/* As in tools: they do not die of it. */
+	/* Tools ignore it, too, so that it does not kill them. */
 	signal(SIGPIPE, SIG_IGN);
 	assert_int_equal(command__go(&c), -ECHILD);
 	command__release(&c);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Programs that the words of a command name. */
+/* Programs that are named by the words of a command. */
 #include "unit.h"
 
 #include <errno.h>

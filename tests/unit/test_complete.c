@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Words that can stand next: which word is whose value, and which words are offered. */
+/* Completion: which option a word is the value of, and which words are offered next. */
 #include "unit.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 static const char *const kinds[] = { "one", "two", NULL, "three" };
 static const char *const offs[] = { "all", "some" };
 
-/* Anybody's. */
+/* Adds odd words, which anybody may have made. */
 static void add_odd(struct completion *c)
 {
 	completion__add(c, "with blank", "a\tb\n");
@@ -148,7 +148,7 @@ static void commands(void **state)
 	(void)state;
 	check("-- ", "\tcommand\n");
 	check("-q -- sleep --k", "\tcommand\n");
-	check("--kind -- t", "");       /* a value, and then an argument that does not begin so */
+	check("--kind -- t", "");       /* "--" is a value, and no argument begins with "t" */
 	check_of(&runs_nothing, "-- ", "");
 }
 

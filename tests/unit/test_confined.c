@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What a confined process can and cannot do, as it sees it and as /proc shows it. */
+/* Rights and limits of a confined process, as it sees them and as /proc shows them. */
 #include "unit.h"
 
 #include <fcntl.h>
@@ -31,7 +31,7 @@ static void echo(struct answer *to, void *arg)
 		answer__put(to, text, n);
 }
 
-/* A pipe with a text in it, at its end. */
+/* Returns the read end of a pipe that contains a text, followed by end of file. */
 static int text_pipe(const char *text)
 {
 	int ends[2];
@@ -42,7 +42,7 @@ static int text_pipe(const char *text)
 	return ends[0];
 }
 
-/* The files have their places, whatever their numbers were. */
+/* Each file gets its place in the process, whatever its descriptor was. */
 static void files(void **state)
 {
 	int fd[CONFINED_MAX_FILES + 1] = { text_pipe("first "), text_pipe("second") };
@@ -131,7 +131,7 @@ static void say_and_wait(struct answer *to, void *arg)
 	read(to->fd, &c, 1);
 }
 
-/* A line of /proc/PID/status, "" if it is not there. */
+/* Reads a line of /proc/PID/status; "" if it is missing. */
 static void status_line(pid_t pid, const char *name, char *text, size_t size)
 {
 	char path[32], line[256];
@@ -200,7 +200,7 @@ static void overflow(struct answer *to, void *arg)
 	answer__put(to, (int *)&n, sizeof(n));
 }
 
-/* What sanitizers find is a fault of ours, and no damaged file: it ends the parent, too. */
+/* An error that a sanitizer finds is our own bug, not a damaged file, so it ends the parent, too. */
 static void faults(void **state)
 {
 	static const confined_work works[] = { crash, overrun, overflow };
@@ -283,7 +283,7 @@ static void quick(struct answer *to, void *arg)
 	answer__put(to, "quick", 5);
 }
 
-/* No files: what is worked on is nobody's, and not root's. */
+/* Without files, the work is on behalf of nobody, not of root. */
 static void allowance(void **state)
 {
 	struct allowance a = {}, none = {};
@@ -300,7 +300,7 @@ static void allowance(void **state)
 	assert_int_equal(confined__run(spin, NULL, NULL, 0, &a, &data, &size), -ETIME);
 	assert_true(monotonic_ns() - began_ns < ALLOWANCE_FILE_NS);
 	assert_int_equal(confined__run(quick, NULL, NULL, 0, &a, &data, &size), -EDQUOT);
-	/* Time gives it back. */
+	/* The allowance recovers over time. */
 	a.at_ns -= ALLOWANCE_SHARE * NSEC_PER_SEC;
 	assert_int_equal(confined__run(quick, NULL, NULL, 0, &a, &data, &size), 0);
 	free(data);
@@ -310,7 +310,7 @@ static void allowance(void **state)
 	assert_int_equal(confined__run(quick, NULL, NULL, 0, &none, &data, &size), -EDQUOT);
 }
 
-/* How long a run takes that a signal ends. */
+/* Returns how long a run takes that a signal ends. */
 static u64 interrupted_ns(confined_work work)
 {
 	u64 began_ns = monotonic_ns();
@@ -321,10 +321,10 @@ static u64 interrupted_ns(confined_work work)
 	return monotonic_ns() - began_ns;
 }
 
-/* A machine that stands still for a moment makes a run longer, but not each of these. */
+/* A stall of the machine may make a run longer, but not all of these. */
 #define TRIES 10
 
-/* A blocked signal ends the wait, and is still there for who takes it. */
+/* A blocked signal ends the wait, and stays pending. */
 static void signals(void **state)
 {
 	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGTERM };
@@ -342,7 +342,7 @@ static void signals(void **state)
 	sigaddset(&set, SIGTERM);
 	assert_int_equal(sigprocmask(SIG_BLOCK, &set, &old), 0);
 	assert_int_equal(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
-	/* 100 ms, 100 ms to hear of it, and time to die on a busy machine. */
+	/* 100 ms until the signal, 100 ms to notice it, and time for the process to die on a busy machine. */
 	for (i = 0; i < TRIES && soonest_ns >= 600 * NSEC_PER_MSEC; i++) {
 		assert_true(!i || !sigwait(&set, &which));
 		assert_int_equal(timer_settime(timer, 0, &soon, NULL), 0);
@@ -360,7 +360,7 @@ static void signals(void **state)
 	sigprocmask(SIG_SETMASK, &old, NULL);
 }
 
-/* One that has said all it has to say and goes on is not waited for. */
+/* A process that has closed its answer and keeps running is not waited for. */
 static void lingering(void **state)
 {
 	u64 began_ns = monotonic_ns();
@@ -372,7 +372,7 @@ static void lingering(void **state)
 	assert_true(monotonic_ns() - began_ns < 3 * NSEC_PER_SEC);
 }
 
-/* A file that claims terabytes has the memory of a small one, a large one more. */
+/* A sparse file that claims terabytes gets as much memory as a small file; a large file gets more. */
 static void sparse(void **state)
 {
 	int fd = memfd_create("sparse", MFD_CLOEXEC);
@@ -393,7 +393,7 @@ static void sparse(void **state)
 	close(fd);
 }
 
-/* In pieces: who begins one goes on at once, takes its answer when it is there, and may drop it before. */
+/* Jobs in steps: the caller continues at once, takes the answer when it is ready, and may drop the job earlier. */
 static void pieces(void **state)
 {
 	struct confined_job job, endless;

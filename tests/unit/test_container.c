@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Containers and units by the paths of cgroups, and their names by the runtimes' files. */
+/* Containers and units from the paths of cgroups, and their names from the runtimes' files. */
 #include "unit.h"
 
 #include <sys/stat.h>
@@ -18,7 +18,7 @@
 #define UID "3c2f1e90-7a64-4f0e-9d0c-5b8a1f2e3d4c"
 #define USER "/user.slice/user-4123456789.slice/user@4123456789.service"
 
-/* As they are on machines with these runtimes. container: as it is shown without any file; unit: NULL is "-". */
+/* Paths on machines with these runtimes. container: as it is shown without any file; unit: NULL means "-". */
 static const struct path {
 	const char *path, *container, *id, *unit;
 } paths[] = {
@@ -54,7 +54,7 @@ static const struct path {
 	{ "/build.slice/docker-" A ".scope", A12, A12, "docker-" A ".scope" },
 	{ "/some/parent/" A, A12, A12, NULL },
 	{ "/system.slice/docker-" A ".scope/system.slice/nginx.service", A12, A12, "nginx.service" },
-	/* In one container another. */
+	/* One container inside another. */
 	{ "/system.slice/docker-" A ".scope/docker/" B, A12 "/" B12, B12, "docker-" A ".scope" },
 	{ "/docker/" A "/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-besteffort.slice/"
 	  "kubelet-kubepods-besteffort-pod" UID_ ".slice/cri-containerd-" B ".scope",
@@ -82,7 +82,7 @@ static const struct path {
 	  "containerd.service" },
 	{ "/kubepods.slice/kubepods-burstable.slice", "-", "-", "kubepods-burstable.slice" },
 	{ "/kubepods/burstable", "-", "-", NULL },
-	/* nerdctl, Podman, CRI-O: with what looks after them, which is not in them. */
+	/* nerdctl, Podman, CRI-O, with their monitors, which are outside the containers. */
 	{ "/system.slice/nerdctl-" A ".scope", A12, A12, "nerdctl-" A ".scope" },
 	{ "/default/" A, A12, A12, NULL },
 	{ "/machine.slice/libpod-" A ".scope", A12, A12, "libpod-" A ".scope" },
@@ -93,7 +93,7 @@ static const struct path {
 	{ "/machine.slice/libpod-conmon-" A ".scope", "-", "-", "libpod-conmon-" A ".scope" },
 	{ "/system.slice/crio-conmon-" A ".scope", "-", "-", "crio-conmon-" A ".scope" },
 	{ "/system.slice/crio-" A ".scope", A12, A12, "crio-" A ".scope" },
-	/* A container of a user, here without a name. */
+	/* A container of a user, who has no name here. */
 	{ USER "/user.slice/libpod-" A ".scope", "4123456789/" A12, A12, "libpod-" A ".scope" },
 	{ USER "/app.slice/docker.service/docker/" A, "4123456789/" A12, A12, "docker.service" },
 	{ USER "/user.slice/libpod-" A ".scope/container/user.slice/user-0.slice", "4123456789/" A12, A12,
@@ -193,7 +193,7 @@ static void hostile_paths(void **state)
 		check(&hostile[i]);
 }
 
-/* Pieces of real paths, and worse, in any order: what comes out is of the right form. */
+/* Pieces of real and of malformed paths in any order: the result has the right form. */
 static void random_paths(void **state)
 {
 	static const char *const pieces[] = {
@@ -234,7 +234,7 @@ static void random_paths(void **state)
 	assert_true(found > 1000);
 }
 
-/* No component is that long; if one is, it is none. */
+/* Real components are never that long. A longer one is neither a container nor a unit. */
 static void long_components(void **state)
 {
 	struct container c;
@@ -282,7 +282,7 @@ static void make_file(const char *path, const char *text, size_t n)
 	assert_int_equal(fclose(f), 0);
 }
 
-/* The name of a cgroup's container, with these files there are. */
+/* Returns the name of a cgroup's container, from the files under root. */
 static char *name_of(const char *path)
 {
 	struct cgroup_names names = { .files = { .root = root } };
@@ -295,7 +295,7 @@ static char *name_of(const char *path)
 	return name;
 }
 
-/* Files have to be root's. */
+/* The files must belong to root. */
 static void skip_unless_root(void)
 {
 	if (geteuid())
@@ -322,7 +322,7 @@ static void names_of_docker(void **state)
 		{ "{\"ID\":\"" A "\",\"Name\":\"web_2.b-c\"}", "web_2.b-c" },
 		{ "{\"State\":{\"Name\":\"no\"},\"Name\":\"/web\",\"ID\":\"" A "\",\"Config\":{\"Env\":[1,null,{}]}}",
 		  "web" },
-		/* For another container, without a name, or with one that is none. */
+		/* The file belongs to another container, has no name, or an invalid one. */
 		{ "{\"ID\":\"" B "\",\"Name\":\"/web\"}", A12 },
 		{ "{\"Name\":\"/web\"}", A12 },
 		{ "{\"ID\":\"" A "\"}", A12 },
@@ -335,7 +335,7 @@ static void names_of_docker(void **state)
 		{ "{\"ID\":\"" A "\",\"Name\":\"\\u001b[2J\"}", A12 },
 		{ "{\"ID\":\"" A "\",\"Name\":\"we b\"}", A12 },
 		{ "{\"ID\":\"" A "\",\"Name\":\"w\\u202e\"}", A12 },
-		/* No such file. */
+		/* The file has another format. */
 		{ "", A12 },
 		{ "{", A12 },
 		{ "[]", A12 },
@@ -355,12 +355,12 @@ static void names_of_docker(void **state)
 	assert_name("/docker/" A "/init", "web");
 	assert_name("/parent/" A, "web");
 	assert_name("/docker/" B, B12);
-	/* A container of a container's is not this host's, nor is that of another runtime. */
+	/* The file does not apply to a container inside a container, or to one of another runtime. */
 	assert_name("/docker/" B "/docker/" A, B12 "/" A12);
 	assert_name("/kubepods/burstable/pod" UID "/crio-" A, A12);
 }
 
-/* Nested so deep, so large, or no file at all. */
+/* Files that are nested too deep, too large, or not regular. */
 static void hostile_files(void **state)
 {
 	static char deep[200000];
@@ -413,7 +413,8 @@ static void names_of_podman(void **state)
 #define NOBODY 65534
 
 /*
- * The files of a user: hers, in her home, by no link. (That of "nobody" is none on most machines: it is made here.)
+ * A user's files must belong to her, be in her home, and not be symlinks. ("nobody" has no home on most machines, so it
+ * is made here.)
  */
 static void names_of_users(void **state)
 {
@@ -430,7 +431,7 @@ static void names_of_users(void **state)
 	snprintf(whole, sizeof(whole), "%s%s", root, path);
 	make_file(path, list, strlen(list));
 	snprintf(expected, sizeof(expected), "%s/" A12, user);
-	assert_name(cgroup, expected);          /* root's file says nothing of her containers */
+	assert_name(cgroup, expected);          /* a file that root owns does not count for her containers */
 	assert_int_equal(chown(whole, NOBODY, NOBODY), 0);
 	snprintf(expected, sizeof(expected), "%s/web", user);
 	assert_name(cgroup, expected);
@@ -444,7 +445,7 @@ static void names_of_users(void **state)
 	free(user);
 }
 
-/* No file is read any more once all together took too long. */
+/* No further file is read once reading files has taken too long in total. */
 static void time_is_limited(void **state)
 {
 	static const char text[] = "{\"ID\":\"" A "\",\"Name\":\"/web\"}";
@@ -498,7 +499,7 @@ static void the_first_of_a_name(void **state)
 			assert_int_equal(first, told[i].first[parts]);
 		}
 		cgroup_names__begin(&names);
-		/* Containers that were gone are looked up again; they are told once more here. */
+		/* Removed containers are looked up again, so this reports them once more. */
 		assert_int_equal(cgroup_names__tell(&names, 4, NULL), 0);
 		assert_int_equal(cgroup_names__tell(&names, 5, NULL), 0);
 	}
@@ -508,7 +509,7 @@ static void the_first_of_a_name(void **state)
 	cgroup_names__free(&names);
 }
 
-/* Containers of one name, as of two runtimes: there is no one id to show. */
+/* Two runtimes may have containers of the same name: then there is no single id to show. */
 static void two_of_one_name(void **state)
 {
 	static const char docker[] = "{\"ID\":\"" A "\",\"Name\":\"/web\"}",
@@ -533,7 +534,7 @@ static void two_of_one_name(void **state)
 	cgroup_names__free(&names);
 }
 
-/* Memory is bounded, whatever comes and goes. */
+/* Memory is bounded, however many cgroups come and go. */
 static void many_cgroups(void **state)
 {
 	struct cgroup_names names = { .files = { .root = "/nonexistent" } };

@@ -8,7 +8,7 @@
 #define PLACES 5
 #define KEYS 6
 
-/* The naive way: a cell for all there can be. Place 0 is COUNT_EVERYWHERE. */
+/* The naive model: a cell for each possible count. Place 0 is COUNT_EVERYWHERE. */
 struct table {
 	u64 value[KEYS][PLACES + 1][ROWS];
 	u64 enabled[KEYS][PLACES + 1][ROWS];
@@ -50,7 +50,7 @@ static u32 key_index(const struct task_key *key)
 	return 0;
 }
 
-/* In order, nothing twice, nothing missing, each as in the table. */
+/* Checks that counts are in order, without duplicates, complete, and as in the table. */
 static void assert_table(const struct counts *c, const struct table *t)
 {
 	size_t i, present = 0, k;
@@ -119,7 +119,7 @@ static void difference_is_what_came_between(void **state)
 				assert_int_equal(counts__add(&now, &each), 0);
 			}
 			counts__settle(&now);
-			/* What was there before stays, with what it grew by: nothing, often. */
+			/* Counts that existed before remain, with their growth, which is often zero. */
 			for (k = 0; k < sizeof(all.present); k++)
 				(&all.present[0][0][0])[k] |= (&interval.present[0][0][0])[k];
 			memcpy(interval.present, all.present, sizeof(all.present));
@@ -136,7 +136,7 @@ static void difference_is_what_came_between(void **state)
 
 static void folding_adds_up_places(void **state)
 {
-	static const int core[] = { 0, 65536, 0, 65536 };       /* of PLACES CPUs, one is beyond */
+	static const int core[] = { 0, 65536, 0, 65536 };       /* one of PLACES CPUs is beyond this */
 	struct random r = { 33 };
 	u32 n, k;
 
@@ -235,7 +235,7 @@ static void scaling(void **state)
 	u64 scaled;
 
 	(void)state;
-	assert_scaled(0, 0, 0, 0, 100);                         /* it never had a chance */
+	assert_scaled(0, 0, 0, 0, 100);                         /* it was never enabled */
 	assert_scaled(77, 0, 0, 77, 100);
 	assert_scaled(77, 1000, 1000, 77, 100);
 	assert_scaled(100, 1000, 500, 200, 50);
@@ -243,10 +243,10 @@ static void scaling(void **state)
 	assert_scaled(100, 1000, 10, 10000, 1);
 	assert_scaled(1, 3, 2, 2, 200.0 / 3);                   /* 1.5, rounded */
 	assert_scaled(10, 3, 2, 15, 200.0 / 3);
-	/* More than 64 bits in between. */
+	/* The intermediate product has more than 64 bits. */
 	assert_scaled(1ULL << 60, 4000000000000ULL, 2000000000000ULL, 1ULL << 61, 50);
 	assert_scaled(UINT64_MAX, 1ULL << 62, 1ULL << 62, UINT64_MAX, 100);
-	/* Too little to scale. */
+	/* The running time is too short to scale. */
 	assert_false(count__scale(&c, &scaled, &share));
 	assert_true(share < 1);
 	c.running_ns = 0;

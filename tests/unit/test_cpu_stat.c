@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* cpu_stat__parse(): the texts of cgroup v1 and v2, as Documentation/admin-guide/cgroup-v2.rst and
- * scheduler/sched-bwc.rst have them. */
+/* cpu_stat__parse() on the texts of cgroup v1 and v2 that Documentation/admin-guide/cgroup-v2.rst and
+ * scheduler/sched-bwc.rst describe. */
 #include "unit.h"
 
 #include "host/cpu_stat.h"
@@ -27,7 +27,7 @@ static void version_2(void **state)
 	assert_int_equal(s.throttled_ns, 123456000);
 }
 
-/* There the time is in nanoseconds. */
+/* cgroup v1 has the time in nanoseconds. */
 static void version_1(void **state)
 {
 	struct cpu_stat s = parsed("nr_periods 300\nnr_throttled 12\nthrottled_time 123456789012345\nwait_sum 6\n");
@@ -53,7 +53,7 @@ static void what_is_missing_stays(void **state)
 	}
 }
 
-/* The last line has an end, or none; the largest number is no other. */
+/* The last line may lack its newline, and the largest number is read correctly. */
 static void ends(void **state)
 {
 	(void)state;

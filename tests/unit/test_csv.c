@@ -59,7 +59,7 @@ static void table__free(struct table *t)
 			free(t->cell[i][k]);
 }
 
-/* Digit by digit, the last one first. */
+/* Compares digit by digit, from the last one. */
 static void assert_number(const char *cell, unsigned __int128 want)
 {
 	size_t n = strlen(cell);
@@ -131,7 +131,7 @@ static void random_group(struct random *r, struct report *report)
 				 text_field("cgroup", path)), &d);
 }
 
-/* Whatever --csv takes: any character but a quote and line ends. */
+/* Tests the separators that --csv accepts: any character except a quote and line ends. */
 static void any_bytes_any_separator(void **state)
 {
 	static const char separators[] = ",;\t|: _=\\-.ax150/'";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Saved runs compared: histograms, tables, stacks with known answers; files that are not what tally
- * writes; escapes undone.
+ * Comparison of saved runs: histograms, tables and stacks with known answers, files that tally does
+ * not write, and unescaping.
  */
 #include "unit.h"
 
@@ -33,7 +33,7 @@ static void save(const char *before, const char *after)
 	}
 }
 
-/* Diagnostics are not what is tested here. */
+/* Hides diagnostics, which are not tested here. */
 static int quietly(int (*what)(void *), void *with)
 {
 	int null = open("/dev/null", O_WRONLY), saved = dup(STDERR_FILENO), err;
@@ -78,7 +78,7 @@ static int do_compare(void *with)
 	return err;
 }
 
-/* What the comparison of two files says. The caller frees it. */
+/* Returns the comparison of two files as text, which the caller frees. */
 static char *compared_as(enum report_format format, size_t top, const char *before,
 			 const char *after)
 {
@@ -117,7 +117,7 @@ static bool is_text(const json_t *row, const char *name, const char *text)
 	return value && !strcmp(value, text);
 }
 
-/* The row whose member name is text, and whose figure or part is one. */
+/* Returns the row whose member name is text, and whose figure or part is the given one. */
 static json_t *row_of(json_t *report, const char *name, const char *text, const char *figure)
 {
 	json_t *rows = json_object_get(report, "rows"), *row, *found = NULL;
@@ -154,7 +154,7 @@ static double real(const json_t *row, const char *name)
 #define SAYS(row, text)                                                                            \
 	assert_string_equal(json_string_value(json_object_get(row, "verdict")), text)
 
-/* Two intervals before, one after; a key that comes and one that goes. */
+/* Two intervals before and one after, with a key that appears and one that disappears. */
 static void histograms(void **state)
 {
 	static const char before[] =
@@ -183,7 +183,7 @@ static void histograms(void **state)
 	assert_int_equal(integer(row, "before"), 33900 / 200);
 	assert_int_equal(integer(row, "after"), 500);
 	row = row_of(r, "comm", "a", "p50");
-	assert_int_equal(integer(row, "before"), 200); /* 207, but for the maximum */
+	assert_int_equal(integer(row, "before"), 200); /* 207 without the maximum */
 	assert_int_equal(integer(row, "after"), 215);
 	SAYS(row, "within a bucket");
 	row = row_of(r, "comm", "a", "p90");
@@ -205,7 +205,7 @@ static void histograms(void **state)
 	json_decref(r);
 }
 
-/* Any histogram that our writer has written reads back as it was, up to 2^64 - 1. */
+/* Any histogram that our writer has written is read back unchanged, up to 2^64 - 1. */
 static void all_histograms_read_back(void **state)
 {
 	struct random random = {7};
@@ -247,7 +247,7 @@ static void all_histograms_read_back(void **state)
 				saved_member(row_of(o, NULL, NULL, report_percentiles[k].text),
 					     "after", &read),
 				0);
-			/* Above 2^53 a JSON real is near it, and above 2^63 it is one. */
+			/* A number above 2^63 is a JSON real, which is inexact above 2^53. */
 			assert_true(p <= INT64_MAX ? read == p : read - p + 2048 <= 4096);
 		}
 		json_decref(o);
@@ -258,7 +258,7 @@ static void all_histograms_read_back(void **state)
 	}
 }
 
-/* Those with bounds of their own have no percentiles, and signs. */
+/* Histograms with bounds of their own have signs, but no percentiles. */
 static void histograms_with_own_bounds(void **state)
 {
 	static const char run[] =
@@ -309,7 +309,7 @@ static void tables(void **state)
 		} else if (is_text(row, "figure", "switches")) {
 			assert_int_equal(json_integer_value(was), 5);
 		} else if (is_text(row, "figure", "avg")) {
-			assert_true(json_is_null(was)); /* of two intervals: not known */
+			assert_true(json_is_null(was)); /* unknown for two intervals */
 			assert_int_equal(json_integer_value(is), 4);
 		} else {
 			assert_true(is_text(row, "figure", "max"));
@@ -321,7 +321,7 @@ static void tables(void **state)
 	json_decref(r);
 }
 
-/* Sums above and below zero stay whole numbers, up to where 64 bits end. */
+/* Sums above and below zero stay integers, up to the limits of 64 bits. */
 static void signed_sums_of_tables(void **state)
 {
 #define SUM(n) "{\"tool\":\"probe\",\"value\":\"v\",\"rows\":[{\"event\":\"e\",\"sum\":" n "}]}\n"
@@ -337,7 +337,7 @@ static void signed_sums_of_tables(void **state)
 #undef SUM
 }
 
-/* Units are those that the report names, of any tool; without, figures are plain numbers. */
+/* Units are those that the report names, for any tool. Without them, figures are plain numbers. */
 static void units_of_tables(void **state)
 {
 #define TABLE(units, rows) "{\"tool\":\"filetop\",\"value\":\"v\"," units "\"rows\":[" rows "]}\n"
@@ -370,7 +370,7 @@ static void units_of_tables(void **state)
 	free(text);
 }
 
-/* The writer names them, and only of columns that are of one unit in all rows. */
+/* The writer names units, but only those of columns that have the same unit in all rows. */
 static void units_are_written(void **state)
 {
 	struct report r = { .tool = "t", .value = "v", .table = true, .start_ns = 1 };
@@ -438,7 +438,7 @@ static void stacks(void **state)
 	row = row_of(r, "name", "c;main;f;f", "stack");
 	assert_int_equal(integer(row, "before"), 30);
 	assert_int_equal(integer(row, "after"), 60);
-	/* Escaped, undone, escaped again: what could be written plainly is. */
+	/* Text is unescaped and escaped again, so characters that need no escape become plain. */
 	row_of(r, "name", "<b><b\\x5c", "self");
 	json_decref(r);
 }
@@ -482,7 +482,7 @@ static void top_and_text(void **state)
 #define GROUP(rest) RUN("\"groups\":[{\"key\":{}," rest "}]")
 #define FIGURES "\"sum\":1,\"min\":1,\"max\":1,\"p50\":1,"
 
-/* All of these are no reports; the last ones are no two runs of one thing. */
+/* None of these is a report; the last ones are not two runs of the same thing. */
 static void malformed_files(void **state)
 {
 	static const char good[] = GROUP("\"count\":1," FIGURES "\"buckets\":[[1,1,1]]");
@@ -531,7 +531,7 @@ static void malformed_files(void **state)
 	strcpy(deep + 200000, "\n");
 	assert_int_equal(refused(good, deep), -EINVAL);
 	free(deep);
-	/* Each by itself is right, and they have nothing in common. */
+	/* Each file is valid by itself, but the two have nothing in common. */
 	assert_int_equal(refused(good, stacks_after), -EINVAL);
 	assert_int_equal(refused(good, "{"
 				       "\"tool\":\"runqlat\",\"value\":\"wait\",\"unit\":\"bytes\","
@@ -542,7 +542,7 @@ static void malformed_files(void **state)
 			 -EINVAL);
 }
 
-/* Events of a stream stand before the report; empty lines nowhere. */
+/* Events of a stream may precede the report, and empty lines are ignored. */
 static void other_lines(void **state)
 {
 	static const char run[] = "{\"time_ns\":1,\"comm\":\"x\",\"values\":{}}\n\n"

@@ -2,7 +2,7 @@
 /* histogram__difference() on cumulative snapshots. */
 #include "unit.h"
 
-/* What a minimum and maximum of an interval may be: the truth, or a bound in the same bucket. */
+/* The minimum and maximum of an interval are exact, or bounds in the same bucket. */
 static void assert_bounds(const struct histogram *h, const struct dense *truth)
 {
 	if (!truth->count) {
@@ -129,7 +129,7 @@ static void without_a_record_there_is_a_bound(void **state)
 	histogram__free(&d);
 }
 
-/* The outermost buckets grew: the old records still bound them. */
+/* The outermost buckets grew, and the old extremes still bound them. */
 static void old_records_bound_their_buckets(void **state)
 {
 	struct histogram before = OF(1040, 4200), now = OF(1040, 4200, 1050, 4100), d;
@@ -172,8 +172,8 @@ static void from_the_beginning_everything_is_exact(void **state)
 }
 
 /*
- * The kernel may write totals and bucket of one value on both sides of a snapshot: records that
- * lie outside the buckets that grew are not believed.
+ * A snapshot may fall between the kernel's writes of the totals and of the bucket of a value, so
+ * extremes outside the buckets that grew are not believed.
  */
 static void a_record_before_its_bucket_is_not_believed(void **state)
 {
@@ -192,7 +192,7 @@ static void a_record_before_its_bucket_is_not_believed(void **state)
 	histogram__free(&d);
 }
 
-/* The same of the sum: what is too much, or missing, comes with the next difference. */
+/* The same holds for the sum: an excess or a deficit goes into the next difference. */
 static void the_sum_waits_for_its_buckets(void **state)
 {
 	struct histogram before = OF(1000), now = OF(1000, 20, 30), more = OF(1000, 20, 30, 500), d;
@@ -204,13 +204,13 @@ static void the_sum_waits_for_its_buckets(void **state)
 	histogram__free(&d);
 	assert_int_equal(histogram__difference(&d, &more, &now), 0);
 	assert_int_equal(d.count, 1);
-	/* 500 has not set a record, so of it only the bucket is known, and its sum. */
+	/* 500 is not a new extreme, so only its bucket and its sum are known. */
 	assert_int_equal(d.sum, 500);
 	histogram__free(&d);
 	histogram__free(&now);
 	histogram__free(&more);
 
-	/* Without any bucket, nothing of it; and the other way round. */
+	/* A sum without its bucket is not counted yet; a bucket without its sum counts with its minimum. */
 	now = OF(1000);
 	now.sum += 500;
 	assert_int_equal(histogram__difference(&d, &now, &before), 0);
@@ -233,7 +233,7 @@ static void the_sum_waits_for_its_buckets(void **state)
 	histogram__free(&d);
 }
 
-/* Of random readers: each difference is bounded, and all together are the whole. */
+/* With random readings, each difference is within its bounds, and all of them add up to the whole. */
 static void sums_that_are_ahead_add_up(void **state)
 {
 	struct random r = { 9 };
@@ -247,7 +247,7 @@ static void sums_that_are_ahead_add_up(void **state)
 	before = dense__histogram(&all);
 	for (step = 0; step < 1000; step++) {
 		v = random__below(&r, 1000000);
-		/* The last one is read as it is. */
+		/* The last reading is consistent. */
 		if (step < 999 && random__below(&r, 2)) {
 			now = dense__histogram(&all);
 			now.sum += all.count ? v : 0;
@@ -270,7 +270,7 @@ static void sums_that_are_ahead_add_up(void **state)
 		before = now;
 	}
 	histogram__free(&before);
-	/* Off by what the buckets of the last two readings leave open. */
+	/* The error is at most the uncertainty of the buckets in the last two readings. */
 	assert_in_range(sum, all.sum - 1000000 / 16, all.sum + 1000000 / 16);
 }
 

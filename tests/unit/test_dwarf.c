@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Debug information of programs that the compiler makes from known source, optimized and not.
- * Whether a variable is where it is said to be is asked of the compiler's own rules: arguments in
- * registers at the entry (System V ABI), and the frame behind the prologue.
+ * Locations of variables are checked by the compiler's own rules: arguments are in registers at the
+ * entry (System V ABI), and in the frame after the prologue.
  */
 #include "unit.h"
 
@@ -58,7 +58,7 @@ static const char source[] =
 	"	return known(argc, argv[0], &p, 1, RED, 1, 2, 0.5) + first(argc) + second(argc);\n"
 	"}\n";
 
-/* libelf loses what it has read of a section that then turns out not to unpack (0.188). */
+/* libelf (0.188) leaks the data of a section if it fails to unpack it. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
@@ -233,7 +233,7 @@ static void lines(void **state)
 		dwarf_lines__free(&all);
 		dwarf_functions__free(&found);
 
-		/* A line of an inlined function is in each place. */
+		/* A line of an inlined function has an address in each of its places. */
 		found = find(&k, "inlined", 1);
 		assert_int_equal(dwarf_lines__of(&all, k.d, &found.function[0]), 0);
 		for (n = 0; n < all.n; n++)
@@ -249,7 +249,7 @@ static void lines(void **state)
 	}
 }
 
-/* "i = 0; i < n; i++" is come to from above, and from the loop: not once per expression. */
+/* "i = 0; i < n; i++" is entered from above and from the loop, but not once per expression. */
 static void line_of_a_loop(void **state)
 {
 	struct dwarf_functions found;
@@ -338,7 +338,7 @@ static void types(void **state)
 
 #ifdef __x86_64__
 
-/* At the entry, arguments are where the ABI has them. 7 is rsp; the return address is at 0. */
+/* At the entry, arguments are where the ABI puts them. 7 is rsp; the return address is at 0. */
 static void arguments_at_the_entry(void **state)
 {
 	static const struct {
@@ -365,7 +365,7 @@ static void arguments_at_the_entry(void **state)
 		for (n = 0; n < ARRAY_SIZE(registers); n++) {
 			v = variable(&all, registers[n].name);
 			if (strstr(kinds[i], "-O0")) {
-				/* It will be in the frame, but is not yet. */
+				/* It is not in the frame yet. */
 				assert_int_equal(v->where, DWARF_NOWHERE);
 				assert_int_equal(v->nlive, 1);
 				assert_int_equal(v->live[0].start,
@@ -415,7 +415,7 @@ static void behind_the_prologue(void **state)
 
 #endif /* __x86_64__ */
 
-/* An inner block's x hides the parameter; a static one is at a fixed address. */
+/* An inner block's x hides the parameter; a static variable is at a fixed address. */
 static void blocks(void **state)
 {
 	const struct dwarf_variable *v;
@@ -462,7 +462,7 @@ static void blocks(void **state)
 	known__close(&k);
 }
 
-/* At a place where one is inlined, its variables are seen; those around it are not. */
+/* At an inlined place, the variables of the inlined function are visible, but not those around it. */
 static void variables_of_inlined(void **state)
 {
 	struct dwarf_functions found;
@@ -538,7 +538,7 @@ static void separate(void **state)
 	fixture__free(&f);
 }
 
-/* A kernel in a directory of its own: any program whose build ID is that in its notes. */
+/* A kernel in its own directory: any program whose build ID is the one in sys/kernel/notes. */
 static void of_the_kernel(void **state)
 {
 	struct dwarf_functions found;
@@ -564,7 +564,7 @@ static void of_the_kernel(void **state)
 	dwarf_functions__free(&found);
 	dwarf__close(d);
 
-	/* One from another build is not taken. */
+	/* A kernel from another build is refused. */
 	fixture__compile(&f, "program", source,
 			 "cc -O2 -g -Wl,--build-id=0x0102030405060709");
 	assert_int_equal(run_command("cp %s %s/boot/vmlinux-%s", f.path, f.dir, name.release), 0);
@@ -572,7 +572,7 @@ static void of_the_kernel(void **state)
 	fixture__free(&f);
 }
 
-/* Modules are object files: nothing in them makes sense before it is relocated. */
+/* Modules are object files, which make no sense before relocation. */
 static void of_a_module(void **state)
 {
 	struct dwarf_functions found;
@@ -587,7 +587,7 @@ static void of_a_module(void **state)
 		skip();
 	assert_int_equal(uname(&name), 0);
 	fixture__init(&f);
-	/* As the kernel is compiled: unwind tables are debug information. */
+	/* Compiled like the kernel: the unwind tables are debug information. */
 	fixture__compile(&f, "some-module.ko", source,
 			 "cc -O2 -g -c -fno-asynchronous-unwind-tables");
 	assert_int_equal(run_command("cd %s && mkdir -p lib/modules/%s/kernel && mv some-module.ko "
@@ -663,8 +663,8 @@ static void use_function(struct dwarf *d, const struct dwarf_function *f)
 }
 
 /*
- * In this process where sanitizers are to see what goes wrong; otherwise in the one without rights,
- * which may be killed by it.
+ * Opens the file in this process if sanitizers are to see errors, and otherwise in the unprivileged
+ * process, which errors may kill.
  */
 static int open_damaged(struct dwarf **d, const char *path)
 {
@@ -694,7 +694,7 @@ static void use_all(const char *path)
 	dwarf__close(d);
 }
 
-/* A program with hardly anything but debug information, so that most damage is in that. */
+/* The program is almost only debug information, so most of the damage is in it. */
 static void damaged(void **state)
 {
 	static const char *const how[] = {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* report/escape.h: what is escaped, what is not, and that no two inputs come out alike. */
+/* report/escape.h: which bytes are escaped, which are not, and that no two inputs give the same output. */
 #include "unit.h"
 
 #include "report/escape.h"
 
-/* "\xNN" of each byte. */
+/* Writes each byte as "\xNN". */
 static void hex_of(char *dst, const char *src, size_t n)
 {
 	size_t i;
@@ -14,7 +14,7 @@ static void hex_of(char *dst, const char *src, size_t n)
 		dst += sprintf(dst, "\\x%02x", (unsigned char)src[i]);
 }
 
-/* Escapes from an exact heap copy, so that a sanitizer sees reads and writes outside. */
+/* Escapes an exact heap copy, so that a sanitizer sees accesses outside it. */
 static char *escaped(const char *src, size_t n)
 {
 	char *in = malloc(n ?: 1), *out = malloc(ESCAPE_SPACE(n));
@@ -143,12 +143,12 @@ static void sequences_cut_at_the_end(void **state)
 	for (i = 0; i < ARRAY_SIZE(whole); i++) {
 		for (n = 1; n < strlen(whole[i]); n++) {
 			hex_of(want, whole[i], n);
-			assert_becomes(whole[i], n, want);      /* the rest is not ours */
+			assert_becomes(whole[i], n, want);      /* the bytes after n are not ours */
 			assert_escaped(whole[i], n);
 		}
 		assert_unchanged(whole[i], n);
 	}
-	/* A cut sequence does not swallow what follows. */
+	/* A truncated sequence does not swallow the bytes after it. */
 	assert_becomes("\xe2\x82\xc3\xa9", 4, "\\xe2\\x82\xc3\xa9");
 	assert_becomes("\xf0\x9f\x90z", 4, "\\xf0\\x9f\\x90z");
 	assert_becomes("\xe2\x80\xe2\x80\xae", 5, "\\xe2\\x80\\xe2\\x80\\xae");
@@ -180,7 +180,7 @@ static void what_reorders_or_hides(void **state)
 			assert_escaped(text, put_utf8(text, c));
 }
 
-/* Every code point: escaped if it is on a list, otherwise as it was. */
+/* Every code point is escaped if it is listed, and otherwise unchanged. */
 static void every_code_point(void **state)
 {
 	char text[4], want[32], out[ESCAPE_SPACE(4)];
@@ -231,7 +231,7 @@ static void ordinary_text_is_unchanged(void **state)
 		assert_unchanged(texts[i], strlen(texts[i]));
 }
 
-/* The inverse: what went in. Also the proof that nothing else could have. */
+/* The inverse of escape(), which also proves that no other input gives the same output. */
 static size_t unescape(char *dst, const char *src)
 {
 	size_t n = 0;
@@ -285,7 +285,7 @@ static int by_text(const void *a, const void *b)
 }
 
 /*
- * All strings of up to six of these bytes, which are parts of escapes and of sequences: as many
+ * All strings of up to six of these bytes, which are parts of escapes and of sequences, give as many
  * results as inputs.
  */
 static void no_two_inputs_alike(void **state)

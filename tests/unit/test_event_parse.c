@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Events by name: what becomes of a text, and where the caret points when nothing can. */
+/* Events by name: how a text is parsed, and where the caret points if it cannot be. */
 #include "unit.h"
 
 #include <ctype.h>
@@ -9,7 +9,7 @@
 #define PMUS "tests/data/pmus"
 #define BINARY "/opt/bin/server"
 
-/* --- good ones ------------------------------------------------------------------------------ */
+/* --- valid events --------------------------------------------------------------------------- */
 
 /* "7:fn+0x10", "fn:3", "mod!fn%return" */
 static void put_function(FILE *out, const struct event_function *f)
@@ -62,7 +62,7 @@ static void put_target(FILE *out, const struct event *e)
 	}
 }
 
-/* All that is known of the events, on one line; those of a group carry its number. */
+/* Describes the events on one line. Events of a group carry its number. */
 static char *described(const struct events *events)
 {
 	char *text = NULL, *copy;
@@ -388,7 +388,7 @@ static void every_good_event(void **state)
 	}
 }
 
-/* Without a PMU named in it, an event means the same where there is no sysfs. */
+/* An event that names no PMU means the same without sysfs. */
 static void places(void **state)
 {
 	static const struct {
@@ -427,7 +427,7 @@ static void places(void **state)
 	}
 }
 
-/* How to sample an event may be said between slashes, where events are sampled; elsewhere that is refused. */
+/* Sampling terms between slashes are accepted if events are sampled, and refused otherwise. */
 static void terms_of_samples(void **state)
 {
 	static const struct {
@@ -519,7 +519,7 @@ static void groups_are_numbered_on(void **state)
 	assert_int_equal(events.event[2].group, -1);
 	assert_int_equal(events.event[3].group, 1);
 	assert_int_equal(events.event[4].group, 2);
-	/* What fails leaves all as it was. */
+	/* A failure leaves everything unchanged. */
 	assert_int_equal(events__parse(&events, &ctx, "cs,{faults,cs:x}", &c), -EINVAL);
 	assert_int_equal(events.n, 5);
 	assert_string_equal(events.event[4].name, "faults");
@@ -527,12 +527,12 @@ static void groups_are_numbered_on(void **state)
 	assert_null(events.event);
 }
 
-/* --- bad ones ------------------------------------------------------------------------------- */
+/* --- invalid events ------------------------------------------------------------------------- */
 
 static const struct {
 	const char *text, *binary;
 	size_t at, len;
-	const char *what;       /* a part of the sentence */
+	const char *what;       /* a part of the message */
 } bad[] = {
 	{ "", NULL, 0, 0, "no event is given" },
 	{ "   ", NULL, 3, 0, "no event is given" },
@@ -810,7 +810,7 @@ static void hints(void **state)
 	}
 }
 
-/* Whatever is typed: an answer, a caret within the text, and no memory lost. */
+/* Any text gets an answer, with the caret within the text and without a memory leak. */
 static void random_texts(void **state)
 {
 	static const char *const parts[] = {
@@ -880,7 +880,7 @@ static void software_sites(void **state)
 	events__free(&events);
 }
 
-/* A resolve that fails says which event it was, and adds nothing. */
+/* A failed resolve says which event it was, and adds nothing. */
 static void one_that_cannot_be_resolved(void **state)
 {
 	struct event_context ctx = { .pmus = PMUS };
@@ -908,7 +908,7 @@ struct recorded {
 	u64 type, config, config1, config2, bp_type, user, kernel, hv, guest, host, precise;
 };
 
-/* "  NAME   VALUE" of a perf_event_attr as perf prints it. */
+/* Reads a "  NAME   VALUE" line of a perf_event_attr as perf prints it. */
 static void read_member(struct recorded *r, char *line)
 {
 	const struct {
@@ -950,7 +950,7 @@ static void compare(const char *name, const struct recorded *r)
 	is = (struct recorded){
 		e->attr.type, e->attr.config, e->attr.config1, e->attr.config2,
 		e->attr.bp_type, e->attr.exclude_user, e->attr.exclude_kernel, e->attr.exclude_hv,
-		/* perf leaves guests out unless it is told otherwise; here everything counts. */
+		/* perf excludes guests by default; here everything counts. */
 		e->modifiers.guest || e->modifiers.host ? e->attr.exclude_guest : r->guest,
 		e->attr.exclude_host, e->attr.precise_ip,
 	};
@@ -995,7 +995,7 @@ static void the_same_as_perf(void **state)
 
 /* --- lists ---------------------------------------------------------------------------------- */
 
-/* What a source lists must be events, and its own. */
+/* Everything that a source lists must be one of its own events. */
 static int try_listed(void *arg, const char *name, const char *description)
 {
 	const struct event_source *source = arg;
@@ -1005,7 +1005,7 @@ static int try_listed(void *arg, const char *name, const char *description)
 
 	assert_true(description[0] && strlen(name) < 64);
 	if (strchr(name, '[') || !strncmp(name, "odd/", 4) || !strncmp(name, "hv_24x7/", 8))
-		return 0;       /* a form, and those that are broken or lack a value */
+		return 0;       /* a form, or an event that is broken or lacks a value */
 	if (events__parse(&events, &ctx, name, &c))
 		fail_msg("'%s': %s", name, c.what);
 	assert_ptr_equal(events.event[0].source, source);

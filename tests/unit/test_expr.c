@@ -3,7 +3,7 @@
 
 #include "expr/expr.h"
 
-/* text -> the same with all parentheses, as C would set them. */
+/* text -> the same with all parentheses, as C implies them. */
 static const struct {
 	const char *text, *formatted;
 } good[] = {
@@ -120,7 +120,7 @@ static void texts_are_parsed_as_in_c(void **state)
 	}
 }
 
-/* What is typed wrongly: where the caret stands, how far it reaches, a part of the sentence. */
+/* Invalid texts: where the caret is, how far it reaches, and a part of the message. */
 static const struct {
 	const char *text;
 	size_t at, len;
@@ -233,7 +233,7 @@ static void deep_nesting_is_refused(void **state)
 	}
 }
 
-/* Nothing that is typed, or cut off anywhere, may do more than be refused. */
+/* Any text, even if it is cut off anywhere, is at worst refused. */
 static void any_bytes_are_survived(void **state)
 {
 	static const char letters[] = "ab1 0x()[]<>=!~&|^+-*/%.:\"'\\$@_KmsG\xff{,;";

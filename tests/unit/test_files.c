@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Names of files as the kernel's side sends them. */
+/* Names of files as the kernel side sends them. */
 #include "unit.h"
 
 #include <sys/stat.h>
@@ -49,7 +49,7 @@ static void paths(void **state)
 	check_path(0, S_IFREG, "", 0, NULL);
 }
 
-/* What does not end, or says that it is longer than it is. */
+/* Names without an end, or with a size that is larger than the data. */
 static void damaged(void **state)
 {
 	struct file_name n = { .size = 4, .names = "abcd" };

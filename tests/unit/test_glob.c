@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Globs as automata against a plain recursive matcher and against fnmatch(3). */
+/* Compares globs as automata with a plain recursive matcher and with fnmatch(3). */
 #include "unit.h"
 
 #include <fnmatch.h>
@@ -50,16 +50,16 @@ static void known_answers(void **state)
 		{ "\\*", "*", true },           { "\\*", "a", false },
 		{ "\\?", "a", false },          { "\\[a]", "[a]", true },
 		{ "\\\\", "\\", true },         { "\\a", "a", true },
-		{ "a\\", "a\\", true },         /* nothing to quote: itself */
+		{ "a\\", "a\\", true },         /* nothing to quote: a literal backslash */
 		{ "[\\]]", "]", true },         { "[\\]]", "\\", false },
 		{ "[\\\\]", "\\", true },       { "[a\\-c]", "-", true },
 		{ "[a\\-c]", "b", false },      { "[\\!a]", "!", true },
 		{ "]", "]", true },             { "a]", "a]", true },
-		{ "Nginx", "nginx", false },    /* case counts */
+		{ "Nginx", "nginx", false },    /* case-sensitive */
 		{ "?", "\x80", true },          { "[\x80-\xff]", "\xc3", true },
 		{ "[!\x80-\xff]", "\xff", false }, { "\xff", "\xff", true },
 		{ ".*", ".x", true },           { "*", ".x", true },
-		{ "*/b", "a/b", true },         /* no path: / is a letter like others */
+		{ "*/b", "a/b", true },         /* not a path: / is an ordinary character */
 	};
 	size_t i;
 
@@ -119,7 +119,7 @@ static void as_many_elements_as_there_are_bits(void **state)
 	text[SCOPE_GLOB_MAX - 1] = 0;
 	assert_false(matches(pattern, text));
 
-	/* A star in the last place; a set is one element; so is a run of stars. */
+	/* A star may be the last element. A set is one element, and so is a run of stars. */
 	text[SCOPE_GLOB_MAX - 1] = 0;
 	snprintf(pattern, sizeof(pattern), "%s*", text);
 	assert_true(matches(pattern, text));
@@ -143,7 +143,7 @@ static void as_many_elements_as_there_are_bits(void **state)
 	assert_memory_equal(&glob, &untouched, sizeof(glob));
 }
 
-/* The set at p, behind its '[': whether c is in it; *rest is what follows, NULL if unclosed. */
+/* Returns whether c is in the set at p, which is after its '['. *rest is the text after it, NULL if unclosed. */
 static bool in_set(const char *p, unsigned char c, const char **rest)
 {
 	bool negated = *p == '!' || *p == '^', in = false, first = true;
@@ -255,11 +255,11 @@ static void random_globs(void **state)
 					 want);
 		}
 	}
-	assert_true(matched > 20000);   /* the test means something */
+	assert_true(matched > 20000);   /* enough cases match to mean something */
 	assert_true(refused > 1000);
 }
 
-/* What makes a backtracking matcher take forever takes as long as any other. */
+/* A pattern that takes forever with a backtracking matcher takes as long as any other. */
 static void many_stars_are_cheap(void **state)
 {
 	static char text[100001];

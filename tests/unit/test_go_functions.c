@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Functions of Go programs: tables of each layout, whole and damaged. test_go.py has programs that Go has made. */
+/* Functions of Go programs: tables of each layout, whole and damaged. test_go.py tests programs made by Go. */
 #include "unit.h"
 
 #include "types/go_functions.h"
 
 #define TEXT 0x401000
-#define END 0x100               /* of the last function, from TEXT */
+#define END 0x100               /* end of the last function, from TEXT */
 
 static const struct function {
 	u32 start;
@@ -33,7 +33,7 @@ static void put_at(struct made *m, size_t at, u64 value, u32 bytes)
 		m->n = at + bytes;
 }
 
-/* names, then the list and descriptions, whose offsets are relative to list - or to the table, where names are, too. */
+/* Puts names, list and descriptions. Offsets are relative to list, or to the table in the oldest layout. */
 static void make_table(struct made *m, u32 magic, u32 word, bool is_narrow, bool is_first)
 {
 	size_t header = 8 + 8 * word, names = is_first ? 0 : header, name = header, list, at, i;
@@ -87,7 +87,7 @@ static const struct {
 
 struct found {
 	size_t n;
-	size_t kinds;           /* those whose kind is told */
+	size_t kinds;           /* functions whose kind is known */
 	size_t i;               /* functions[] below it were seen */
 };
 
@@ -129,7 +129,7 @@ static void every_layout(void **state)
 	}
 }
 
-/* Whatever is missing at the end: fewer names or kinds, none that is wrong. The memory is as long as the table, for
+/* A truncated table gives fewer names or kinds, but no wrong ones. The memory is as long as the table, for
  * sanitizers. */
 static void cut(void **state)
 {

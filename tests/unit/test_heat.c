@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Heat maps: every cell against the values it was made of; rows, columns, shades; how they look. */
+/* Heat maps: each cell compared with the values it was made of; rows, columns, shades; appearance. */
 #include "unit.h"
 
 #include "report/heat.h"
@@ -7,7 +7,7 @@
 
 static const struct heat_style plain = {.width = 80};
 
-/* What an interval saw: n values, repeated. */
+/* A value that an interval saw, and how many times. */
 struct sight {
 	u64 value, times;
 };
@@ -60,7 +60,7 @@ static struct heat *new_heat(u64 interval_ns)
 	return heat__new(plain, interval_ns, false, 4, -1);
 }
 
-/* The text of the picture. */
+/* Returns the text of the picture. */
 static char *drawn(struct heat *h, enum report_format format)
 {
 	char *text = NULL;
@@ -72,7 +72,7 @@ static char *drawn(struct heat *h, enum report_format format)
 	return text;
 }
 
-/* The row of a value, looked up by the rows' own bounds; there is exactly one. */
+/* Returns the row of a value by the rows' own bounds, and checks that there is exactly one. */
 static u32 row_of(const struct heat_grid *g, u64 value)
 {
 	u32 row, found = UINT32_MAX;
@@ -90,7 +90,7 @@ static u32 row_of(const struct heat_grid *g, u64 value)
 	return found;
 }
 
-/* Random values in random intervals: each cell is what a plain count of them says. */
+/* Random values in random intervals: each cell equals a plain count of them. */
 static void cells_are_exact(void **state)
 {
 	static const u32 sizes[][2] = {{20, 60}, {61, 600}, {5, 7}, {1, 1}};
@@ -135,7 +135,7 @@ static void cells_are_exact(void **state)
 	}
 }
 
-/* The same events each second: a column of three seconds and one of 0.7 have the shade of the others. */
+/* With the same events each second, columns of 3 and of 0.7 seconds have the shade of the others. */
 static void shades_are_of_rates(void **state)
 {
 	static const u64 tenths[] = {10, 30, 7, 10};
@@ -167,7 +167,7 @@ static void shades_are_of_rates(void **state)
 	heat__free(h);
 }
 
-/* Two kinds of sleep: two bands, and nothing between them. */
+/* Two kinds of sleep give two bands, with nothing between them. */
 static void two_modes_are_two_bands(void **state)
 {
 	static const struct sight seen[] = {{1000000, 90}, {16000000, 10}};
@@ -214,7 +214,7 @@ static void all_of_u64_fits(void **state)
 	free(drawn(h, FORMAT_SVG));
 	heat__free(h);
 
-	/* One value alone is one row of one bucket. */
+	/* A single value gives one row of one bucket. */
 	h = new_heat(NSEC_PER_SEC);
 	assert_int_equal(add(h, NSEC_PER_SEC, &largest, 1), 0);
 	assert_int_equal(heat_grid__make(&g, h, 20, 40), 0);
@@ -228,7 +228,7 @@ static void all_of_u64_fits(void **state)
 	heat__free(h);
 }
 
-/* More intervals than there is room for are merged two by two, and nothing is lost. */
+/* If there are too many intervals, they are merged in pairs, and nothing is lost. */
 static void long_runs_are_merged(void **state)
 {
 	struct heat *h = new_heat(NSEC_PER_SEC);
@@ -240,7 +240,7 @@ static void long_runs_are_merged(void **state)
 	for (i = 0; i < n; i++) {
 		struct sight s = {100 + i % 2, 1};
 
-		/* Each seventh interval sees nothing. */
+		/* Every seventh interval sees nothing. */
 		assert_int_equal(add(h, NSEC_PER_SEC, &s, i % 7 != 0), 0);
 	}
 	assert_true(h->nspans <= HEAT_SPANS && h->nspans > HEAT_SPANS / 2);
@@ -263,7 +263,7 @@ static void long_runs_are_merged(void **state)
 	heat__free(h);
 }
 
-/* What is left of the last interval when a run ends joins the one before. */
+/* The short rest of an interval at the end of a run is merged into the interval before. */
 static void a_short_rest_is_no_column(void **state)
 {
 	static const struct sight one = {5, 1};
@@ -367,7 +367,7 @@ static void shades_hide_nothing(void **state)
 	}
 }
 
-/* Histograms with bounds of their own have rows of those; values have a sign. */
+/* Histograms with bounds of their own have rows with these bounds, and signed values. */
 static void own_bounds(void **state)
 {
 	static const s64 bound[] = {-10, 0, 10};
@@ -437,7 +437,7 @@ static size_t occurrences(const char *text, const char *what)
 	return n;
 }
 
-/* Where all rows of all columns have something, columns are merged: the file stays small. */
+/* If all rows of all columns have events, columns are merged so that the file stays small. */
 static void files_are_bounded(void **state)
 {
 	struct heat *h = new_heat(NSEC_PER_SEC);
@@ -471,7 +471,7 @@ static void tables_are_refused(void **state)
 	heat__free(h);
 }
 
-/* How a picture of known counts looks, in each style; and that lines are never wider than that. */
+/* Checks the picture of known counts in each style, and that lines are never wider than the style says. */
 static void the_picture(void **state)
 {
 	static const struct sight seen[] = {{1, 1}, {2, 100}};
@@ -518,7 +518,7 @@ static void the_style_is_the_environments(void **state)
 	s = heat_style__of(file);
 	assert_int_equal(s.width, 132);
 	assert_true(s.utf8);
-	assert_false(s.colour); /* a file is no terminal */
+	assert_false(s.colour); /* a file is not a terminal */
 	setenv("LC_ALL", "C", 1);
 	assert_false(heat_style__of(file).utf8);
 	unsetenv("LC_ALL");
@@ -533,7 +533,7 @@ static void the_style_is_the_environments(void **state)
 	fclose(file);
 }
 
-/* Live: a line for each interval; the scale again where it gets wider, and once a screenful. */
+/* Live output has a line for each interval. The scale is repeated when it gets wider, and once per screenful. */
 static void live_lines(void **state)
 {
 	char *text = NULL, *line;

@@ -18,7 +18,7 @@ struct key {
 
 #define KEYS 20
 
-/* The keys of model that have values, as hist_set__read() would give them: by key bytes. */
+/* Makes a set of the keys of model that have values, in the order of key bytes, as hist_set__read() does. */
 static struct hist_set make_set(const struct dense *model, const char *prefix)
 {
 	struct hist_set set = { .key_size = sizeof(u64) };
@@ -57,7 +57,7 @@ static void difference_by_key(void **state)
 	before = make_set(all, "old");
 	for (round = 0; round < 200; round++) {
 		memset(interval, 0, sizeof(interval));
-		if (round % 20 == 0) {          /* begin again: keys appear one by one */
+		if (round % 20 == 0) {          /* start again: keys appear one by one */
 			hist_set__free(&before);
 			memset(all, 0, sizeof(all));
 			before = make_set(all, "old");
@@ -90,7 +90,7 @@ static void difference_by_key(void **state)
 	hist_set__free(&before);
 }
 
-/* The keys of a difference are its own: both sets may go. */
+/* A difference owns its keys, so both sets may be freed. */
 static void difference_outlives_its_sets(void **state)
 {
 	static struct dense model[KEYS];
@@ -178,7 +178,7 @@ static void free_of_nothing(void **state)
 #define MAP_KEYS 5000
 #define MAP_CPUS 3
 
-/* One element of the map as the kernel side would have filled it, from values of one segment. */
+/* Adds a value to a map's element as the kernel side does. All values of an element are of one segment. */
 static void segment__add(struct hist_segment *s, u64 value)
 {
 	s->totals.sum += value;
@@ -216,7 +216,7 @@ static void put_segment(int fd, u32 cpu, u32 segment, u64 id, const struct hist_
 	assert_int_equal(bpf_map_update_elem(fd, &key, s, BPF_ANY), 0);
 }
 
-/* Adds a value to the element it belongs to, in the kernel. */
+/* Adds a value to its element in the kernel's map. */
 static void put_value(int fd, u32 cpu, u64 id, u64 value)
 {
 	struct key key = { { cpu, model_index(value) / HIST_SEGMENT_BUCKETS }, id };
@@ -228,13 +228,13 @@ static void put_value(int fd, u32 cpu, u64 id, u64 value)
 	assert_int_equal(bpf_map_update_elem(fd, &key, &s, BPF_ANY), 0);
 }
 
-/* Ids whose bytes order them as their numbers do. */
+/* Returns ids whose bytes are in the same order as i. */
 static u64 id_of(u32 i)
 {
 	return __builtin_bswap64(1 + (u64)i * 0x100000001ULL);
 }
 
-/* Three segments of the key at least: small, middling, large values. */
+/* Returns small, medium and large values, which are in at least three segments of the key. */
 static u64 spread_value(struct random *r, u32 k)
 {
 	static const u64 base[] = { 1, 1 << 20, 1ULL << 50 };
@@ -311,7 +311,7 @@ static void read_many_keys_allocated_on_demand(void **state)
 	check_read(BPF_F_NO_PREALLOC);
 }
 
-/* From one hash bucket to more elements than a batch, filled to the last. */
+/* Maps from one hash bucket to more elements than a batch, all of them full. */
 static void read_maps_of_many_sizes(void **state)
 {
 	static const u32 sizes[] = { 1, 2, 3, 255, 256, 257, 512, 513, 1000, 2048 };
@@ -369,7 +369,7 @@ static void the_newest_name_wins(void **state)
 	close(maps.keyed_fd);
 }
 
-/* An element is made before its first value is added; its key is not shown, nor its name. */
+/* The kernel creates an element before it adds a value. Until then, neither its key nor its name is shown. */
 static void keys_without_values_are_left_out(void **state)
 {
 	struct hist_maps maps = { .whole_fd = -1, .key_size = sizeof(struct key), .keyed = true };
@@ -390,7 +390,7 @@ static void keys_without_values_are_left_out(void **state)
 	close(maps.keyed_fd);
 }
 
-/* Nothing writes those; what is there must not be written outside the array. */
+/* Nothing writes such segments. Their values must not be written outside the array. */
 static void segments_out_of_range_are_ignored(void **state)
 {
 	struct hist_maps maps = { .whole_fd = -1, .key_size = sizeof(struct key), .keyed = true };
@@ -449,7 +449,7 @@ static void read_whole_adds_up_the_cpus(void **state)
 	assert_true(ncpus > 0);
 	maps.whole_fd = make_map(BPF_MAP_TYPE_PERCPU_ARRAY, 4, sizeof(*per_cpu), 1, 0);
 	assert_int_equal(hist_set__read(&set, &maps), 0);
-	assert_int_equal(set.ngroups, 1);       /* without values too */
+	assert_int_equal(set.ngroups, 1);       /* even without values */
 	assert_histogram(&set.group[0].hist, &model);
 	assert_null(set.group[0].key);
 	hist_set__free(&set);

@@ -251,7 +251,7 @@ static void add_equals_one_list(void **state)
 	}
 }
 
-/* Whole factors scale as so many additions do; others round each bucket. */
+/* An integer factor equals that many additions; other factors round each bucket. */
 static void scale_rounds_buckets(void **state)
 {
 	struct dense d = {}, thrice = {};
@@ -314,7 +314,7 @@ static void add_keeps_what_is_only_a_bound(void **state)
 	assert_true(a.max_exact);
 	histogram__free(&a);
 
-	/* A value that was seen stays exact beside a bound that is equal. */
+	/* A value that was seen stays exact beside an equal bound. */
 	a = dense__histogram(&high);
 	b.min_exact = b.max_exact = false;
 	assert_int_equal(histogram__add(&a, &b), 0);

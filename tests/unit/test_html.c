@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A page is bounded, whatever is put into it, says what it leaves out, and holds no markup of others. */
+/* A page has a bounded size, says what it leaves out, and contains no foreign markup. */
 #include "stack_fixture.h"
 
 #include "report/html.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reads of BPF iterators, which the kernel interrupts by EAGAIN: a pipe that does not block stands for one. */
+/* Reads of BPF iterators, which the kernel interrupts with EAGAIN. A non-blocking pipe stands in for an iterator. */
 #include "unit.h"
 
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 
 #include "base/iterator.h"
 
-/* The end of a pipe into which a child writes these texts, each a while after the one before. */
+/* Returns the read end of a pipe into which a child writes these texts, with a delay before each. */
 static int written_slowly(const char *const *text, size_t n, pid_t *pid)
 {
 	const struct timespec delay = { .tv_nsec = 20000000 };

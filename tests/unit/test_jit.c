@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Compiled filters, run by a small interpreter on records, against what the same expressions mean
- * when they are worked out on the tree with 128-bit integers. The kernel's own verifier and
- * execution are the live tests' part.
+ * Runs compiled filters on records in a small interpreter, and compares the results with those of
+ * the same expressions when evaluated on the tree with 128-bit integers. The live tests cover the
+ * kernel's verifier and execution.
  */
 #include "unit.h"
 
@@ -20,10 +20,10 @@ struct machine {
 	size_t size;
 	u32 pid, tid, uid, cpu;
 	const char *comm;
-	u64 out;                /* where a value goes */
+	u64 out;                /* where a value is stored */
 };
 
-/* Where things are in the machine's memory. */
+/* Addresses in the machine's memory. */
 #define CONTEXT_AT (1ULL << 32)
 #define STACK_END (2ULL << 32)
 #define OUT_AT (3ULL << 32)
@@ -78,7 +78,7 @@ static void call(struct machine *m, int helper)
 	default:
 		fail_msg("helper %d", helper);
 	}
-	/* Nobody may count on these after a call. */
+	/* These are undefined after a call. */
 	for (i = 1; i <= 5; i++)
 		m->r[i] = 0xdeadbeefdeadbeefULL;
 }
@@ -186,7 +186,7 @@ static s64 run(struct machine *m, const struct code *c)
 			break;
 		case BPF_LDX:
 			n = width(i->code);
-			/* Of the context aligned pieces only, and not its first eight bytes. */
+			/* The context may be read only in aligned pieces, and not in its first eight bytes. */
 			if (m->r[i->src_reg] == CONTEXT_AT)
 				assert_true(i->off % (int)n == 0 && i->off >= 8);
 			value = 0;
@@ -287,7 +287,7 @@ static void compiled_filters_mean_what_the_tree_says(void **state)
 		expr__free(e);
 		free(text);
 	}
-	/* Neither side of it may be a rarity. */
+	/* Neither result may be rare. */
 	assert_true(compared > 200000 && held > compared / 10 && held < compared * 9 / 10 && faults > 100);
 	tracepoint_format__free(&format);
 }
@@ -352,13 +352,13 @@ static void texts_and_names_are_known(void **state)
 	for (i = 0; i < ARRAY_SIZE(table); i++)
 		if (verdict(table[i].text, &r, &c) != table[i].verdict)
 			fail_msg("%s is not %lld (%s)", table[i].text, table[i].verdict, c.what);
-	/* A text that fills its array has no zero behind it. */
+	/* A text that fills its array has no NUL after it. */
 	memcpy(r.text, "12345678", 8);
 	assert_int_equal(verdict("text == \"12345678\"", &r, &c), 1);
 	assert_int_equal(verdict("text == \"1234567\"", &r, &c), 0);
 	assert_int_equal(verdict("text ~ \"*8\"", &r, &c), 1);
 	assert_int_equal(verdict("text ~ \"*7\"", &r, &c), 0);
-	/* A text that is nowhere: counted as a fault, not taken for another one. */
+	/* A text with an invalid place is counted as a fault, and not mistaken for another text. */
 	r.any = 5000;
 	assert_int_equal(verdict("any == \"a\"", &r, &c), -1);
 	assert_int_equal(verdict("any ~ \"*\"", &r, &c), -1);

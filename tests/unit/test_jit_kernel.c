@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Random expressions, compiled, loaded and run by the kernel (BPF_PROG_TEST_RUN), against what they mean: 100,000
- * runs of numbers in arguments and in memory. Skipped without the right to load programs.
+ * Compiles random expressions, runs them in the kernel (BPF_PROG_TEST_RUN), and compares the results with those of
+ * their trees: 100,000 runs with numbers in arguments and in memory. Skipped without the right to load programs.
  */
 #include "unit.h"
 
@@ -14,9 +14,9 @@
 #include "jit/compile.h"
 
 #define EXPRESSIONS 2500
-#define RUNS 20                 /* of each, of its filter and of its value */
+#define RUNS 20                 /* of each expression, as filter and as value */
 
-/* A page of which the kernel and this process see the same: the frame, and the verdict. */
+/* A page that the kernel and this process share, with the frame and the verdict. */
 struct shared {
 	int fd;
 	u8 *page;
@@ -33,7 +33,7 @@ static bool share(struct shared *s)
 	return s->page != MAP_FAILED;
 }
 
-/* What a program that calls would hand over: the context in r1, the frame in r2. */
+/* Sets registers as a calling program would: the context in r1, the frame in r2. */
 static void put_prologue(struct code *c, int map)
 {
 	int found = code__label(c);
@@ -105,7 +105,7 @@ static void make_place(struct place *p)
 	assert_int_equal(place__add(p, &v), 0);
 }
 
-/* The upper bits of an argument are whatever was in the register. */
+/* The upper bits of an argument contain whatever was in the register. */
 static void make_arguments(u64 arguments[9], const struct record *r, struct random *random)
 {
 	static const u8 bytes[] = { 1, 1, 2, 2, 4, 4, 8, 8 };
@@ -260,7 +260,7 @@ static void edges_of(const struct typed *t, __int128 edge[EDGES])
 		edge[i] = wanted[i] < t->lowest || wanted[i] > t->highest ? t->lowest : wanted[i];
 }
 
-/* The exact result as 64 bits have it: signed if any two of these types have one below zero. */
+/* Reduces the exact result to 64 bits: signed if any two values of these types have a result below zero. */
 static __int128 in_64_bits(__int128 exact, bool is_signed)
 {
 	return is_signed ? (__int128)(s64)exact : (__int128)(u64)exact;
@@ -273,7 +273,7 @@ static bool can_be_negative(enum expr_op op, const __int128 *a, const __int128 *
 
 	for (i = 0; i < EDGES; i++)
 		for (k = 0; k < EDGES; k++) {
-			/* The product of two u64 takes all of 128 bits. */
+			/* The product of two u64 takes all 128 bits. */
 			if (op == EXPR_MULTIPLY && (a[i] >= 0) == (b[k] >= 0))
 				continue;
 			if (computed(op, a[i], b[k], &exact) && exact < 0)
@@ -310,7 +310,7 @@ static int load_pair(const struct pair *p, const char *text, bool filter)
 	return fd;
 }
 
-/* A register has a small type in its lower bits; the upper ones belong to others. */
+/* A small type is in the lower bits of a register; the upper bits contain something else. */
 static u64 in_register(const struct typed *t, __int128 value)
 {
 	u64 mask = (u64)(t->highest - t->lowest);

@@ -24,7 +24,7 @@ static json_t *read_back(struct report *r)
 	return o;
 }
 
-/* An integer; a real where jansson has no integer that large. */
+/* Expects an integer, or a real if jansson has no integer that large. */
 static void assert_number(const json_t *value, __int128 want)
 {
 	assert_non_null(value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The kernel's BTF is read once, whoever asks, libbpf included. */
+/* The kernel's BTF is read once for all its users, including libbpf. */
 #include "unit.h"
 
 #include <bpf/btf.h>
@@ -15,7 +15,7 @@
 #include "types/btf.h"
 #include "types/kernel_btf.h"
 
-/* How often all of the kernel's BTF was copied and indexed. */
+/* How often the whole BTF of the kernel was copied and indexed. */
 static unsigned int made;
 
 struct btf *btf__new(const void *data, __u32 size)
@@ -37,12 +37,12 @@ static void read_once(void **state)
 	second = btf__load_vmlinux_btf();
 	assert_non_null(first);
 	assert_ptr_equal(first, second);
-	/* Inside libbpf, too: a search for an attach type's function loads the kernel's BTF. */
+	/* libbpf, too, loads the kernel's BTF when it looks for the function of an attach type. */
 	assert_true(libbpf_find_vmlinux_btf_id("sched_switch", BPF_TRACE_RAW_TP) > 0);
 	assert_true(kernel_btf_arguments("btf_trace_sched_switch") >= 4);
 	assert_int_equal(made, 1);
 
-	/* Whoever has it keeps it. */
+	/* Its users keep it when it is dropped. */
 	btf__free(first);
 	kernel_btf__drop();
 	assert_true(btf__find_by_name_kind(second, "task_struct", BTF_KIND_STRUCT) > 0);
@@ -63,7 +63,7 @@ static void read_again_after_it_was_dropped(void **state)
 	kernel_btf__drop();
 }
 
-/* A tracepoint's arguments are counted in the file itself, alike. */
+/* Counting a tracepoint's arguments in the file itself gives the same result. */
 static void arguments_without_all_of_it(void **state)
 {
 	unsigned int before = made;
@@ -84,7 +84,7 @@ static void arguments_without_all_of_it(void **state)
 	kernel_btf__drop();
 }
 
-/* While an object is loaded, libbpf gets some hundred types, and the kernel's ids of what it looks up. */
+/* While an object is loaded, libbpf gets only some hundred types, but the kernel's ids in lookups. */
 static void part_has_the_ids_of_the_kernel(void **state)
 {
 	static const char path[] = "build/bpf/runqlat.bpf.o", name[] = "btf_trace_sched_switch";
@@ -131,7 +131,7 @@ static void part_has_the_ids_of_the_kernel(void **state)
 	bpf_object__close(obj);
 }
 
-/* The values of an enum, alike, without all of it. */
+/* The values of an enum are the same without the whole BTF. */
 static void enums(void **state)
 {
 	static const char *const name[] = { "pid_type", "no_such_enum" };
@@ -173,7 +173,7 @@ static void others_are_freed(void **state)
 	btf__free(NULL);
 }
 
-/* By libbpf: the variable that begins there. */
+/* Returns the variable that begins there, according to libbpf. */
 static const char *variable_at(struct btf *btf, s64 place)
 {
 	const struct btf_type *section =
@@ -208,7 +208,7 @@ static void members(void **state)
 	kernel_btf__drop();
 }
 
-/* The same from the bytes alone as from all of the BTF. */
+/* The places are the same from the bytes alone as from the whole BTF. */
 static void places_of_per_cpu_variables(void **state)
 {
 	struct btf *btf;

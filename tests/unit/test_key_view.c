@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Cgroups of one name become one, in each kind of set: nothing is lost, nothing is added, other keys stay apart. */
+/* Cgroups of the same name are merged in each kind of set: nothing is lost or added, and other keys stay separate. */
 #include "unit.h"
 
 #include "cli/key_view.h"
@@ -9,7 +9,7 @@
 #define PIDS 5
 #define ID(i) #i "23456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-/* Cgroup c is of container c % 3 (0: none), in the unit of c % 2. */
+/* Cgroup c belongs to container c % 3 (0: none) and to unit c % 2. */
 static struct cgroup_names cgroups;
 
 static int tell_cgroups(void **state)
@@ -21,7 +21,7 @@ static int tell_cgroups(void **state)
 
 	(void)state;
 	cgroups.files.root = "/nonexistent";
-	/* Ids do not rise with the names. */
+	/* Ids are not in the order of the names. */
 	for (c = 0; c < CGROUPS; c++) {
 		snprintf(path, sizeof(path), "%s/u%llu.service/%llu", parents[c % 3], c % 2, c);
 		err = cgroup_names__tell(&cgroups, 1000 - 7 * c, path) ?: err;
@@ -46,7 +46,7 @@ static u32 cgroup_of(const struct task_key *key)
 	return (1000 - key->cgroup) / 7;
 }
 
-/* A cgroup as people know it: one of 3 containers, of 2 units, or of both. */
+/* Returns the number of a cgroup's name: one of 3 containers, of 2 units, or of both. */
 static u32 name_of(u32 cgroup, u32 by)
 {
 	if (by & BY_CGROUP_PATH)
@@ -59,7 +59,7 @@ static const u32 bys[] = {
 	BY_CGROUP | BY_CGROUP_PATH, BY_CGROUP | BY_CGROUP_PATH | BY_UNIT,
 };
 
-/* By name and pid. */
+/* The expected values, by name and pid. */
 struct model {
 	u64 n, sum, longest;
 	struct dense dense;
@@ -181,7 +181,7 @@ static void counts(void **state)
 		for (i = 0; i < set.n; i++) {
 			struct model *m = model_of(&set.count[i].key, by);
 
-			/* Rows, which are events, stay apart; each is there once. */
+			/* Rows, which are events, stay separate, and each occurs once. */
 			m->sum -= set.count[i].row ? set.count[i].value << 32 : set.count[i].value;
 			after[set.count[i].row] += set.count[i].value;
 			assert_int_equal(set.count[i].enabled_ns, 2 * set.count[i].running_ns);
@@ -197,7 +197,7 @@ static void counts(void **state)
 	}
 }
 
-/* The key of a task is behind the tool's own part, which tells rows apart, too. */
+/* The key of a task comes after the tool's own part, which distinguishes rows, too. */
 struct row {
 	struct {
 		u64 own;
@@ -241,7 +241,7 @@ static void sums(void **state)
 		}
 		cgroup_names__begin(&cgroups);
 		key_view__sum_set(&view, &set);
-		/* All three may be there; what is not merged are elements that were never of one key. */
+		/* All three values of own may occur; only elements whose keys always differed are not merged. */
 		assert_true(set.n <= (by & BY_CGROUP_PATH ? 100 : 3 * in_model()));
 		for (i = 0; i < set.n; i++) {
 			struct model *m;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Names of exits of virtual CPUs, against the numbers of the kernel's own headers. */
+/* Compares the names of exits of virtual CPUs with the numbers in the kernel's own headers. */
 #include "unit.h"
 
 #include <ctype.h>
@@ -20,13 +20,13 @@ enum {
 
 struct named {
 	u32 number;
-	const char *name;       /* as trace-cmd and perf kvm have it */
+	const char *name;       /* as in trace-cmd and perf kvm */
 };
 
 static const struct named intel[] = { VMX_EXIT_REASONS };
 static const struct named amd[] = { SVM_EXIT_REASONS };
 
-/* Where ours is another word. */
+/* Names for which tally has another word. */
 static const struct {
 	const char *theirs, *ours;
 } others[] = {

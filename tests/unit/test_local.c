@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Which devices are disks that the kernel reads by itself; statfs(2) says what file system a directory is on. */
+/* Finds out which devices are disks that the kernel reads by itself. statfs(2) tells the file system of a directory. */
 #include "unit.h"
 
 #include <linux/magic.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Counters of what was filtered and lost: read from a real map, subtracted, added up. */
+/* Counters of filtered and lost events: read from a real map, subtracted, added up. */
 #include "unit.h"
 
 #include <bpf/bpf.h>

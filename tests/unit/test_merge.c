@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reports of several intervals as one. */
+/* Merges the reports of several intervals into one. */
 #include "unit.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ static void add_cell(struct report_row *row, const struct field *f)
 	assert_int_equal(report_row__add_field(row, f), 0);
 }
 
-/* As the table of a histogram has it, of one task. */
+/* Adds the row of one task, as in the table of a histogram. */
 static void add_waits(struct report *r, u64 tid, const char *comm, u64 count, u64 total, u64 p99, u64 max)
 {
 	const struct field cells[] = {
@@ -81,7 +81,7 @@ static void test_rows(void **state)
 	first.events = 11;
 	first.counters.lost[LOSS_MAP_FULL] = 2;
 	add(m, &first);
-	add_waits(&second, 7, "ls", 30, 5000, 200, 900);        /* it has become another program */
+	add_waits(&second, 7, "ls", 30, 5000, 200, 900);        /* the task has become another program */
 	second.events = 30;
 	second.counters.lost[LOSS_MAP_FULL] = 3;
 	add(m, &second);
@@ -100,7 +100,7 @@ static void test_rows(void **state)
 	assert_int_equal(cell(&all->row[0], "max")->number, 900);
 	assert_int_equal(cell(&all->row[0], "p99")->kind, FIELD_NONE);
 	assert_float_equal(cell(&all->row[0], "of_cpu_percent")->real, 100.0 * 6000 / (2 * NSEC_PER_SEC), 1e-9);
-	/* The share of a task that was there once is of all the time. */
+	/* The share of a task that occurs in only one interval refers to the whole time. */
 	assert_float_equal(cell(&all->row[1], "of_cpu_percent")->real, 100.0 * 50 / (2 * NSEC_PER_SEC), 1e-9);
 	assert_int_equal(cell(&all->row[1], "p99")->number, 50);
 	merge__free(m);
@@ -140,7 +140,7 @@ static void test_sums_with_a_sign(void **state)
 	f = sum_of(INT64_MIN + 1, -1, FIELD_SIGNED);
 	assert_int_equal(f.kind, FIELD_SIGNED);
 	assert_int_equal((s64)f.number, INT64_MIN);
-	/* Sums that 64 bits do not hold are real and keep their sign. */
+	/* Sums that do not fit into 64 bits are real and keep their sign. */
 	f = sum_of(INT64_MIN, INT64_MIN, FIELD_SIGNED);
 	assert_int_equal(f.kind, FIELD_REAL);
 	assert_true(f.real == -0x1p64 && f.role == ROLE_COUNTER);
@@ -217,7 +217,7 @@ static void test_stacks_that_stand(void **state)
 	merge__free(m);
 }
 
-/* An interval that is no estimate was looked at all the time. */
+/* An interval that is not an estimate was measured all the time. */
 static void test_estimates(void **state)
 {
 	struct merge *m = merge__new();
@@ -277,7 +277,7 @@ static void test_histograms(void **state)
 	merge__free(m);
 }
 
-/* n values of one bucket. Its last value is both percentiles. */
+/* Adds n equal values of one bucket. The value is also p99 and the maximum. */
 static void add_waits_of(struct report *r, u64 tid, u32 bucket, u64 n)
 {
 	u64 value = histogram_bucket_first(bucket), counts[HIST_BUCKETS] = {};
@@ -291,7 +291,7 @@ static void add_waits_of(struct report *r, u64 tid, u32 bucket, u64 n)
 	r->row[r->nrows - 1].hist = h;
 }
 
-/* In a table of histograms, percentiles are those of all values, and the share is that of all the time. */
+/* In a table of histograms, percentiles cover all values, and the share refers to the whole time. */
 static void test_tables_of_histograms(void **state)
 {
 	struct merge *m = merge__new();
@@ -314,7 +314,7 @@ static void test_tables_of_histograms(void **state)
 			   1e-9);
 	assert_int_equal(cell(&all->row[1], "p99")->number, 20);
 	assert_float_equal(cell(&all->row[1], "of_cpu_percent")->real, 100.0 * 20 / (2 * NSEC_PER_SEC), 1e-9);
-	/* An interval that has no histogram (of an older recording): nothing is made up. */
+	/* If an interval has no histogram (as in older recordings), no percentile is made up. */
 	add_waits(&third, 7, "sh", 1, 5, 5, 5);
 	add(m, &third);
 	all = merge__report(m);
@@ -324,7 +324,7 @@ static void test_tables_of_histograms(void **state)
 	merge__free(m);
 }
 
-/* More than there is room for at first. */
+/* More keys than there is room for at first. */
 static void test_many_keys(void **state)
 {
 	struct merge *m = merge__new();

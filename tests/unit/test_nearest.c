@@ -28,7 +28,7 @@ static void distances(void **state)
 		{ "flaw", "lawn", 2 },
 		{ "runqlat", "runqslower", 5 },
 		{ "runqalt", "runqlat", 1 },
-		{ "Pid", "pid", 1 },            /* case counts */
+		{ "Pid", "pid", 1 },            /* case-sensitive */
 		{ "aaaa", "aaa", 1 },
 		{ "\xc3\xa9", "e", 2 },         /* bytes, not letters */
 	};
@@ -56,7 +56,7 @@ static void letters_beyond_the_63rd_do_not_count(void **state)
 	assert_int_equal(edit_distance(a, ""), 63);
 }
 
-/* Optimal string alignment by its definition: slow, but plainly right. */
+/* Optimal string alignment by its definition: slow, but obviously right. */
 static u32 model_distance(const char *a, size_t n, const char *b, size_t m)
 {
 	u32 best, d;
@@ -156,7 +156,7 @@ static void the_nearest_of_several(void **state)
 	assert_string_equal(nearest("state", names, 4), "state");
 	assert_string_equal(nearest("sta", names, 4), "stat");
 	assert_string_equal(nearest("stati", names, 4), "stats");
-	assert_string_equal(nearest("statis", names, 4), "stats");      /* before a longer rest */
+	assert_string_equal(nearest("statis", names, 4), "stats");      /* preferred to a longer rest */
 	assert_string_equal(nearest("statist", names, 4), "statistics");
 	assert_string_equal(nearest("sat", equal, 3), "cat");   /* the first of equals */
 }
@@ -169,7 +169,7 @@ static void a_beginning_is_always_near(void **state)
 	assert_string_equal(nearest("o", names, 2), "offcputime");
 	assert_string_equal(nearest("off", names, 2), "offcputime");
 	assert_string_equal(nearest("r", names, 2), "runqlat");
-	assert_null(nearest("", names, 2));     /* the beginning of everything means nothing */
+	assert_null(nearest("", names, 2));     /* the empty text begins every name, so it suggests none */
 }
 
 int main(void)

@@ -57,7 +57,7 @@ static void reasons(void **state)
 	assert_string_equal(drop_reason_name(&r, 2 << 16 | 5, text), "reason-131077");
 }
 
-/* How often all of the kernel's BTF was copied and indexed. */
+/* How often the whole BTF of the kernel was copied and indexed. */
 static unsigned int made;
 
 struct btf *btf__new(const void *data, u32 size)
@@ -68,7 +68,7 @@ struct btf *btf__new(const void *data, u32 size)
 	return real(data, size);
 }
 
-/* On this kernel each number has a name, and no name is there twice. A part of its BTF has them. */
+/* On this kernel each number has a name, and no name occurs twice. A part of its BTF contains them. */
 static void reasons_of_this_kernel(void **state)
 {
 	struct drop_reasons r = {};

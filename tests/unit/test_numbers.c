@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* cli/numbers.h: what is a number, what is none, what is too large. */
+/* cli/numbers.h: which texts are numbers, which are not, and which are too large. */
 #include "unit.h"
 
 #include "base/numbers.h"
@@ -22,7 +22,7 @@ static void check(const char *function, const struct text_case *c, int err, u64 
 			 c->err, want);
 }
 
-/* Of the form of no number at all, whoever reads it. */
+/* Texts that no parser takes for a number. */
 static const char *const never[] = {
 	"", " ", "-", "+", "-1", "+1", "--1", " 1", "1 ", "\t1", "1\n", "1 2", "a", "abc", "x1",
 	",", ".", "1x", "1-", "1_000", "1'000", "1e3", "1E3", "nan", "inf", "NULL",
@@ -107,7 +107,7 @@ static void whole_numbers(void **state)
 		{ "K", -EINVAL, 0 },
 		{ "1.5K", -EINVAL, 0 },
 		{ "1,2", -EINVAL, 0 },
-		{ "18446744073709551616T", -EINVAL, 0 },        /* no number, however large */
+		{ "18446744073709551616T", -EINVAL, 0 },        /* not a number, however large */
 		{ "18446744073709551616KK", -EINVAL, 0 },
 	};
 	size_t i;
@@ -236,7 +236,7 @@ static void id_lists(void **state)
 	} cases[] = {
 		{ "1", 0, 1, 100, 1, { 1 } },
 		{ "1,22,100", 0, 1, 100, 3, { 1, 22, 100 } },
-		{ "5,5,4,05", 0, 1, 100, 4, { 5, 5, 4, 5 } },   /* as given */
+		{ "5,5,4,05", 0, 1, 100, 4, { 5, 5, 4, 5 } },   /* in the order given */
 		{ "0", 0, 0, UINT32_MAX, 1, { 0 } },
 		{ "4294967295", 0, 0, UINT32_MAX, 1, { UINT32_MAX } },
 		{ "4294967296", -ERANGE, 0, UINT32_MAX, 0, {} },
@@ -353,7 +353,7 @@ static void cpu_lists(void **state)
 	}
 }
 
-/* Every number printed is read back as itself. */
+/* Every printed number is read back unchanged. */
 static void numbers_come_back(void **state)
 {
 	struct random r = { 13 };

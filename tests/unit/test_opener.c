@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Files of others: opened, looked at and read by a child that can be abandoned. Here it hangs because it is stopped. */
+/* Files of others are opened, examined and read by a child that can be abandoned. The tests stop it to make it hang. */
 #include "unit.h"
 
 #include <fcntl.h>
@@ -54,7 +54,7 @@ static void copy(struct answer *to, void *arg)
 		answer__put(to, part, n);
 }
 
-/* The descriptor cannot be read here; a confined process opens it, and the child reads for us. */
+/* The descriptor cannot be read here. A confined process can open it, and the child can read for us. */
 static void opened(void **state)
 {
 	int fd = opener__open_path(file, NULL);
@@ -117,14 +117,14 @@ static void looked_at(void **state)
 	real = opener__real_path(path);
 	assert_string_equal(real, dir);
 	free(real);
-	/* More than one piece: the memory of this process. */
+	/* The memory of this process takes more than one piece. */
 	snprintf(path, sizeof(path), "/proc/%d/mem", getpid());
 	assert_int_equal(opener__read_path(path, (u64)large, got, sizeof(large)), sizeof(large));
 	assert_memory_equal(got, large, sizeof(large));
 	free(got);
 }
 
-/* No answer: the child is given up, its place is left alone, and another child answers about other places. */
+/* If a child does not answer, it and its place are given up, and another child answers about other places. */
 static void silent(void **state)
 {
 	pid_t first = opener__pid(), second;
@@ -145,7 +145,7 @@ static void silent(void **state)
 	close(fd);
 }
 
-/* A place is a directory; but mappings of a process are of different file systems. */
+/* A place is a directory, except that each mapping of a process is a place, since their file systems differ. */
 static void places(void **state)
 {
 	(void)state;
@@ -189,11 +189,11 @@ static void interrupted(void **state)
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	opener__end();
 	while (waitpid(-1, NULL, WNOHANG) >= 0)
-		;               /* one that took long to die */
+		;               /* a child that took long to die */
 	assert_int_equal(errno, ECHILD);
 }
 
-/* The child goes away: the next request starts another. */
+/* If the child dies, the next request starts another. */
 static void gone(void **state)
 {
 	pid_t pid = opener__pid();
@@ -204,7 +204,7 @@ static void gone(void **state)
 	assert_int_equal(opener__stat(other, &st), -EBADMSG);
 	assert_int_equal(opener__stat(other, &st), 0);
 	assert_int_not_equal(opener__pid(), pid);
-	/* Programs leave out its number, so it must be nobody else's. */
+	/* Tools leave out its pid, so no other process may get it. */
 	assert_int_equal(kill(pid, 0), 0);
 }
 

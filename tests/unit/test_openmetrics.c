@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reports as OpenMetrics: totals over reports, which keys are shown, bounds, what is escaped. */
+/* Reports as OpenMetrics: totals over reports, the keys that are shown, bounds, escapes. */
 #include "unit.h"
 
 #include "report/exposition.h"
@@ -40,7 +40,7 @@ static void add_call(struct report *r, const char *name, u64 calls, u64 ns, u64 
 	add_row(r, cell, ARRAY_SIZE(cell));
 }
 
-/* A measurement, and what is told to it. */
+/* A measurement, and how its reports become metrics. */
 struct told {
 	struct openmetrics *metrics;
 	const char *measurement;        /* its label, or NULL */
@@ -111,7 +111,7 @@ static void totals_of_all_reports(void **state)
 	r.counters.lost[LOSS_TRUNCATED] = 5;
 	text = write_one(&w, &r);
 
-	/* Its name has changed; it is the same task. */
+	/* The name has changed, but the task is the same. */
 	assert_null(strstr(text, "first"));
 	assert_line(text, NAME "_bucket{tid=\"7\",comm=\"now\",le=\"0.000001023\"} 2");
 	assert_line(text, NAME "_bucket{tid=\"7\",comm=\"now\",le=\"0.000002047\"} 3");
@@ -140,7 +140,7 @@ static void tables(void **state)
 	add_call(&r, "\"a\\b\"\n", 10, 100, 60);
 	add_call(&r, "c", 9, 90, 50);
 	text = write_one(&w, &r);
-	/* A backslash of the text itself is \x5c (report/escape.h), and that one doubled. */
+	/* A backslash in the text becomes \x5c (report/escape.h), whose own backslash is doubled. */
 	assert_line(text, "tally_a_tool_calls_total{call=\"\\\"a\\\\x5cb\\\"\\\\x0a\"} 10");
 	assert_null(strstr(text, "call=\"c\""));
 	assert_line(text, "tally_hidden_groups{tool=\"a-tool\"} 1");
@@ -148,7 +148,7 @@ static void tables(void **state)
 	r = new_report(true);
 	add_call(&r, "c", 2, 1, 20);
 	text = write_one(&w, &r);
-	/* Now it has more; what was not shown of it is in. The maximum is that of the interval. */
+	/* The call now has more, including the counts that were hidden. The maximum is that of the interval. */
 	assert_line(text, "tally_a_tool_calls_total{call=\"c\"} 11");
 	assert_line(text, "tally_a_tool_time_seconds_total{call=\"c\"} 0.000000091");
 	assert_line(text, "tally_a_tool_max_seconds{call=\"c\"} 2e-08");
@@ -217,7 +217,7 @@ static bool has_call(const char *text, const char *name)
 	return has;
 }
 
-/* New keys are shown however many old ones there were, and old ones leave at last. */
+/* New keys are shown however many old ones there are, and old ones are eventually dropped. */
 static void new_keys_find_room(void **state)
 {
 	struct told w = { .top = 2 };
@@ -239,7 +239,7 @@ static void new_keys_find_room(void **state)
 			assert_line(text, "tally_hidden_groups{tool=\"a-tool\"} 18");
 		free(text);
 	}
-	/* Known from before, or forgotten and begun anew. */
+	/* One call is known from before; the other was forgotten and starts anew. */
 	r = new_report(true);
 	add_call(&r, "of 99", 1, 1, 1);
 	add_call(&r, "of 0", 1, 1, 1);
@@ -250,7 +250,7 @@ static void new_keys_find_room(void **state)
 	openmetrics__free(w.metrics);
 }
 
-/* A measurement that has a name for metrics: no word of its sentence is in theirs, and some cells are no metrics. */
+/* If a measurement has a name for metrics, its sentence is in no metric's name. Some cells are no metrics. */
 static void names_are_no_sentences(void **state)
 {
 	struct told w = {};
@@ -300,7 +300,7 @@ static size_t times(const char *text, const char *what)
 	return n;
 }
 
-/* Two of one tool: a family is there once, its samples are together, and say whose they are. */
+/* Two measurements of one tool: a family occurs once, and its samples are together and name their measurement. */
 static void several_in_one_text(void **state)
 {
 	struct told w[] = { { .measurement = "a-tool --by \"x\"" }, { .measurement = "a-tool" } };
@@ -329,7 +329,7 @@ static void several_in_one_text(void **state)
 	free(text);
 }
 
-/* A counter in one report that is a gauge in the other has two names. */
+/* A metric that is a counter in one report and a gauge in another gets two names. */
 static void types_do_not_clash(void **state)
 {
 	char first[METRIC_NAME_SPACE] = "tally_x", second[METRIC_NAME_SPACE] = "tally_x",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Options as rows: each kind, its limits and units, values given twice, and what is said of wrong ones. */
+/* Options as rows: each kind, its limits and units, values given twice, and messages about wrong ones. */
 #include "unit.h"
 
 #include <unistd.h>
@@ -73,7 +73,7 @@ static const struct option_row some_rows[] = {
 
 static char said[4096];
 
-/* Parses the words of a line. Returns 0 or an error; said is what it said. */
+/* Parses the words of a line. Returns 0 or an error, and stores the messages in said. */
 static int parse(struct options *o, const char *line)
 {
 	char *argv[16] = { "test" }, *text = strdup(line), *rest = text;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The critical path of records that are made up: whom it leads to, and that no time is lost or told twice. */
+/* The critical path of made-up records: which threads it leads to, and that no time is lost or counted twice. */
 #include "unit.h"
 
 #include "calls/why/path.h"
 
 #include "bpf/calls/why.h"
 
-/* Takes a record of a thread; the names of other members than these are in more. */
+/* Takes a record of a thread. Further arguments initialize other members by name. */
 #define TAKE(p, its_kind, its_tid, its_number, from, wakeup, to, ...)                                                  \
 	assert_int_equal(0, path__take(p, &(struct whypath_record){ .kind = its_kind,                                  \
 								    .tid = its_tid,                                    \
@@ -44,7 +44,7 @@ static void assert_links(const struct path *p, const struct expected *e, size_t 
 	}
 }
 
-/* 1 makes 2 and waits for it. 2 gets a name, sleeps, is preempted and ends. */
+/* Thread 1 creates thread 2 and waits for it. Thread 2 gets a name, sleeps, is preempted and ends. */
 static void take_family(struct path *p)
 {
 	TAKE(p, WHYPATH_NAME, 1, 0, 1, 1, 1, .comm = "sh");
@@ -119,7 +119,7 @@ static void unknown_waker(void **state)
 	path__free(&p);
 }
 
-/* A wait that goes on, and a number that has belonged to another thread before. */
+/* A wait that has not ended, and a thread id that belonged to another thread before. */
 static void used_again(void **state)
 {
 	static const struct expected links[] = {
@@ -142,7 +142,7 @@ static void used_again(void **state)
 	path__free(&p);
 }
 
-/* A process ends with its last thread, but not while the first one goes on. */
+/* A process ends with its last thread, but not while its first one still exists. */
 static void ends(void **state)
 {
 	struct path p = { .end_pid = 1 }, of_thread = { .end_tid = 4 };
@@ -164,7 +164,7 @@ static void ends(void **state)
 	path__free(&of_thread);
 }
 
-/* Beyond the most, the oldest records go, and the path begins with a hole. */
+/* Beyond the limit, the oldest records are dropped, and the path begins with a hole. */
 static void no_room(void **state)
 {
 	struct path p = { .most = 4 };
@@ -197,7 +197,7 @@ static void take_any(struct path *p, struct random *random)
 	assert_int_equal(path__take(p, &r), 0);
 }
 
-/* Whatever the records say, links follow each other from the begin to the end. */
+/* For any records, links follow each other without gaps from begin to end. */
 static void any_records(void **state)
 {
 	struct random random = { 1 };

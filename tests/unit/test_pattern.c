@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Patterns that the C library's compiler would not survive are refused; all others are as they were. */
+/* Patterns that the C library's regcomp(3) would not survive are refused; all others work as usual. */
 #include "unit.h"
 
 #include "base/pattern.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* histogram__percentile() against sorted lists. */
+/* Compares histogram__percentile() with sorted lists. */
 #include "unit.h"
 
 #define MOST 1000
@@ -60,7 +60,7 @@ static int rising(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* The value of rank ceil(n * per_10k / 10000), the first if that is 0. */
+/* Returns the value of rank ceil(n * per_10k / 10000), or the first one if that is 0. */
 static u64 nearest_rank(const u64 *sorted, u32 n, u32 per_10k)
 {
 	u32 rank = (n * per_10k + 9999) / 10000;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What can be named at a site: operands of USDT notes, parameters of functions. */
+/* Variables that can be named at a site: operands of USDT notes, parameters of functions. */
 #include "unit.h"
 
 #include <bpf/btf.h>
 
 #include "jit/place.h"
 
-/* DWARF's numbers of registers. */
+/* Register numbers of DWARF. */
 enum { AX = 0, DX = 1, BX = 3, SI = 4, DI = 5, BP = 6, SP = 7, R8 = 8, R15 = 15 };
 
 static void operands(void **state)
@@ -60,7 +60,7 @@ static void operands(void **state)
 	}
 }
 
-/* They are arguments, too: those behind them keep their numbers. */
+/* They are arguments, too, so later arguments keep their numbers. */
 static void operands_that_are_not_understood(void **state)
 {
 	static const char *const cases[] = {
@@ -109,7 +109,7 @@ static void several_operands(void **state)
 	assert_string_equal(names, "");
 }
 
-/* Notes are whatever a file says. */
+/* Notes may contain anything, since they come from a file. */
 static void any_operands(void **state)
 {
 	static const char letters[] = "0123456789-@$%(),xraesidpb ";
@@ -172,7 +172,7 @@ static void parameters(void **state)
 
 	(void)state;
 	make_types(&t);
-	/* What is larger than two registers is on the stack, and takes none. */
+	/* A structure larger than two registers is on the stack, and takes no register. */
 	assert_int_equal(place__add_prototype(&p, t.btf, t.function), 0);
 	assert_int_equal(place__find(&p, "l")->where, AT_NOWHERE);
 	assert_int_equal(place__find(&p, "last")->number, 2);
