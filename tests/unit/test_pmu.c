@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* PMUs of a recorded sysfs: which are meant, what their fields hold, what a site comes to. */
+/* PMUs of a recorded sysfs: the PMUs that a text selects, the bits of their fields, and the resulting sites. */
 #include "unit.h"
 
 #include <dirent.h>
@@ -61,7 +61,7 @@ static void fields(void **state)
 	}
 }
 
-/* Bit by bit, lowest first, as the ABI document says. */
+/* Packs bit by bit, lowest first, as the ABI document says. */
 static u64 model_pack(u64 bits, u64 word, u64 value)
 {
 	u32 from = 0, to;
@@ -149,7 +149,7 @@ static void names(void **state)
 	}
 }
 
-/* No descriptor stays open. */
+/* The search leaves no descriptor open. */
 static void nothing_stays_open(void **state)
 {
 	struct event_context ctx = { .pmus = PMUS };
@@ -169,7 +169,7 @@ static void nothing_stays_open(void **state)
 	assert_int_equal(before, after);
 }
 
-/* "NAME TYPE/CONFIG*SCALE UNIT @CPUS", the sites of an event. */
+/* The sites of an event, as "NAME TYPE/CONFIG*SCALE UNIT @CPUS". */
 static void sites(void **state)
 {
 	static const struct {
@@ -276,7 +276,7 @@ static int accept(void *arg, const char *name, const char *description)
 	return name[0] && description[0] ? 0 : -EINVAL;
 }
 
-/* Whatever the files of a PMU hold, there is an answer. */
+/* Parsing ends with sites or a complaint, whatever the files of a PMU contain. */
 static void damaged_files(void **state)
 {
 	static const char *const files[] = { "type", "cpumask", "format/f", "events/e",

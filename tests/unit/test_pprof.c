@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Stacks in the files of pprof, byte by byte, and of speedscope. */
+/* Stacks in pprof files, byte by byte, and in speedscope files. */
 #include <jansson.h>
 #include <zlib.h>
 
@@ -9,7 +9,7 @@
 
 #define HOSTILE "a;\x1b[2J\n\xff\\\xe2\x80\xae"
 
-/* Without what becomes comments. */
+/* Clears the members that become comments. */
 static void make_bare(struct stacks_fixture *f, size_t most)
 {
 	fixture__make(f, most);
@@ -74,7 +74,7 @@ static void bytes_of_a_small_profile(void **state)
 	fixture__free(&f);
 }
 
-/* A value in two units, with a period; a place that is not one; no key; no module. */
+/* The profile has a value in two units, a period, an address that is no place, and neither a key nor a module. */
 static void samples_by_the_clock_are_time(void **state)
 {
 	static const char wanted[] =
@@ -110,7 +110,7 @@ static void values_have_types(void **state)
 	static const struct {
 		struct report_stacks stacks;
 		size_t n;
-		const char *type, *unit;        /* of the last one */
+		const char *type, *unit;        /* of the last value */
 		u64 of_three;
 	} cases[] = {
 		{ { .unit = "samples" }, 1, "samples", "count", 3 },
@@ -147,7 +147,7 @@ static u64 take_varint(const unsigned char **at, const unsigned char *end)
 	return value;
 }
 
-/* The first text is the empty one, and all are such that a terminal can show them. */
+/* The first string is empty, and a terminal can show all of them. */
 static size_t check_texts(const struct protobuf *p)
 {
 	const unsigned char *at = p->data, *end = at + p->n, *text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The first look at the command line, against a table and against getopt_long(3). */
+/* The first scan of the command line, compared with a table and with getopt_long(3). */
 #include "unit.h"
 
 #include <getopt.h>
@@ -43,7 +43,7 @@ static const struct argp_option own_options[] = {
 
 static const struct argp root = { .options = own_options, .children = children };
 
-/* What the last prescan() said. */
+/* The message of the last prescan(). */
 static char said[4096];
 
 static int prescan(int argc, char **argv, int *end)
@@ -70,8 +70,8 @@ static int prescan(int argc, char **argv, int *end)
 
 struct line {
 	char *argv[MOST];
-	int end;                /* of the options; -EINVAL: refused */
-	const char *says;       /* some of the message */
+	int end;                /* end of the options; -EINVAL: refused */
+	const char *says;       /* a part of the message */
 };
 
 static void known_lines(void **state)
@@ -86,7 +86,7 @@ static void known_lines(void **state)
 		{ { "--", "ls", "-l" }, 1, NULL },
 		{ { "-a", "--", "ls", "--nonsense" }, 2, NULL },
 		{ { "1", "--", "--" }, 2, NULL },
-		/* letters */
+		/* short options */
 		{ { "-a" }, 2, NULL },
 		{ { "-p", "1" }, 3, NULL },
 		{ { "-p1" }, 2, NULL },
@@ -119,11 +119,11 @@ static void known_lines(void **state)
 		{ { "--pid", "--", "-a", "--", "-z" }, 4, NULL },
 		{ { "--pid", "--nonsense" }, 3, NULL },
 		{ { "-aTp", "--", "-z" }, -EINVAL, "unknown option '-z'" },
-		{ { "-c", "--", "-z" }, 2, NULL },              /* takes none, so it is the end */
+		{ { "-c", "--", "-z" }, 2, NULL },              /* -c has no value here, so "--" is the end */
 		{ { "--csv", "--", "-z" }, 2, NULL },
 		{ { "--comm", "-" }, 3, NULL },
 		{ { "--comm", "" }, 3, NULL },
-		/* words */
+		/* long options */
 		{ { "--pid", "1" }, 3, NULL },
 		{ { "--pid=1" }, 2, NULL },
 		{ { "--pid=" }, 2, NULL },
@@ -141,7 +141,7 @@ static void known_lines(void **state)
 		{ { "--all=1" }, -EINVAL, "'--all' takes no value" },
 		{ { "--all=" }, -EINVAL, "'--all' takes no value" },
 		{ { "--help=me" }, -EINVAL, "'--help' takes no value" },
-		/* cut short */
+		/* abbreviations */
 		{ { "--d", "5" }, 3, NULL },
 		{ { "--du=5" }, 2, NULL },
 		{ { "--pidn" }, 2, NULL },
@@ -154,7 +154,7 @@ static void known_lines(void **state)
 		{ { "--pi", "1" }, -EINVAL, "'--pi' could be --pid or --pidns" },
 		{ { "--pi=1" }, -EINVAL, "'--pi' could be" },
 		{ { "--c" }, -EINVAL, "could be" },
-		{ { "--comm", "x" }, 3, NULL },                 /* whole, though others begin so */
+		{ { "--comm", "x" }, 3, NULL },                 /* an exact name, although others begin with it */
 		{ { "--comma" }, 2, NULL },
 		{ { "--=" }, -EINVAL, "could be" },
 		{ { "--al=1" }, -EINVAL, "'--all' takes no value" },
@@ -197,7 +197,7 @@ static void known_lines(void **state)
 	}
 }
 
-/* getopt's own answer, read in order: the index of "--" or argc, or -EINVAL. */
+/* Returns the answer of getopt_long(3) for arguments in order: the index of "--" or argc, or -EINVAL. */
 static int by_getopt(int argc, char **argv)
 {
 	static const struct option words[] = {
@@ -226,7 +226,7 @@ static int by_getopt(int argc, char **argv)
 		before = optind;
 		c = getopt_long(argc, argv, "-p:i:lad:PTc::vV", words, NULL);
 		if (c == -1)
-			/* "--" was read if something was read that is no option. */
+			/* getopt_long() has read "--" if it went past anything that is not an option. */
 			return optind > (before ?: 1) ? optind - 1 : argc;
 		if (c == '?')
 			return -EINVAL;
@@ -268,7 +268,7 @@ static void random_lines_agree_with_getopt(void **state)
 		refused += err != 0;
 		commands += !err && end < argc;
 	}
-	assert_in_range(refused, 5000, 15000);  /* the test means something */
+	assert_in_range(refused, 5000, 15000);  /* both refused and accepted lines are common */
 	assert_true(commands > 1000);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Bounds of buckets as they are typed. */
+/* Bounds of buckets, as the user types them. */
 #include "unit.h"
 
 #include "events/probe/bounds.h"
@@ -14,7 +14,7 @@ static void good(void **state)
 		parser parse;
 		const char *text;
 		size_t n;
-		s64 bound[MOST];        /* the first of them */
+		s64 bound[MOST];        /* the first of the n bounds */
 	} cases[] = {
 		{ bounds__linear, "0:10:5", 3, { 0, 5, 10 } },
 		{ bounds__linear, "0:11:5", 4, { 0, 5, 10, 11 } },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Probes as people type them: where the event ends, what arguments are called, where errors are. */
+/* Probe definitions as users type them: the end of the event, names of arguments, positions of errors. */
 #include "unit.h"
 
 #include "probe/definition.h"
@@ -165,7 +165,7 @@ static void wrong_lists(void **state)
 	}
 }
 
-/* Whatever is typed is parsed or refused. */
+/* The parser accepts or refuses any text. */
 static void anything(void **state)
 {
 	static const char letters[] = "ab1=,() \t[]{}\"\\+-$%@:.>";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What probe's programs keep of each kind of event, and that all templates pass the verifier with
- * bodies that use all of the stack and of the frame that is theirs.
+ * The values that probe's programs keep for each kind of event. All templates must pass the verifier
+ * with bodies that use all of the stack and all of their part of the frame.
  */
 #include "probe_rig.h"
 
@@ -87,7 +87,7 @@ static void a_full_map_is_a_loss(void **state)
 	start(&r, &s);
 	for (i = 0; i < 100; i++)
 		event(1, i);
-	assert_true(losses(&r).lost[LOSS_MAP_FULL] >= 98);      /* on each CPU, one has some more */
+	assert_true(losses(&r).lost[LOSS_MAP_FULL] >= 98);      /* room for 1, and for some more on each CPU */
 	stop(&r);
 }
 
@@ -117,7 +117,7 @@ static void histograms(void **state)
 	free(each);
 }
 
-/* Buckets 0 and 1, by the value's lowest bit; extremes and sum are those of the value. */
+/* The value's lowest bit selects bucket 0 or 1; the sum and the extremes are those of the whole value. */
 static void histograms_with_bounds_by_key(void **state)
 {
 	const struct setting s = {
@@ -215,7 +215,7 @@ static void spans_carry_value_and_key(void **state)
 		for (i = 0; i < 100; i++) {
 			event(i + 20, 1 + i % 4);
 			end_event(1 + i % 4);
-			end_event(1 + i % 4);           /* it has ended */
+			end_event(1 + i % 4);           /* the span has ended already */
 		}
 		for (i = 1; i <= 4; i++) {
 			sum = sum_of(&r, i);
@@ -253,7 +253,7 @@ static void begins_before_the_gate_and_those_without_an_end(void **state)
 	assert_int_equal(losses(&r).lost[LOSS_UNMATCHED], 1);
 	end_event(7);
 	assert_int_equal(plain_sum(&r, 0).count, 2);
-	event(13, 8);                   /* does not begin, by the filter */
+	event(13, 8);                   /* the filter drops this begin */
 	end_event(8);
 	assert_int_equal(losses(&r).lost[LOSS_UNMATCHED], 2);
 	assert_int_equal(losses(&r).lost[LOSS_NO_END], 1);
@@ -285,7 +285,7 @@ static void ends_that_count_are_single_events(void **state)
 	stop(&r);
 }
 
-/* A task has entered the scope between the two, or left it: what it is at the end decides. */
+/* A task may enter or leave the scope between begin and end: its state at the end decides. */
 static void scope_of_ends_that_count(void **state)
 {
 	struct setting s = { .what = PROBE_COUNT, .span = true, .count_unmatched = true, .counts_ends = true };
@@ -313,7 +313,7 @@ static void scope_of_ends_that_count(void **state)
 	stop(&r);
 }
 
-/* A buffer that is not given back would be missing after four. */
+/* If programs did not give their buffers back, none would be left after four events. */
 static void buffers_are_given_back(void **state)
 {
 	struct setting s = { .what = PROBE_COUNT, .keyed = true, .key_size = 200 };
@@ -334,7 +334,7 @@ static void buffers_are_given_back(void **state)
 #define TASKS 4
 #define EACH 5000
 
-/* Whatever has to happen, EACH times in each of TASKS processes, more than there are CPUs. */
+/* Calls happen() EACH times in each of TASKS processes, which are more than there are CPUs. */
 static void in_many_tasks(void (*happen)(u32 task, u32 i))
 {
 	pid_t child[TASKS];
@@ -413,7 +413,7 @@ static int uprobe_type(void)
 	return type;
 }
 
-/* Programs on uprobes can be preempted; what is made is nobody else's all the same. */
+/* Programs on uprobes can be preempted, but no other program may use the buffer meanwhile. */
 static void uprobes_are_exact_on_all_cpus(void **state)
 {
 	static const char *const template = "on_probe";

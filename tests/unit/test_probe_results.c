@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reports of what probe's programs counted in the running kernel, interval after interval. */
+/* Reports of the values that probe's programs count in the running kernel, interval by interval. */
 #include "probe_rig.h"
 
 #include <sys/prctl.h>
@@ -57,14 +57,14 @@ static void assert_signed(const struct report_row *row, const char *name, s64 wa
 	assert_int_equal((s64)cell(row, name)->number, want);
 }
 
-/* The last byte of a key is left out. */
+/* Clears the last byte of a key. */
 static void drop_last(void *context, void *key)
 {
 	(void)context;
 	((u8 *)key)[7] = 0;
 }
 
-/* Entries with keys that have become equal: sums and counts add up, extremes are those of all, with their sign. */
+/* When keys become equal, sums and counts of their entries add up; the extremes are over all of them, and signed. */
 static void entries_of_one_name_are_added_up(void **state)
 {
 	static const struct {
@@ -136,7 +136,7 @@ static void counts_by_event(void **state)
 	stop(&r);
 }
 
-/* Minimum and maximum are those of the interval, whatever was before. */
+/* Minimum and maximum are those of the interval, whatever came before. */
 static void sums_by_key_in_intervals(void **state)
 {
 	const struct setting s = {
@@ -204,7 +204,7 @@ static void assert_bounds(const struct histogram *h, u64 even, u64 odd, s64 sum,
 	assert_int_equal((s64)h->max, max);
 }
 
-/* The body says 0 or 1, by the value's lowest bit: of values below and above the bound as well. */
+/* The body selects bucket 0 or 1 by the value's lowest bit, for values below and above the bound alike. */
 static void histograms_with_bounds(void **state)
 {
 	static const s64 bounds[] = { 1 };
@@ -287,7 +287,7 @@ static void histograms_by_key(void **state)
 
 /* --- begins that are left behind ---------------------------------------------------------------- */
 
-/* A map of begins by call (struct call_key of starts.c): holder, position, event and process. */
+/* Creates a map of begins, keyed by call (struct call_key of starts.c): holder, position, event and process. */
 static int create_starts(void)
 {
 	int fd = bpf_map_create(BPF_MAP_TYPE_HASH, "unit", 24, sizeof(struct probe_begin), 100, NULL);
@@ -305,7 +305,7 @@ static void put_start(int fd, u64 holder, u64 position, u32 process, struct prob
 	assert_int_equal(bpf_map_update_elem(fd, key, &begin, BPF_ANY), 0);
 }
 
-/* How many the map has. */
+/* The number of begins in the map. */
 static int count_starts(int fd)
 {
 	u64 key[3];
@@ -323,7 +323,7 @@ static struct starts_plan starts_in(int fd)
 	};
 }
 
-/* Half are of a thread that is gone, or of a goroutine of a process that is: its thread is then of no account. */
+/* Half of the begins are of a gone thread, or of a goroutine of a gone process: goroutines ignore the thread. */
 static void sweep_ended(u32 process_of_living, u32 process_of_gone)
 {
 	const u32 nobody = 1 << 30;     /* above any pid_max */
@@ -363,7 +363,7 @@ static void sweeping_goroutines(void **state)
 	sweep_ended(getpid(), 1 << 30);
 }
 
-/* Calls of one holder, each later and in a higher frame than the one before: those have been left. */
+/* One holder makes calls, each later and in a higher frame than the one before: it has left the earlier calls. */
 static void sweep_left(u32 process)
 {
 	struct starts_plan plan = starts_in(create_starts());
@@ -372,7 +372,7 @@ static void sweep_left(u32 process)
 	u64 n;
 
 	for (n = 1; n <= 8; n++) {
-		if (n == 6) {           /* not more than half full: perhaps they go on */
+		if (n == 6) {           /* at most half full: the calls may go on */
 			assert_int_equal(starts__sweep(&plan, &deleted), 0);
 			assert_int_equal(deleted, 0);
 		}
@@ -380,13 +380,13 @@ static void sweep_left(u32 process)
 		begin.lost = n == 1;
 		put_start(plan.fd, 1, process ? 0x10000 - 4096 * n : 4096 * n, process, begin);
 	}
-	/* Another holder, whose frame is lower than those; and a callee of the last one's. */
+	/* A call of another holder in a lower frame, and a callee of the last call. */
 	begin.time_ns = 9;
 	put_start(plan.fd, 2, process ? 0x20000 : 8, process, begin);
 	put_start(plan.fd, 1, process ? 0x10000 : 8, process, begin);
 	assert_int_equal(starts__sweep(&plan, &deleted), 0);
 	if (deleted) {                  /* as above */
-		assert_int_equal(deleted, 6);   /* the first one was counted before */
+		assert_int_equal(deleted, 6);   /* the first one was counted earlier */
 		assert_int_equal(count_starts(plan.fd), 3);
 	}
 	close(plan.fd);
@@ -398,7 +398,7 @@ static void sweeping_what_threads_left(void **state)
 	sweep_left(0);
 }
 
-/* Positions on stacks of goroutines are distances from the upper end: a higher frame has a lower one. */
+/* Positions on goroutine stacks are distances from the upper end, so a higher frame has a lower position. */
 static void sweeping_what_goroutines_left(void **state)
 {
 	(void)state;

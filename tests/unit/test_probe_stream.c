@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Lines of single events: from the running kernel, and from values made up, in each format. */
+/* Lines of single events in each format, from the running kernel and from made-up values. */
 #include "probe_rig.h"
 
 #include <jansson.h>
@@ -9,7 +9,7 @@
 
 /* --- from the kernel --------------------------------------------------------------------------- */
 
-/* The record's layout: a number, a text that stands behind, one that is a fault, one cut short. */
+/* The record's layout: a number, a text stored behind the fields, a text that faulted, and a truncated text. */
 #define RECORD 16
 #define LONG (PROBE_TEXT_MOST - 1)
 

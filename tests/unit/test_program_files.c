@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Which files a program will map: those that the dynamic linker has mapped for this one. */
+/* The files that a program will map, compared with those that the dynamic linker has mapped for this test. */
 #include "unit.h"
 
 #include <errno.h>
@@ -49,7 +49,7 @@ static ino_t inode_of(const char *path)
 	return st.st_ino;
 }
 
-/* The program itself has no name there, and the vdso no file. */
+/* In this list, the program itself has no name, and the vdso has no file. */
 static int note_linked(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct files *f = arg;
@@ -83,7 +83,7 @@ static void write_file(const char *path, const char *text, size_t size)
 	close(fd);
 }
 
-/* Nobody answers for them: each is left out, and the search ends. */
+/* Nobody vouches for these files: the search leaves each of them out, and ends. */
 static void of_hostile_files(void **state)
 {
 	char directory[] = "/tmp/tally-unit-XXXXXX", path[64], text[80];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The search along PATH. execvp(3) is the oracle: what it executes is what is found. */
+/* The search along PATH. execvp(3) is the oracle: the search must find the file that it executes. */
 #include "unit.h"
 
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 
 static char top[] = "/tmp/tally-unit-XXXXXX";
 
-/* A script that says its own path, or a file that is none. */
+/* Makes a script that prints its own path; mode says whether it is executable. */
 static void make(const char *name, mode_t mode)
 {
 	FILE *f = fopen(name, "w");
@@ -90,7 +90,7 @@ static void without_path(void **state)
 	assert_null(program_path(""));
 }
 
-/* Directories a to c, with files of the same and of different names; some are not to be executed. */
+/* Makes directories a to c, with files of equal and different names; some are not executable. */
 static int set_up(void **state)
 {
 	static const char *const directories[] = { "a", "b", "c", "folder", "a/folder", "a/plain" };

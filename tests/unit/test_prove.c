@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Verdicts on what tools say: the truth, lies in either direction, and losses that explain something or nothing. */
+/* Verdicts on the output of tools: right, wrong in either direction, and with losses that explain the gap or do not. */
 #include "unit.h"
 
 #include "machine/prove/check.h"
@@ -52,7 +52,7 @@ static const struct prove_check *check_of(const char *tool)
 	return NULL;
 }
 
-/* The verdict on the first thing that a tool with this output says about n of something. */
+/* The verdict on the first claim in a tool's output about n operations. */
 static enum prove_verdict judge(const char *tool, const char *text, u64 n)
 {
 	struct prove_evidence e = { .n = n };
@@ -151,7 +151,7 @@ static void sleeps_are_held_up(void **state)
 	}
 }
 
-/* No report has what any check wants: none of them takes nothing for the truth. */
+/* An empty report has nothing that a check wants: no check may accept it as right. */
 static void silence_is_wrong(void **state)
 {
 	static const char text[] = "{\"lost\":{},\"rows\":[],\"groups\":[],\"stacks\":[]}\n";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Texts and tables of lines of CPython's code, and what it says of its own layout: what is known, and bytes that are
- * damaged or out to hurt. tests/live/test_python.py compares lines with those of the interpreter.
+ * Texts and line tables of CPython's code, and the layout that CPython describes itself: known cases, damaged bytes and
+ * hostile ones. tests/live/test_python.py compares lines with those of the interpreter.
  */
 #include "unit.h"
 
@@ -61,12 +61,12 @@ static void test_lines(void **state)
 	(void)state;
 	for (i = 0; i < ARRAY_SIZE(want); i++)
 		assert_int_equal(python_line(PYTHON_LOCATIONS, table, sizeof(table), 10, i), want[i]);
-	/* Before line 1 there is none. */
+	/* There is no line before line 1. */
 	assert_int_equal(python_line(PYTHON_LOCATIONS, table + 9, sizeof(table) - 9, 1, 0), 0);
 	assert_int_equal(python_line(PYTHON_LOCATIONS, NULL, 0, 10, 0), 0);
 }
 
-/* Indexes of instructions of two bytes; addresses in the tables are of bytes. */
+/* The function takes indexes of two-byte instructions; the tables have byte addresses. */
 static void test_lines_of_3_10(void **state)
 {
 	const u8 table[] = {
@@ -116,7 +116,7 @@ static void test_lines_of_3_9(void **state)
 	assert_int_equal(python_line(PYTHON_LNOTAB, (const u8 []){ 0, 0xf0 }, 2, 10, 0), 0);
 }
 
-/* A cut table has the lines of the whole, or none. */
+/* A truncated table gives the lines of the whole table, or none. */
 static void test_cut_lines(void **state)
 {
 	const u8 table[] = { ENTRY(14, 4), 0x41, 0x41, 0x41, 1, 0x41, 1, 0x41, 1, 0x41, 1, ENTRY(13, 4), 2 };
@@ -147,7 +147,7 @@ static void test_any_lines(void **state)
 
 /* --- layouts ----------------------------------------------------------------------------------- */
 
-/* Releases that tell their own layout, and where they tell that of a str and of a bytes object. */
+/* Releases that describe their own layout, and where they describe that of str and bytes objects. */
 static const struct { u32 version, bytes, text_state; } telling[] = {
 	{ 0x030d00f0, 66, 68 }, { 0x030e00f0, 76, 78 }, { 0x030f00f0, 88, 90 },
 };
@@ -175,7 +175,7 @@ static void test_layouts(void **state)
 	}
 }
 
-/* Whatever an interpreter says of itself, programs do not look beyond what they read. */
+/* Programs do not look beyond the bytes they read, whatever layout an interpreter claims. */
 static void any_layout(u32 version, u32 bytes, u32 text_state)
 {
 	u64 head[PYTHON_HEAD / 8];

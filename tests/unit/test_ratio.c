@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What stands beside a count: of which other count it is a part, or how often it came. */
+/* The figure beside a count: its ratio to another count, or its rate. */
 #include "unit.h"
 
 #include <math.h>
@@ -54,7 +54,7 @@ static void of_each_other(void **state)
 	}
 }
 
-/* Names that only begin or end alike are others, and so are those with other modifiers. */
+/* Names that share only a prefix or a suffix do not match, nor do names with different modifiers. */
 static void of_nobody_else(void **state)
 {
 	static const struct { const char *part, *whole; } pairs[] = {
@@ -97,7 +97,7 @@ static void nothing_to_compare_with(void **state)
 	struct ratio ratio = { 1, "as it was" };
 
 	(void)state;
-	/* A divisor of 0 is none: the next best is taken. */
+	/* A divisor of 0 is skipped, and the next best one is taken. */
 	assert_ratio(counts, 3, 0, SECOND, 100, "/s");
 	assert_ratio(counts, 3, 1, SECOND, 0, "/s");
 	assert_ratio(counts, 3, 2, SECOND, 0, "CPUs utilised");

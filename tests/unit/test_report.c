@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The report model: adding, sorting, --top; and what a writer says when it cannot write. */
+/* The report model: adding, sorting, --top; and the error of a writer that cannot write. */
 #include "unit.h"
 
 #include <fcntl.h>
@@ -58,7 +58,7 @@ static u64 figure(const struct histogram *h, const char *column)
 	return 0;                       /* key */
 }
 
-/* Groups that differ in every figure and share many; keys are pairs of a name and a number. */
+/* Adds groups whose figures differ or are equal, with many ties; a key is a name and a number. */
 static void fill(struct report *r, struct random *random, u32 n)
 {
 	char name[8];
@@ -104,7 +104,7 @@ static void every_column_sorts(void **state)
 				a = figure(&report.group[i - 1].hist, columns[c]);
 				b = figure(&report.group[i].hist, columns[c]);
 				assert_true(a >= b);            /* largest first */
-				if (a == b)                     /* then by key, rising */
+				if (a == b)                     /* then by key, ascending */
 					assert_true(compare_keys(&report.group[i - 1],
 								 &report.group[i]) < 0);
 			}
@@ -112,7 +112,7 @@ static void every_column_sorts(void **state)
 		}
 }
 
-/* Every group that went in is there once, whole. */
+/* Sorting keeps every group exactly once, and complete. */
 static void sorting_loses_nothing(void **state)
 {
 	struct report report = { .tool = "t" };
@@ -210,7 +210,7 @@ static struct report small_report(void)
 	return report;
 }
 
-/* A page is written when all of it is there. */
+/* Writes a page to its end, since the writer holds it back until it is complete. */
 static int write_whole(struct writer *w, const struct report *r)
 {
 	int err = writer__write(w, r);
@@ -218,7 +218,7 @@ static int write_whole(struct writer *w, const struct report *r)
 	return err ?: html__end(w);
 }
 
-/* Fully and line buffered: the error shows up in fflush() or in the printing before it. */
+/* Depending on the buffering, the error shows up in fflush() or in the printing before it. */
 static const int buffering[] = { _IOFBF, _IOLBF, _IONBF };
 
 static void a_reader_that_has_gone(void **state)

@@ -21,7 +21,7 @@ static void add(struct report *r, const char *name, u64 tid, u64 time, double ra
 	assert_int_equal(report__add_row(r, &row), 0);
 }
 
-/* The tids of the rows, as they stand. */
+/* Compares the tids of the rows, in their order. */
 static void check(struct report *r, const char *tids)
 {
 	char text[128] = "";
@@ -51,7 +51,7 @@ static void largest_first_then_by_key(void **state)
 	(void)state;
 	fill(&r);
 	report__sort_rows(&r, "time", 2, 0);
-	check(&r, "1 9 10 11 100");             /* one without a time is last */
+	check(&r, "1 9 10 11 100");             /* a row without a time is last */
 	fill(&r);
 	report__sort_rows(&r, "ratio", 2, 0);
 	check(&r, "9 11 10 100 1");

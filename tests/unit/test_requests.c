@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What requests are called, which disks there are, and sums of intervals. */
+/* Names of requests, the list of disks, and sums of intervals. */
 #include "unit.h"
 
 #include <errno.h>
@@ -42,7 +42,7 @@ static void operations(void **state)
 	}
 }
 
-/* As an errno until 5.15, as a status of the block layer since. */
+/* Results are errnos until 5.15, and statuses of the block layer since. */
 static void results(void **state)
 {
 	static const struct {

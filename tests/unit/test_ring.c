@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A drain of records that take longer to show than the kernel takes to add them ends, and so does the last one, which
+ * A drain ends even if records take longer to show than the kernel takes to add them, and so does the last drain, which
  * counts the rest. Each record adds another one while it is shown. Skipped without the right to load programs.
  */
 #include "unit.h"
@@ -21,7 +21,7 @@
 #include "opensnoop.skel.h"
 
 #define RECORDS 100
-#define SHOWN_NS (60 * NSEC_PER_MSEC)   /* more than a turn of a drain */
+#define SHOWN_NS (60 * NSEC_PER_MSEC)   /* longer than a turn of a drain */
 
 struct source {
 	struct opensnoop_bpf *bpf;
@@ -32,7 +32,7 @@ struct source {
 	bool adds;
 };
 
-/* A program that adds one record of 8 bytes. */
+/* Loads a program that adds one record of 8 bytes. */
 static int load_adding(int map)
 {
 	struct code c = {};
@@ -117,7 +117,7 @@ static int take_down(void **state)
 	return 0;
 }
 
-/* One record took the whole turn; the rest wakes the loop again, though no record comes. */
+/* One record takes the whole turn; the rest wake the loop again, although no new record comes. */
 static void shown_in_turns(void **state)
 {
 	struct source *s = *state;
@@ -131,7 +131,7 @@ static void shown_in_turns(void **state)
 	p.fd = ring__fd(s->ring);
 	assert_int_equal(poll(&p, 1, -1), 1);
 	s->adds = false;
-	/* Each of these turns ends by itself, or when all are taken. */
+	/* Each turn ends by itself, or when all records are taken. */
 	while (s->taken < s->added)
 		assert_int_equal(ring__drain(s->ring), 0);
 	assert_int_equal(ring__take_unread(s->ring), 0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * One table with a column of each role through every reader: JSON, OpenMetrics, several intervals as one, a
- * recording, a comparison. Rows that differ in a number of their key stay apart in all of them, and no such number is a
- * figure.
+ * One table with a column of each role goes through every reader: JSON, OpenMetrics, several intervals as one, a
+ * recording, a comparison. Rows that differ in a number of their key stay apart in all of them, and no reader takes
+ * such a number for a figure.
  */
 #include "unit.h"
 
@@ -18,7 +18,7 @@
 
 struct line {
 	const char *kind;
-	u64 size;               /* keys, with names of figures */
+	u64 size;               /* size and max_level are keys, although named like figures */
 	s64 max_level;
 	const char *comm;       /* belongs to the key */
 	u64 calls, wait_ns;
@@ -28,7 +28,7 @@ struct line {
 	u64 min_ns;
 };
 
-/* Two intervals. The last two lines of the first one have gone in the second. */
+/* Two intervals. The last two lines of the first are missing from the second. */
 static const struct line first[] = {
 	{ "a", 64, -3, "old", 10, 1005, -7, 900, "10:00", 5 },
 	{ "a", 128, -3, "other", 20, 4000, 9, 300, "10:01", 3 },
@@ -103,7 +103,7 @@ static char *json_of(const struct report *r)
 	return text;
 }
 
-/* JSON has everything that a report says, and is the same. */
+/* Compares the JSON, which has everything in a report. */
 static void assert_is_both(const struct report *r)
 {
 	struct report wanted = REPORT(both, 2 * INTERVAL);
@@ -282,7 +282,7 @@ static json_t *compared(const char *before, const char *after)
 	return o;
 }
 
-/* Two intervals are the same run as one that is as long; each figure of each key has a row of its own. */
+/* Two intervals equal one that is as long as both; each figure of each key has a row of its own. */
 static void a_comparison(void **state)
 {
 	static const char *const figures[] = { "calls", "wait", "balance", "share", "each", "longest", "shortest" };
@@ -315,7 +315,7 @@ static void a_comparison(void **state)
 	report__free(&whole);
 }
 
-/* Where a mean cannot be computed it is empty; where nothing says what it is made of, it stays if it is equal. */
+/* A mean that cannot be computed is empty; a mean of unknown parts stays if it is equal. */
 static void means(void **state)
 {
 	struct field cells[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* From records of switches to steps that can be done again. */
+/* Turns records of context switches into steps that can be replayed. */
 #include "unit.h"
 
 #include "sched/schedule.h"
@@ -16,7 +16,7 @@ static struct switches_task task(u32 tid)
 	return t;
 }
 
-/* from leaves for to, after so much of each; UNKNOWN is -1. */
+/* The CPU switches from one task to another, after these times of the first; -1 is UNKNOWN. */
 static void leaves_cpu(struct schedule *s, u32 cpu, u64 at, u32 from, u32 to, s64 off, s64 wait, s64 run)
 {
 	const struct switches_record r = {
@@ -58,7 +58,7 @@ static void wakes(struct schedule *s, u64 at, u32 waker, u32 woken)
 	assert_int_equal(schedule__take(s, &r), 0);
 }
 
-/* "run 50, wake, wait 10, sleep 7": only wakeups that count. */
+/* Formats steps as "run 50, wake, wait 10, sleep 7", with only the wakeups that count. */
 static const char *steps(const struct schedule *s, u32 tid)
 {
 	static const char *const names[] = { "run", "sleep", "wake", "wait" };
@@ -75,7 +75,7 @@ static const char *steps(const struct schedule *s, u32 tid)
 
 		if (step->kind == STEP_WAKE && !s->wake[step->wake].counts)
 			continue;
-		/* On both sides of a wakeup that does not count. */
+		/* Adds up the time on both sides of a wakeup that does not count. */
 		ns += step->ns;
 		if (step->kind == STEP_RUN && k + 1 < s->task[i].n && s->task[i].step[k + 1].kind ==
 		    STEP_WAKE && !s->wake[s->task[i].step[k + 1].wake].counts)
@@ -90,7 +90,7 @@ static const char *steps(const struct schedule *s, u32 tid)
 	return text;
 }
 
-/* Runs, sleeps, waits for a CPU, runs: the wait is not replayed. */
+/* The task runs, sleeps, waits for a CPU and runs: the wait is not replayed. */
 static void runs_and_sleeps(void **state)
 {
 	struct schedule s = {};
@@ -100,7 +100,7 @@ static void runs_and_sleeps(void **state)
 	leaves(&s, 1500, A, 0, -1, -1, 500);
 	comes(&s, 3500, A);
 	leaves(&s, 4000, A, 0, 2000, 300, 500);
-	/* Preempted: all of its absence is a wait. */
+	/* The task was preempted: all of its time off the CPU is a wait. */
 	comes(&s, 4700, A);
 	leaves(&s, 5000, A, 0, 700, 700, 300);
 	assert_int_equal(schedule__finish(&s), 0);
@@ -111,7 +111,7 @@ static void runs_and_sleeps(void **state)
 	schedule__free(&s);
 }
 
-/* On one CPU A comes, and B leaves it: A has left unseen, and did not run to the end of the recording. */
+/* A arrives on a CPU, and B leaves it: A left unseen, and did not run until the end of the recording. */
 static void leaves_unseen(void **state)
 {
 	struct schedule s = {};
@@ -130,7 +130,7 @@ static void leaves_unseen(void **state)
 	schedule__free(&s);
 }
 
-/* The books know what A ran, also where it was not seen that it left and came again. */
+/* The kernel's accounting has A's run time, even if the records miss that A left and came back. */
 static void leaves_unseen_and_is_seen_again(void **state)
 {
 	struct schedule s = {};
@@ -145,7 +145,7 @@ static void leaves_unseen_and_is_seen_again(void **state)
 	schedule__free(&s);
 }
 
-/* A wakes B in the middle of what it runs; B comes later on another CPU. */
+/* A wakes B in the middle of a run; B arrives later, as on another CPU. */
 static void wakes_another(void **state)
 {
 	struct schedule s = {};
@@ -165,8 +165,8 @@ static void wakes_another(void **state)
 }
 
 /*
- * Woken, but it does not come before the recording ends: the wakeup would be waited for by
- * nobody.
+ * B is woken, but does not arrive before the recording ends: nobody would wait for the
+ * wakeup.
  */
 static void woken_in_vain(void **state)
 {
@@ -184,7 +184,7 @@ static void woken_in_vain(void **state)
 	schedule__free(&s);
 }
 
-/* Shortly before it leaves is early enough; long before, it was another wakeup. */
+/* A wakeup shortly before the task leaves counts; one long before it was another wakeup. */
 static void woken_while_it_leaves(void **state)
 {
 	struct schedule s = {};
@@ -223,7 +223,7 @@ static void runs_at_the_end(void **state)
 	schedule__free(&s);
 }
 
-/* Whatever a file says, its steps can all be done: some task can always go on. */
+/* All steps can be replayed, whatever a file contains: some task can always go on. */
 static bool can_be_done(const struct schedule *s)
 {
 	size_t at[8] = { 0 }, left = 0, i;

@@ -69,7 +69,7 @@ static void equal_values_have_no_error(void **state)
 	}
 }
 
-/* Large values that differ little: where adding up squares would leave nothing. */
+/* Large values that differ little: a plain sum of squares would lose the difference. */
 static void as_in_two_passes(void **state)
 {
 	struct random r = { 35 };

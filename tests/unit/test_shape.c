@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* How structures are written, of BTF made here: what compilers rarely make, and what nobody may make. */
+/* Text of structures, from BTF made here: types that compilers rarely emit, and invalid ones. */
 #include "unit.h"
 
 #include "types/shape.h"
@@ -39,12 +39,12 @@ static void members_are_written_by_their_types(void **state)
 	btf__add_field(btf, "wide", wide, 128, 0);
 	check(btf, s, &bytes, 32, "{.color=NONE, .other=7, .low=0, .across=1147797409030816545, .sign=-1, "
 	      ".wide=<010000000000000000000000000000ff>}");
-	/* Fewer bytes than the type has: what is not there is not made up. */
+	/* There are fewer bytes than the type has: missing members are not made up. */
 	check(btf, s, &bytes, 9, "{.color=NONE, .other=7, .low=0, .across=..., .sign=..., .wide=...}");
 	btf__free(btf);
 }
 
-/* Their type has more bytes than are left of the structure: as of the last ones of a word. */
+/* The type of a bit-field may have more bytes than are left of the structure, as for the last bits of a word. */
 static void bits_may_be_the_last_ones(void **state)
 {
 	static const u8 bytes[8] = { 1, 2, 3, 4, 5, 0, 0x60, 0xff };
@@ -72,12 +72,12 @@ static void texts_end_at_a_zero_or_at_their_end(void **state)
 	btf__add_field(btf, "a", text, 0, 0);
 	btf__add_field(btf, "b", text, 32, 0);
 	btf__add_field(btf, "open", open, 64, 0);
-	/* One at the very end of what is kept may have more. */
+	/* A text at the very end of the kept bytes may be longer. */
 	check(btf, s, "ab\0xcdef", 8, "{.a=\"ab\", .b=\"cdef\", ...}");
 	btf__free(btf);
 }
 
-/* Bytes of a structure: those of its bits that mean something. */
+/* The mask of a structure has the bits that belong to its members. */
 static void padding_is_what_no_member_has(void **state)
 {
 	static const u8 wanted[16] = { 0xff, 0, 0x38, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0xff, 0xff };
@@ -115,7 +115,7 @@ static void count_text(void *arg, u32 offset, u32 size)
 	texts++;
 }
 
-/* Members beyond its end, one in each other without end, and more of them than anybody reads. */
+/* Members beyond the end of a structure, members nested without end, and more members than anybody reads. */
 static void types_that_nobody_vouches_for(void **state)
 {
 	struct btf *btf = btf__new_empty();
@@ -149,7 +149,7 @@ static void types_that_nobody_vouches_for(void **state)
 	assert_in_range(texts, 1, SHAPE_MEMBERS_MOST * SHAPE_BYTES_MOST);
 	shape__free(shape);
 
-	/* A structure that has itself in it, which no compiler makes. */
+	/* A structure that contains itself, which no compiler emits. */
 	self = btf__type_cnt(btf);
 	assert_int_equal(btf__add_struct(btf, "self", 8), self);
 	btf__add_field(btf, "self", self, 0, 0);
@@ -176,7 +176,7 @@ static void flags_are_written_as_the_kernel_does(void **state)
 	size_t i;
 
 	(void)state;
-	/* Names of several bits come before those of the bits. */
+	/* Names of several bits take precedence over names of single bits. */
 	assert_int_equal(shape__add_name(s, "BOTH", 3), 0);
 	assert_int_equal(shape__add_name(s, "ONE", 1), 0);
 	assert_int_equal(shape__add_name(s, "FOUR", 4), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Names of functions without parameters and arguments of templates. */
+/* Function names without parameters and template arguments. */
 #include "unit.h"
 
 #include "report/short_name.h"
@@ -33,7 +33,7 @@ static void names_become_short(void **state)
 		{ "f<int>(int) [clone .cold]", "f<> [clone .cold]" },
 		{ "f<(ns::E)1>(int)", "f<>" },
 		{ "f<&ns::K::operator->>(int)", "f<>" },
-		/* Rust, of both manglings. */
+		/* Rust, in both manglings. */
 		{ "core::ptr::drop_in_place<alloc::vec::Vec<u8>>", "core::ptr::drop_in_place<>" },
 		{ "<alloc::vec::Vec<T,A> as core::ops::drop::Drop>::drop",
 		  "<alloc::vec::Vec<> as core::ops::drop::Drop>::drop" },
@@ -42,7 +42,7 @@ static void names_become_short(void **state)
 		  "core::imp::<impl core::fmt::Display for u32>::fmt" },
 		{ "std::rt::lang_start::{{closure}}", "std::rt::lang_start::{{closure}}" },
 		{ "core::ops::FnOnce::call_once{{vtable.shim}}", "core::ops::FnOnce::call_once{{vtable.shim}}" },
-		/* Go, and texts of others. */
+		/* Go, and other texts. */
 		{ "main.(*T).run", "main.(*T).run" },
 		{ "main.Map[go.shape.int].put", "main.Map[go.shape.int].put" },
 		{ "net/http.(*conn).serve.func1", "net/http.(*conn).serve.func1" },
@@ -76,7 +76,7 @@ static void names_become_short(void **state)
 	}
 }
 
-/* Never longer than the name, whatever is in it. */
+/* The short name is never longer than the name, whatever is in it. */
 static void nothing_grows(void **state)
 {
 	static const char letters[] = "a:<>()-= *&operator";

@@ -89,7 +89,7 @@ static void the_slowest_are_a_tenth(void **state)
 			slow += ns[i] >= sides.limit_ns ? calls[i] : 0;
 		assert_int_equal(sides.slow.calls, slow);
 		assert_int_equal(sides.rest.calls, all - slow);
-		/* The slowest class below the limit, with the slow ones, is more than a tenth. */
+		/* With the slowest class below the limit, the slow calls would be more than a tenth. */
 		for (i = 0, next = 0; i < n; i++)
 			if (ns[i] < sides.limit_ns && (u64)hist_index(ns[i]) > next)
 				next = hist_index(ns[i]);

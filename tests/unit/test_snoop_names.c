@@ -103,7 +103,7 @@ static void test_words(void **state)
 	assert_string_equal(line, "cut");
 }
 
-/* The worst there is fits: quotes alone, each a word. */
+/* The worst cases fit: nothing but quotes, and nothing but empty words. */
 static void test_space(void **state)
 {
 	char words[64], line[SHELL_SPACE(sizeof(words), sizeof(words))];

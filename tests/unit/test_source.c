@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Addresses to places in the source: of programs whose lines are known, as compilers write them;
- * of every instruction of one, against addr2line; and of files that are damaged.
+ * Source places of addresses: in programs with known lines, built by several compilers; of every
+ * instruction of one program, compared with addr2line; and in damaged files.
  */
 #include "unit.h"
 
@@ -15,7 +15,7 @@
 #include "sym/symbols.h"
 #include "types/dwarf_source.h"
 
-/* Says where leaf() returns to: in inner(), inlined in middle(), inlined in outer(); in inner(). */
+/* Prints where leaf() returns to: inner() inlined in middle() inlined in outer(); then inner() inlined in outer(). */
 static const char source[] =
 	"#include <stdio.h>\n"
 	"static void *at[2];\n"
@@ -95,7 +95,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path ?: "?";
 }
 
-/* "inner inner.h:11, outer outer.c:32" */
+/* Formats places as "inner inner.h:11, outer outer.c:32". */
 static const char *text_of(const struct source_place *place, size_t n)
 {
 	static char text[4096];
@@ -126,7 +126,7 @@ static struct symbols *new_symbols(void)
 	return s;
 }
 
-/* Runs the program; it has gone when it is asked about, and by then its file may have, too. */
+/* Runs the program, which has exited before its places are looked up; its file may be gone by then, too. */
 static void check_program(const struct fixture *f, const char *first, const char *second)
 {
 	struct symbols *s = new_symbols();
@@ -138,13 +138,13 @@ static void check_program(const struct fixture *f, const char *first, const char
 	start(&c, f->path);
 	assert_int_equal(symbols__see(s, c.pid), 0);
 	end(&c);
-	for (i = 0; i < 2; i++) {       /* what is known, too */
+	for (i = 0; i < 2; i++) {       /* the second time, the answers are known */
 		assert_string_equal(source_of(s, c.pid, c.at[0] - 1), first);
 		assert_string_equal(source_of(s, c.pid, c.at[1] - 1), second);
 	}
 	assert_int_equal(symbols__user_source(s, c.pid, UINT64_MAX, c.at[0] - 1, &place, &n), 0);
 	if (n == 3 && place[0].function) {
-		/* A path is from where the compiler ran, unless it is whole. */
+		/* A relative path starts where the compiler ran. */
 		assert_int_equal(place[0].file[0], '/');
 		assert_string_equal(place[2].file, "/dir/outer.c");
 	}
@@ -202,7 +202,7 @@ static const char *why_nothing(const struct fixture *f)
 	return said;
 }
 
-/* The symbols stay or go with it; the debug file is found by its link, if it is the right one. */
+/* strip removes the symbols, too, or keeps them; the debug link finds the debug file if it is the right one. */
 static void separate(void **state)
 {
 	static const char *const strips[] = { "strip", "strip -g" };
@@ -231,7 +231,7 @@ static void separate(void **state)
 	fixture__free(&f);
 }
 
-/* What dwz has moved to a file of its own; without that, or with another, functions lose names. */
+/* dwz moves common parts to a file of their own; without it, or with another one, functions lose their names. */
 static void shared_parts(void **state)
 {
 	struct fixture f;
@@ -251,7 +251,7 @@ static void shared_parts(void **state)
 
 /* --- every instruction ------------------------------------------------------------------------ */
 
-/* As addr2line -i -f -s has it. */
+/* Writes places like addr2line -i -f -s. */
 static void put_like_addr2line(FILE *out, const struct dwarf_source_place *place, size_t n)
 {
 	size_t i;
@@ -261,7 +261,7 @@ static void put_like_addr2line(FILE *out, const struct dwarf_source_place *place
 			place[i].line);
 }
 
-/* addr2line goes on with symbols where the debug information ends, so those are left out. */
+/* Where the debug information ends, addr2line goes on with symbols, so these addresses are left out. */
 static void addr2line(void **state)
 {
 	struct dwarf_source_place place[DWARF_SOURCE_PLACES];
@@ -275,7 +275,7 @@ static void addr2line(void **state)
 
 	(void)state;
 	fixture__init(&f);
-	/* Without line numbers above all others that are on one address, and DWARF 4: addr2line. */
+	/* For addr2line's sake: DWARF 4, and no address with several line numbers. */
 	fixture__compile(&f, "program", source, "cc -O2 -gdwarf-4 -gno-statement-frontiers");
 	assert_int_equal(dwarf__open_fd(&d, open(f.path, O_RDONLY | O_CLOEXEC), -1), 0);
 	assert_int_equal(dwarf_source__new(&s, d), 0);
@@ -327,7 +327,7 @@ static const char *ask(struct sources *s, struct source_file *f, u64 address)
 	return text_of(place, n);
 }
 
-/* Names of C++ are those of its authors, with their parameters. */
+/* C++ names are shown as their authors wrote them, with parameters. */
 static void cxx(void **state)
 {
 	static const char text[] =
@@ -367,7 +367,7 @@ static void cxx(void **state)
 	fixture__free(&f);
 }
 
-/* More files than readers are asked in turn; one that is killed is missed once. */
+/* More files than readers are asked in turn; a killed reader costs one answer. */
 static void readers(void **state)
 {
 	enum { FILES = 40 };
@@ -404,7 +404,7 @@ static void readers(void **state)
 	fixture__free(&f);
 }
 
-/* So many files stay open; the others are not asked, and it is known why. */
+/* SOURCE_MAX_FILES files stay open; the others are not asked, and the reason is recorded. */
 static void many_files(void **state)
 {
 	enum { FILES = SOURCE_MAX_FILES + 10 };
@@ -436,7 +436,7 @@ static void many_files(void **state)
 	fixture__free(&f);
 }
 
-/* Nothing but that the questions come to an end, and that answers are texts. */
+/* Checks only that the questions come to an end, and that answers are texts. */
 static void probe(const char *path)
 {
 	struct source_file file;
@@ -464,7 +464,7 @@ static void damaged_files(void **state)
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
 		fixture__init(&f);
 		fixture__compile(&f, "program", source, kinds[i]);
-		/* Only what is read of it, so that most of the damage is there. */
+		/* Keep only the parts that are read, so that most of the damage is there. */
 		assert_int_equal(run_command("cd %s && objcopy --only-keep-debug program", f.dir), 0);
 		damage(&f, 300, probe);
 		fixture__free(&f);
@@ -485,7 +485,7 @@ static void damaged_answers(void **state)
 	assert_int_equal(sources__take(&s, whole, sizeof(whole), place, &n), 0);
 	assert_string_equal(text_of(place, n), "outer outer.c:1, ? ?:2");
 	for (size = 0; size < sizeof(whole); size++) {
-		/* Whole places are an answer, and so is none. */
+		/* An answer has whole places, or none. */
 		int err = sources__take(&s, whole, size, place, &n);
 
 		assert_int_equal(err, size == 1 || size == 24 ? 0 : -EBADMSG);

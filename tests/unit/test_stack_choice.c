@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Which stacks --frames and --no-frames take, and which frames are the tracer's own. */
+/* The stacks that --frames and --no-frames select, and the frames of the tracer itself. */
 #include "unit.h"
 
 #include "stack/choice.h"
@@ -14,7 +14,7 @@ static struct report_frame frames[] = {
 	[UNKNOWN] = {},
 };
 
-/* Does a stack of main(), frame and one that is no name (a note of a tool's own) belong? */
+/* Whether a stack of main(), frame and a frame without a name (a tool's own note) is taken. */
 static int takes(const char *with, const char *without, u32 frame)
 {
 	const struct stack_names names = { .frame = frames, .n = FRAMES };
@@ -42,7 +42,7 @@ static void names_choose(void **state)
 	assert_true(takes("read|write", "^tcp_", READ));
 	assert_false(takes("main", "read", READ));
 	assert_false(takes("^ain", NULL, READ));
-	/* Without a symbol the file's name, without that what is shown. */
+	/* A frame without a symbol is matched by its file's name, and without that by the text shown. */
 	assert_true(takes("^libz", NULL, NO_SYMBOL));
 	assert_false(takes("^libc", NULL, READ));
 	assert_true(takes("unknown", NULL, UNKNOWN));

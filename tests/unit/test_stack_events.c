@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Stacks of several events: never added up, a column, a drawing or a profile each. */
+/* Stacks of several events are never added up: each event has its own column, drawing or profile. */
 #include <jansson.h>
 
 #include "report/flame.h"
@@ -32,7 +32,7 @@ static void add(struct stacks_fixture *f, u32 event, u32 key, const u32 *frame, 
 #define ADD(f, event, key, value, ...) \
 	add(f, event, key, (const u32[]){ __VA_ARGS__ }, ARRAY_SIZE(((const u32[]){ __VA_ARGS__ })), value)
 
-/* Half of the samples and a tenth of the faults are in read(); the third event has one place only. */
+/* Half of the samples and a tenth of the faults are in read(); the third event occurs in one place only. */
 static void fill(struct stacks_fixture *f)
 {
 	u32 web_clock, web_faults, db_faults, web_long;
@@ -102,7 +102,7 @@ static void columns(void **state)
 	fixture__free(&f);
 }
 
-/* Ten of twenty samples come before 800,000 of a million faults? No: shares decide, and then the values do not. */
+/* Shares decide the order, not values: 800,000 of a million faults come before ten of twenty samples. */
 static void sorted_by_share(void **state)
 {
 	struct stacks_fixture f;
@@ -220,7 +220,7 @@ static void flame(void **state)
 	fixture__free(&f);
 }
 
-/* The clock has time, too, and each event its own stacks. */
+/* The clock has a profile in time, too, and each event has its own stacks. */
 static void profiles(void **state)
 {
 	static const struct {
@@ -260,7 +260,7 @@ static void profiles(void **state)
 	fixture__free(&f);
 }
 
-/* As many values in each sample as there are types, and one or two of them are not 0. */
+/* Each sample has as many values as there are types, and one or two of them are not 0. */
 static void no_event_has_anothers_value(void **state)
 {
 	struct stack_value value[MOST_STACK_VALUES];
@@ -290,7 +290,7 @@ static const struct field *cell(const struct report *r, size_t row, const char *
 	return NULL;
 }
 
-/* Side by side: a row for each function and key, whatever the event. */
+/* The events are side by side: the table has a row for each function and key, whatever the event. */
 static void table_side_by_side(void **state)
 {
 	struct stacks_fixture f;
@@ -332,7 +332,7 @@ static void table_row_by_row(void **state)
 	fixture__free(&f);
 }
 
-/* Eight events fit, and a name of any length is cut. */
+/* Eight events fit, and a name that is too long is cut. */
 static void most_events(void **state)
 {
 	static const char long_name[] = "a_very_long_system:a_very_very_very_very_long_tracepoint";

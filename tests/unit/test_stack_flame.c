@@ -18,7 +18,7 @@ static size_t occurrences(const char *text, const char *what)
 	return n;
 }
 
-/* Every tag is closed in its turn, and '&' begins one of the four names only. The script is left out. */
+/* Tags are closed in order, and '&' only begins one of the four entities. The script is not checked. */
 static void assert_well_formed(const char *text)
 {
 	char open[32][16];
@@ -91,7 +91,7 @@ static void frames_have_their_share(void **state)
 	fixture__free(&f);
 }
 
-/* Each kind of frame is of a class, and the style has a colour for that. */
+/* Each kind of frame has a class, and the style has a colour for it. */
 static void kinds_have_colours(void **state)
 {
 	struct stacks_fixture f;
@@ -150,7 +150,7 @@ static void hostile_names_are_inert(void **state)
 	fixture__free(&f);
 }
 
-/* A picture is looked at without the notes of the text report. */
+/* A flame graph is read without the notes of the text report, so it counts broken stacks itself. */
 static void broken_stacks_are_told(void **state)
 {
 	struct stacks_fixture f;
@@ -172,7 +172,7 @@ static void broken_stacks_are_told(void **state)
 
 #define MANY 50000
 
-/* Long names, few equal ones: 50,000 stacks of about 30 frames are still a file of less than 2 MB. */
+/* Even with long names, few of them equal, 50,000 stacks of about 30 frames make a file of less than 2 MB. */
 static void many_stacks_are_a_small_file(void **state)
 {
 	struct random r = { 1 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Samples that did not come: what is missed, and what is only idleness or chance. Tables of indexes. */
+/* Samples that did not come, because they were missed, or only by idleness or chance. Also tables of indexes. */
 #include "unit.h"
 
 #include "stack/names.h"
@@ -30,7 +30,7 @@ static void an_idle_cpu_misses_nothing(void **state)
 	assert_int_equal(missed(1000, 0, 0, 1), 0);
 	assert_int_equal(missed(1000, 10, 10, 1), 0);
 	assert_int_equal(missed(1000, 10, 10, 1.5), 0);
-	/* A tenth busy, and sampled as often; by chance a little less. */
+	/* The CPU is busy for a tenth of the time, and sampled as often, or by chance a little less. */
 	assert_int_equal(missed(1000, 100, 0, 0.9), 0);
 	assert_int_equal(missed(1000, 90, 5, 0.9), 0);
 }
@@ -42,7 +42,7 @@ static void no_more_than_the_busy_time_accounts_for(void **state)
 	(void)state;
 	n = missed(1000, 100, 0, 0.5);
 	assert_in_range(n, 399, 401);
-	/* All the samples are there but ten, so no more than ten are missing. */
+	/* All samples but ten have come, so no more than ten are missing. */
 	assert_int_equal(missed(1000, 990, 700, 0.5), 10);
 }
 
@@ -55,11 +55,11 @@ static void what_was_missed_stays_idle_or_busy(void **state)
 	assert_int_equal(c.missed, 10);
 	assert_int_equal(c.missed_idle, 7);
 	assert_int_equal(c.gained_idle, 7);
-	/* A later estimate says that two of the three were idle: they have been reported. */
+	/* A later estimate says that two of the three were idle, but they have been reported already. */
 	sampler_cpu__divide(&c, 10, 1);
 	assert_int_equal(c.missed_idle, 7);
 	assert_int_equal(c.gained_idle, 0);
-	/* Or that seven more were busy, of four more that are missing. */
+	/* Or it says that seven more were busy, although only four more are missing. */
 	sampler_cpu__divide(&c, 14, 10);
 	assert_int_equal(c.missed, 14);
 	assert_int_equal(c.missed_idle, 7);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Stacks as trees, and what the writers for people, scripts and flamegraph.pl make of them. */
+/* Stacks as trees, and the output of the writers for people, scripts and flamegraph.pl. */
 #include <jansson.h>
 
 #include "stack_fixture.h"
@@ -26,7 +26,7 @@ static void fill(struct stacks_fixture *f)
 	STACK(f, db, 2, NOTE, READ, SYS);
 }
 
-/* The innermost frames come below the keys, and what is beyond is who called them. */
+/* The innermost frames come right below the keys, and their callers below them. */
 static void callees_come_first(void **state)
 {
 	static const struct call_node wanted[] = {
@@ -89,7 +89,7 @@ static void nodes_are_in_the_order_of_a_walk(void **state)
 	assert_string_equal(call_node__label(&t.node[1], &labels), "d b");
 	assert_string_equal(call_node__label(&t.node[3], &labels), "libz.so.1 [no symbol]");
 	assert_int_equal(call_node__kind(&t.node[1], f.report.stacks), FRAME_NOTE);
-	/* What each node has besides its children is its own. */
+	/* A node's total is that of its children, and its own part. */
 	for (i = 0; i < t.n; i++) {
 		u64 children = 0;
 		size_t c;
@@ -105,7 +105,7 @@ static void nodes_are_in_the_order_of_a_walk(void **state)
 	fixture__free(&f);
 }
 
-/* Frames of one module that have no symbol are one when drawn, and apart when folded. */
+/* Frames of one module without a symbol are one frame when drawn, and apart when folded. */
 static void frames_without_a_symbol(void **state)
 {
 	struct stack_labels labels;
@@ -132,7 +132,7 @@ static void frames_without_a_symbol(void **state)
 	fixture__free(&f);
 }
 
-/* By line they are apart, and inlined ones are marked; of a file the name is enough. */
+/* Frames on different lines are apart, and inlined ones are marked; a file is shown without its directory. */
 static void lines(void **state)
 {
 	static const struct {
@@ -284,7 +284,7 @@ static void text(void **state)
 	fixture__free(&f);
 }
 
-/* Sums of times and bytes: 2^64 / 1000 and more in one branch. */
+/* Sums of times and bytes are large: 2^64 / 1000 and more in one branch. */
 static void large_branches(void **state)
 {
 	struct stacks_fixture f;
@@ -306,8 +306,8 @@ static void large_branches(void **state)
 	fixture__free(&f);
 }
 
-/* People need neither the entry of system calls nor the same unknown code twice; where they fork or take time, all
- * stays. */
+/* People need neither the system call entry nor the same unknown code twice; frames that fork or take time
+ * themselves stay. */
 static void brief_trees(void **state)
 {
 	static const char brief[] = "  90.0%                  90    main  (web)\n"
@@ -366,7 +366,7 @@ static void formats_have_names(void **state)
 	assert_int_equal(report_stack_format("speedscope"), FORMAT_SPEEDSCOPE);
 	assert_int_equal(report_stack_format("json"), FORMAT_JSON);
 	assert_int_equal(report_stack_format("svg"), FORMAT_FLAME);
-	/* Those of tools without stacks. */
+	/* Tools without stacks have fewer formats. */
 	assert_int_equal(report_format("json"), FORMAT_JSON);
 	assert_int_equal(report_format("flame"), -EINVAL);
 	assert_int_equal(report_format("pprof"), -EINVAL);

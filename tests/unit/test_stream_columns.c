@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Single events on a terminal: columns as wide as what is in them, and nothing lost where there is no room. */
+/* Single events on a terminal: columns are as wide as their values, and nothing is lost where there is no room. */
 #include "unit.h"
 
 #include "report/report.h"
@@ -77,7 +77,7 @@ static void columns_below_a_heading(void **state)
 	      "01:02:03.456789  cat        4712    1     3  ENOENT  /etc/passwd\n");
 }
 
-/* A column that nobody has had a value for takes no room; with the first value a heading comes that has it. */
+/* A column takes no room until its first value, which comes with a new heading that has the column. */
 static void a_column_comes_with_its_first_value(void **state)
 {
 	const struct stream_field good[] = { number("fd", 3), none("error"), text("path", "/a") };
@@ -97,7 +97,7 @@ static void a_column_comes_with_its_first_value(void **state)
 	      "01:02:03.456  cat        4712    1     3          /a\n");
 }
 
-/* Below its own beginning where there is much room, else in a line of its own. Words are kept whole. */
+/* A long text continues below its own beginning if there is much room, else on a line of its own. Words stay whole. */
 static void a_long_text_goes_on_below(void **state)
 {
 	const struct stream_field args[] = { text("args", "some words that are far more than one line of fifty has") };
@@ -138,7 +138,7 @@ static void what_has_no_room_follows_with_its_name(void **state)
 	      "    received=100000\n");
 }
 
-/* Spare columns go before others follow below, and so does the CPU; a value that matters does not. */
+/* Spare columns and the CPU are dropped before other columns move below; a value that matters is kept. */
 static void spare_columns_are_left_out(void **state)
 {
 	struct stream_field good[] = { number("sector", 7), text("path", "/usr/lib/x86_64-linux-gnu/libc.so.6"),
@@ -159,7 +159,7 @@ static void spare_columns_are_left_out(void **state)
 	      "    result=EIO\n");
 }
 
-/* A column that grows beyond the screen has the spare ones go, with a new heading. */
+/* When a column grows beyond the screen, the spare ones are dropped, with a new heading. */
 static void growing_columns_push_spare_ones_out(void **state)
 {
 	struct stream_field small[] = { word("prev", "a"), number("prev_tid", 1) };
@@ -179,7 +179,7 @@ static void growing_columns_push_spare_ones_out(void **state)
 	      "01:02:03.456  cat        4712  a-name-of-many-letters\n");
 }
 
-/* A value that is wider than its column may be moves the others, and is never cut. */
+/* A value that is wider than its column's limit moves the others, and is never cut. */
 static void a_line_that_is_too_wide_goes_on_below(void **state)
 {
 	const struct stream_field narrow[] = { word("flags", "RD"), number("n", 6) };
@@ -213,13 +213,13 @@ static void a_heading_for_each_screen(void **state)
 	fflush(s.w.file);
 	for (at = s.text; (at = strstr(at, "time  ")); at++)
 		headings++;
-	assert_int_equal(headings, 3);  /* 9 lines below each of 10 */
+	assert_int_equal(headings, 3);  /* each with 9 lines below it */
 	stream_columns__free(s.w.columns);
 	fclose(s.w.file);
 	free(s.text);
 }
 
-/* Lines of different fields make no columns; nor does a pipe, which gets names and all digits. */
+/* Lines with other fields have no columns, and neither has a pipe: both get names and all digits. */
 static void others_have_names(void **state)
 {
 	const struct stream_field one[] = { number("fd", 3) }, other[] = { text("path", "/a") };
@@ -266,7 +266,7 @@ static void put_of(struct shown *s, const char *tool, const char *command, const
 	put(s, field, n);
 }
 
-/* In a run of several tools: with the second one, lines say which tool they are from; each tool has its own heading. */
+/* From the second tool of a run on, each line names its tool; each tool has its own heading. */
 static void tools_of_a_run_have_columns_of_their_own(void **state)
 {
 	const struct stream_field exec[] = { number("ppid", 9), text("args", "ls -l") };
@@ -293,7 +293,7 @@ static void tools_of_a_run_have_columns_of_their_own(void **state)
 	      "execsnoop  01:02:03.456  cat        4712    1     9  ls -l\n");
 }
 
-/* Lines of all tools fill the screen; a report among them has its own headings, so these come again. */
+/* The lines of all tools fill the screen; a report among them has its own headings, so theirs are repeated after it. */
 static void headings_come_again(void **state)
 {
 	const struct stream_field one[] = { number("a", 1) }, two[] = { number("b", 1) };
@@ -319,7 +319,7 @@ static void headings_come_again(void **state)
 	free(s.text);
 }
 
-/* Names and texts of others are not trusted. */
+/* Names and texts from elsewhere are not trusted. */
 static void hostile_texts_are_escaped(void **state)
 {
 	const struct stream_field field[] = { text("na\033me", "a\nb\033[31m") };

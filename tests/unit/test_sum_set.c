@@ -10,7 +10,7 @@
 struct key {
 	u32 id;
 	u32 cpu;
-	u32 other;              /* not a multiple of 8 bytes in all */
+	u32 other;              /* so that the size is no multiple of 8 bytes */
 };
 
 struct value {
@@ -180,7 +180,7 @@ static void of_nothing(void **state)
 	sum_set__free(&one);
 }
 
-/* A map's keys may end before the members that are zero. */
+/* A map's keys may be shorter: the members that they lack are zero. */
 static void short_keys(void **state)
 {
 	static const u32 keys[][2] = { { 5, 0 }, { 5, 1 }, { 4, 1 } };
@@ -214,7 +214,7 @@ struct slow_value {
 	char name[SUM_NAME_LEN];
 };
 
-/* Maxima of the same interval: the larger one. A CPU without events since then has that of an earlier one. */
+/* The larger of two maxima of an interval wins. A CPU without events since then has the maximum of an earlier one. */
 static void maxima(void **state)
 {
 	static const struct sum_layout slow = {
@@ -264,7 +264,7 @@ static const struct sum_layout timed_layout = {
 	.nsums = 2, .nmaxima = 1, .timed = true, .measured = 1 << 1,
 };
 
-/* The first one of equal maxima stays. */
+/* The earliest of equal maxima stays. */
 static void maxima_with_times(void **state)
 {
 	static const struct timed_row rows[] = {
@@ -287,7 +287,7 @@ static void maxima_with_times(void **state)
 	sum_set__free(&set);
 }
 
-/* The next interval has begun before the end of the last one was read: its wait is not shown twice. */
+/* The next interval began before the last one was read to its end: its wait is not shown twice. */
 static void maxima_of_events_that_were_shown(void **state)
 {
 	static const struct timed_row then[] = {
@@ -315,7 +315,7 @@ static void maxima_of_events_that_were_shown(void **state)
 	sum_set__free(&later);
 }
 
-/* Reads end anywhere. */
+/* A read may end anywhere in an element. */
 static void elements_of_an_iterator(void **state)
 {
 	enum { TASKS = 300 };
@@ -331,7 +331,7 @@ static void elements_of_an_iterator(void **state)
 		row.value.run_ns = 1000 + i;
 		assert_int_equal(write(fd[1], &row, sizeof(row)), sizeof(row));
 	}
-	assert_int_equal(write(fd[1], &row, 7), 7);     /* less than one at the end */
+	assert_int_equal(write(fd[1], &row, 7), 7);     /* a partial element at the end */
 	close(fd[1]);
 	assert_int_equal(sum_set__read_elements(&set, fd[0]), 0);
 	close(fd[0]);
@@ -345,7 +345,7 @@ static void elements_of_an_iterator(void **state)
 	sum_set__free(&set);
 }
 
-/* A slice that was shown while it went on, and ended while the next snapshot was read. */
+/* A slice was shown while it went on, and it ended while the next snapshot was read. */
 static void sums_never_fall(void **state)
 {
 	static const struct timed_row shown[] = { { 1, { 100, 1, {} } }, { 4, { 7, 1, {} } } };

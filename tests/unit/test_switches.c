@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What is made of records: sums by task, codes, the longest, lines. */
+/* Figures made from records: sums by task, codes of tasks, the longest times, and lines. */
 #include "unit.h"
 
 #include "report/timeline.h"
@@ -43,7 +43,7 @@ static void sums(void **state)
 	tasks__free(&tasks);
 }
 
-/* Each finds its own again, whatever the ids. */
+/* Each task finds its own entry again, whatever the ids. */
 static void many_tasks(void **state)
 {
 	struct random random = { 7 };
@@ -82,7 +82,7 @@ static void codes(void **state)
 		assert_int_equal(strlen(task->code), 2);
 		assert_int_equal(seen[(u8)task->code[0]][(u8)task->code[1]]++, 0);
 	}
-	/* The first one's, which has none then. */
+	/* The next task takes the code of the first one, which then has none. */
 	task = tasks__get(&tasks, &id);
 	assert_true(tasks__give_code(&tasks, task));
 	assert_string_equal(task->code, "A0");
@@ -109,7 +109,7 @@ static void the_longest(void **state)
 
 	(void)state;
 	worst__settle(&w, 5);
-	add_worst(&w, 1, 10, SWITCHES_UNKNOWN);         /* ran when looked at, and left */
+	add_worst(&w, 1, 10, SWITCHES_UNKNOWN);         /* was running when seen, and then left */
 	add_worst(&w, 3, 30, 5);
 	add_worst(&w, 1, 10, 7);
 	add_worst(&w, 2, 10, SWITCHES_UNKNOWN);         /* still runs */
@@ -125,8 +125,8 @@ static void the_longest(void **state)
 	worst__free(&w);
 }
 
-/* What fill writes, in new memory. */
-static u32 terminal;    /* its columns; 0: none */
+/* line_of() returns its output in new memory. */
+static u32 terminal;    /* its columns; 0: no terminal */
 
 static char *line_of(const struct timeline *t, const struct switches_record *r, bool titles)
 {
@@ -144,7 +144,7 @@ static char *line_of(const struct timeline *t, const struct switches_record *r, 
 	return text;
 }
 
-/* The last column ends where its title does, whatever stands in front of it. */
+/* The last column ends where its title ends, whatever comes before it. */
 static void columns(void **state)
 {
 	static const struct timeline timelines[] = {
@@ -172,7 +172,7 @@ static void columns(void **state)
 	}
 }
 
-/* A name longer than its column takes blanks of the times, and nothing else. */
+/* A name longer than its column only takes blanks from the columns of times. */
 static void narrow(void **state)
 {
 	static const struct timeline t = { .cpus = 2 };

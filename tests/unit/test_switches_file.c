@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Files of records: what is written is what is read, and nothing that anybody made is believed. */
+/* Files of records: the reader returns the records that were written, and trusts no file. */
 #include "unit.h"
 
 #include <fcntl.h>
@@ -13,7 +13,7 @@ struct seen {
 	struct switches_record last;
 	u64 n;
 	size_t stacks;
-	char line[128];         /* the stack of the last one that has one */
+	char line[128];         /* the stack of the last record with a stack */
 	const struct switches_file_text *text;
 	int err;                /* what take() returns */
 };
@@ -45,7 +45,7 @@ static int take(void *context, const struct switches_record *r)
 	return seen->err;
 }
 
-/* A new name in a directory of our own. */
+/* Makes a new name in a directory of our own. */
 static void make_path(char path[64])
 {
 	strcpy(path, "/tmp/tally-unit-XXXXXX");
@@ -68,7 +68,7 @@ static struct switches_record record_of(u32 i)
 	};
 }
 
-/* number frames, of which every other one has no name. */
+/* Adds a stack of number frames, of which every other one has no name. */
 static void add_stack(struct switches_file *f, u32 number)
 {
 	struct report_frame frame[300];
@@ -127,7 +127,7 @@ static void what_is_written_is_read(void **state)
 	(void)state;
 	make_path(path);
 	write_file(path, 10);
-	write_file(path, 1000);         /* in its place */
+	write_file(path, 1000);         /* replaces the first one */
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
 	assert_int_equal(read_file(path, &seen, &text, &why), 0);
@@ -181,7 +181,7 @@ static void the_reader_may_stop(void **state)
 	remove_path(path);
 }
 
-/* Cut anywhere: a part, or refused; never more than there is, and whole only as a whole. */
+/* A truncated file is read in part or refused, never read beyond its end, and never taken for a whole one. */
 static void cut_files(void **state)
 {
 	struct switches_file_text text;
@@ -206,7 +206,7 @@ static void cut_files(void **state)
 	remove_path(path);
 }
 
-/* Bytes changed at random: what comes out of it is within bounds. */
+/* Bytes are changed at random: all values that are read stay within bounds. */
 static void damaged_files(void **state)
 {
 	struct random random = { 42 };

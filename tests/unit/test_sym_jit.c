@@ -65,7 +65,7 @@ static void no_lines(void **state)
 	symbol_table__free(&t);
 }
 
-/* Code is thrown away and its place taken by other code. */
+/* Old code is discarded, and other code takes its place. */
 static void replaced(void **state)
 {
 	struct symbol_table t;
@@ -85,8 +85,8 @@ static void replaced(void **state)
 }
 
 /*
- * Byte by byte: code that nothing newer was written over, not even in part, has its name. (What
- * is said of other addresses does not matter: nothing runs there.)
+ * Checks each byte: code has its name if no newer code overlaps it, not even in part. (The names
+ * of other addresses do not matter: nothing runs there.)
  */
 static void random_maps(void **state)
 {
@@ -151,7 +151,7 @@ static void hostile(void **state)
 
 /* --- too large ---------------------------------------------------------------------------------- */
 
-/* A map of this text, some bytes of one line that is none, and more text. */
+/* Reads a map of this text, padding that makes one invalid line, and more text. */
 static void read_map(struct jit_map *j, const char *text, size_t padding, const char *more)
 {
 	static const char nothing[1 << 16];
@@ -168,7 +168,7 @@ static void read_map(struct jit_map *j, const char *text, size_t padding, const 
 	assert_int_equal(jit_map__read(j, &allowance), 0);
 }
 
-/* The newest lines are read: names of code that is gone must not return. */
+/* The newest lines are read: names of discarded code must not come back. */
 static void large(void **state)
 {
 	struct jit_map j;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Which name an address gets: against a naive search, and the cases that go wrong elsewhere. */
+/* The name of an address: compared with a naive search, and in cases that go wrong elsewhere. */
 #include "unit.h"
 
 #include <signal.h>
@@ -26,7 +26,7 @@ static void finish(struct symbol_list *l, struct symbol_table *t)
 	assert_int_equal(symbol_table__adopt(t, entry, n, names, names_size), 0);
 }
 
-/* NULL: none. */
+/* Returns NULL if there is none. */
 static const char *name_at(const struct symbol_table *t, u64 address)
 {
 	u32 i = symbol_table__find(t, address);
@@ -70,7 +70,7 @@ static void empty(void **state)
 	symbol_table__free(&t);
 }
 
-/* One without a size reaches to the next, to the end of its section, or of what is around it. */
+/* A symbol without a size reaches to the next one, or to the end of its section or of the symbol around it. */
 static void without_size(void **state)
 {
 	struct symbol_list l = {};
@@ -109,7 +109,7 @@ static void ends(void **state)
 	symbol_table__free(&t);
 }
 
-/* In whatever order they come. */
+/* The best alias wins, in whatever order they come. */
 static void aliases(void **state)
 {
 	static const struct {
@@ -145,7 +145,7 @@ static void aliases(void **state)
 	}
 }
 
-/* The symbol that starts last of those that cover an address. */
+/* An address gets the symbol that starts last among those that cover it. */
 static void nested(void **state)
 {
 	struct random r = { 7 };
@@ -183,7 +183,7 @@ static void nested(void **state)
 	}
 }
 
-/* A million in each other must not take a million steps. */
+/* A lookup among a million nested symbols must not take a million steps. */
 static void too_deep(void **state)
 {
 	struct symbol_list l = {};
@@ -210,8 +210,8 @@ static void unsound(void **state)
 	} bad[] = {
 		{ 2, { { 2, 1, 0, 0 }, { 1, 1, 0, 0 } }, 2, "a" },           /* not in order */
 		{ 2, { { 1, 1, 0, 0 }, { 1, 1, 0, 0 } }, 2, "a" },           /* twice */
-		{ 1, { { 1, 1, 0, 2 } }, 2, "a" },                        /* a name outside */
-		{ 1, { { 1, 1, 0, 0 } }, 1, "a" },                        /* no end */
+		{ 1, { { 1, 1, 0, 2 } }, 2, "a" },                        /* a name out of bounds */
+		{ 1, { { 1, 1, 0, 0 } }, 1, "a" },                        /* no NUL at the end */
 		{ 1, { { 1, 1, 0, 0 } }, 0, "" },
 	};
 	struct symbol_table t;
@@ -232,7 +232,7 @@ static void unsound(void **state)
 /* --- demangling ------------------------------------------------------------------------------- */
 
 static const struct {
-	const char *symbol, *name;      /* NULL: it stays as it is */
+	const char *symbol, *name;      /* NULL: the symbol stays as it is */
 } mangled[] = {
 	{ "main", NULL },
 	{ "", NULL },
@@ -244,7 +244,7 @@ static const struct {
 	{ "_ZNSt6vectorIiSaIiEE9push_backERKi", "std::vector<int, std::allocator<int> >::push_back(int const&)" },
 	{ "_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE", "core::fmt::Write::write_fmt" },
 	{ "_RNvNtCs1234_7mycrate3foo3bar", "mycrate::foo::bar" },
-	/* As rustc 1.95 makes them: twice() of a closure, a method of K<[u8; 3]>, and one of a trait. */
+	/* Names that rustc 1.95 makes: twice() of a closure, a method of K<[u8; 3]>, and a method of a trait. */
 	{ "_RINvCs6GmmlP4bgsG_1r5twiceNCNvB2_4main0EB2_", "r::twice::<r::main::{closure#0}>" },
 	{ "_RNvMs_NtCs6GmmlP4bgsG_1r6shapesINtB4_1KAhj3_E5array", "<r::shapes::K<[u8; 3]>>::array" },
 	{ "_RNvXNtCs6GmmlP4bgsG_1r6shapesINtB2_1KmENtB2_4Spin4spinB4_",
@@ -321,7 +321,7 @@ static void random_symbols(void **state)
 	}
 }
 
-/* One that is killed is started again. */
+/* A killed demangler is started again. */
 static void killed(void **state)
 {
 	struct demangler d;
@@ -339,7 +339,7 @@ static void killed(void **state)
 	demangler__end(&d);
 }
 
-/* At the limit a name is whole; behind it, it ends before the letter that would be cut. */
+/* A name at the limit stays whole; a longer one ends before the letter that would be cut. */
 static void cut(void **state)
 {
 	static char name[SYMBOL_SHOWN_MAX + 3], want[SYMBOL_SHOWN_MAX + 4];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Names of addresses in processes of all kinds, against what these processes say they are: the
- * test itself, programs the compiler makes of source given here, and copies of the test that make
- * their own code.
+ * Names of addresses in processes of all kinds, compared with the names that these processes report:
+ * the test itself, programs compiled from source given here, and copies of the test that make their
+ * own code.
  */
 #include "unit.h"
 
@@ -30,7 +30,7 @@
 #include "sym/mappings.h"
 #include "sym/symbols.h"
 
-/* Says where its functions are, waits, and calls exec if it is told to. */
+/* Prints where its functions are, waits, and calls exec on request. */
 static const char source[] =
 	"#include <stdio.h>\n"
 	"#include <unistd.h>\n"
@@ -63,7 +63,7 @@ struct child {
 	u64 at[PLACES];
 };
 
-/* Runs path in root ("": ours), or body in a copy of this process. It says PLACES addresses. */
+/* Runs path in root ("": ours), or body in a copy of this process. The child prints PLACES addresses. */
 static void start(struct child *c, const char *root, const char *path, const char *arg,
 		  void (*body)(void))
 {
@@ -130,7 +130,7 @@ static struct symbol user(struct symbols *s, u32 pid, u64 address)
 	return found;
 }
 
-/* The name, and how far it is from its start; "(none)". */
+/* Returns "NAME+OFFSET", or "(none)". */
 static const char *name_at(struct symbols *s, u32 pid, u64 address)
 {
 	static char text[512];
@@ -141,7 +141,7 @@ static const char *name_at(struct symbols *s, u32 pid, u64 address)
 	return text;
 }
 
-/* All that is to be said of the program above, with its symbol table or only its dynamic one. */
+/* Checks the symbols of the program above, with its symbol table or only its dynamic one. */
 static void check_program(struct symbols *s, const struct child *c, const char *module,
 			  bool has_local)
 {
@@ -160,7 +160,7 @@ static void check_program(struct symbols *s, const struct child *c, const char *
 	found = user(s, c->pid, c->at[GLOBAL]);
 	assert_int_equal(found.kind, SYMBOL_USER);
 	assert_string_equal(found.module, module);
-	/* Where main is depends on the compiler; what nm says of global does not. */
+	/* The address of main depends on the compiler; the address that nm prints for global does not. */
 	assert_int_equal(user(s, c->pid, c->at[HIDDEN]).module_offset - found.module_offset,
 			 c->at[HIDDEN] - c->at[GLOBAL]);
 }
@@ -210,7 +210,7 @@ static void programs(void **state)
 		assert_string_equal(user(s, c.pid, c.at[GLOBAL]).path, f.path);
 		assert_int_equal(user(s, c.pid, c.at[GLOBAL]).module_offset, address);
 		end(&c);
-		/* It has gone, what was seen stays. */
+		/* The process is gone, but its mappings stay known. */
 		assert_int_equal(symbols__see(s, c.pid), -ESRCH);
 		check_program(s, &c, "program", true);
 		assert_int_equal(unlink(f.path), 0);
@@ -219,7 +219,7 @@ static void programs(void **state)
 	symbols__free(s);
 }
 
-/* Seen, and gone before anything was asked: the files are open already. */
+/* A process was seen, and is gone before the first lookup: its files are open already. */
 static void gone(void **state)
 {
 	struct symbols *s = new_symbols();
@@ -238,7 +238,7 @@ static void gone(void **state)
 	symbols__free(s);
 }
 
-/* A deleted program, and one whose name another file has now. */
+/* A deleted program, and one whose name now belongs to another file. */
 static void deleted(void **state)
 {
 	struct symbols *s = new_symbols();
@@ -285,7 +285,7 @@ static void check_stripped(const struct fixture *f, bool has_local)
 	symbols__free(s);
 }
 
-/* Beside the file, by CRC or by build ID; a file with another CRC does not belong. */
+/* A debug file beside the program is found by CRC or build ID; a file with another CRC is refused. */
 static void debug_links(void **state)
 {
 	static const char *const flags[] = { "-Wl,--build-id=none", "-Wl,--build-id" };
@@ -315,7 +315,7 @@ static void debug_links(void **state)
 	}
 }
 
-/* In a root of its own, with its debug file below it, by build ID. */
+/* A program in a root of its own, with its debug file below that root, found by build ID. */
 static void containers(void **state)
 {
 	struct symbols *s = new_symbols();
@@ -341,7 +341,7 @@ static void containers(void **state)
 	end(&c);
 	symbols__free(s);
 
-	/* Links lead nowhere but into the same root. */
+	/* Links are resolved within the same root. */
 	s = new_symbols();
 	assert_int_equal(run_command("cd %s && mv usr/lib/debug/.build-id/ab/cdef.debug linked && "
 				     "ln -s /linked usr/lib/debug/.build-id/ab/cdef.debug",
@@ -447,7 +447,7 @@ static void own(void **state)
 	symbols__free(s);
 }
 
-/* Every name is that of nm, for any address in a library; the first and last byte of mappings. */
+/* The first and the last byte of each mapping of libc belong to it, and qsort() has its name. */
 static void libc(void **state)
 {
 	struct symbols *s = new_symbols();
@@ -504,7 +504,7 @@ static void vdso(void **state)
 	symbols__free(s);
 }
 
-/* A library that comes and goes while the process is looked at. */
+/* A library is loaded and unloaded while the process is observed. */
 static void libraries(void **state)
 {
 	struct symbols *s = new_symbols();
@@ -551,7 +551,7 @@ static void kernel(void **state)
 	assert_int_equal(kernel_functions__find(&all, NULL, NULL), 0);
 	for (i = 0; i < all.n; i += 7) {
 		const struct kernel_function *k = &all.function[i];
-		/* What seems longer is followed by nothing, and has a limit. */
+		/* A function that seems longer has no successor, and its size has a limit. */
 		u64 inside = k->size && k->size <= 64 << 10 ? k->size - 1 : 0;
 
 		if (!k->address)
@@ -571,7 +571,7 @@ static void kernel(void **state)
 
 /* --- code made by the process ----------------------------------------------------------------- */
 
-static u64 made_code;           /* before the fork: the same address in the copies */
+static u64 made_code;           /* mapped before the fork: at the same address in the copies */
 
 static void say_made_code(void)
 {
@@ -591,7 +591,7 @@ static void write_map(pid_t pid, const char *text)
 	write_file(path, text, strlen(text));
 }
 
-/* One question to a process that is seen for the first time. */
+/* Looks up one address of a process that is seen for the first time. */
 static void check_map(const struct child *c, const char *want)
 {
 	struct symbols *s = new_symbols();
@@ -624,7 +624,7 @@ static void jit_maps(void **state)
 	assert_int_equal(symbols__see(s, c.pid), 0);
 	assert_string_equal(name_at(s, c.pid, made_code + 0x104), "(none)");
 
-	/* It comes when the process has been seen already, and grows. */
+	/* The map appears after the process has been seen, and grows. */
 	write_map(c.pid, text);
 	check_map(&c, "made up+4");
 	assert_int_equal(symbols__see(s, c.pid), 0);
@@ -636,13 +636,13 @@ static void jit_maps(void **state)
 	assert_int_equal(symbols__see(s, c.pid), 0);
 	assert_string_equal(name_at(s, c.pid, made_code + 0x204), "and more+4");
 
-	/* Written before the process began: of another one that had its pid. */
+	/* A map written before the process began belongs to another one that had its pid. */
 	assert_int_equal(utimensat(AT_FDCWD, path, long_ago, 0), 0);
 	check_map(&c, "(none)");
 	assert_int_equal(utimensat(AT_FDCWD, path, NULL, 0), 0);
 	check_map(&c, "made up+4");
 
-	/* Not through links, and not another user's. */
+	/* Maps that are links are not read, nor are another user's. */
 	assert_int_equal(link(path, other), 0);
 	check_map(&c, "(none)");
 	assert_int_equal(unlink(path), 0);
@@ -661,7 +661,7 @@ static void jit_maps(void **state)
 	}
 	unlink(path);
 	end(&c);
-	/* What was open when it went can still be read. */
+	/* A map that was open when the process ended can still be read. */
 	assert_string_equal(name_at(s, c.pid, made_code + 0x104), "made up+4");
 	symbols__free(s);
 }
@@ -734,7 +734,7 @@ static size_t open_files(void)
 	return n;
 }
 
-/* Hundreds of processes of one program, and nothing left open or running in the end. */
+/* Hundreds of processes run one program, and nothing stays open or running in the end. */
 static void many(void **state)
 {
 	struct symbols *s = new_symbols();
@@ -769,7 +769,7 @@ static void many(void **state)
 static char long_directory[] = "/tmp/tally-unit-XXXXXX";
 static uid_t long_user;
 
-/* Maps files whose names take almost 5 MB in all, and nobody else's. */
+/* Maps files that no other process maps, with names that take almost 5 MB in all. */
 static void map_long_names(void)
 {
 	char name[LONG_NAME + 1] = "";
@@ -796,7 +796,7 @@ static void map_long_names(void)
 	say_made_code();
 }
 
-/* How many mappings of such a process, of that user, get no names. */
+/* Runs such a process as that user, and returns how many of its mappings get no names. */
 static u64 unnamed_of(struct symbols *s, uid_t uid)
 {
 	u64 before = symbols__bounds(s).unnamed;
@@ -812,7 +812,7 @@ static u64 unnamed_of(struct symbols *s, uid_t uid)
 	return symbols__bounds(s).unnamed - before;
 }
 
-/* A process has 4 MiB for new names, a user but root 8 MiB. Others' mappings have names. */
+/* A process has 4 MiB for new names, and a user other than root 8 MiB. Mappings of others still get names. */
 static void long_names(void **state)
 {
 	struct symbols *s = new_symbols();
@@ -828,7 +828,7 @@ static void long_names(void **state)
 	assert_true(unnamed_of(s, OTHER_USER) > LONG_NAMES);
 	assert_int_equal(symbols__see(s, getpid()), 0);
 	assert_string_equal(user(s, getpid(), (u64)long_names).module, "test_symbols");
-	/* Now the libraries have names that cost nothing. */
+	/* Now the names of libraries are known, and cost nothing. */
 	assert_int_equal(unnamed_of(s, OTHER_USER), LONG_NAMES);
 	/* The processes have ended. Their room is free once nobody uses the names. */
 	symbols__forget_over(s, UINT64_MAX);
@@ -842,7 +842,7 @@ static void long_names(void **state)
 	assert_int_equal(system(command), 0);
 }
 
-/* More files than are held open. */
+/* The process maps more files than are held open. */
 static void many_files(void **state)
 {
 	struct symbols *s = new_symbols();
@@ -874,7 +874,7 @@ static void many_files(void **state)
 	fixture__free(&f);
 }
 
-/* What is kept of processes has a limit: the one seen first goes when there is too much. */
+/* The data kept about processes has a limit: when there is too much, the process seen first is dropped. */
 static void forgotten(void **state)
 {
 	struct symbols *s = new_symbols();
@@ -914,7 +914,7 @@ static void read_damaged(const char *path)
 
 	assert_true(fd >= 0);
 	err = elf_symbols__read(&s, fd, fd, NULL);
-	if (err == -ESTALE)             /* no build ID any more */
+	if (err == -ESTALE)             /* the build ID is gone */
 		err = elf_symbols__read(&s, fd, -1, NULL);
 	close(fd);
 	/* -EBADMSG would be a crash. */
@@ -928,11 +928,11 @@ static void read_damaged(const char *path)
 	elf_symbols__free(&s);
 }
 
-/* The pages that a mapping begins with may be shared with the segment before: code's addresses are those of its own
+/* A mapping may begin with pages that it shares with the segment before it: code gets the addresses of its own
  * segment. */
 static void mappings_begin_with_pages(void **state)
 {
-	/* As lld links, GNU ld, and a mapping in the middle of a segment. */
+	/* Layouts of lld and GNU ld, and a mapping in the middle of a segment. */
 	static struct elf_segment lld[] = { { 0, 0, 0x12dcc, false },
 					    { 0x13dd0, 0x12dd0, 0x3d580, true },
 					    { 0x52350, 0x50350, 0x2748, false },
@@ -956,7 +956,7 @@ static void mappings_begin_with_pages(void **state)
 	assert_int_equal(elf_symbols__mapped_address(&of_gnu, 0x40000000, &address), -ENOENT);
 }
 
-/* As musl's functions in assembly: no sizes, and no symbols of hidden functions once the file is stripped. */
+/* Like musl's functions in assembly: no sizes, and no symbols of hidden functions once the file is stripped. */
 #define UNSIZED(name, begin, end) \
 	"asm(\".globl " name "\\n.type " name ",@function\\n.balign 16\\n" name ":\\n" begin "\\n.skip 16,0x90\\n" end \
 	"\");\n"
@@ -995,7 +995,7 @@ static void check_unsized(const struct fixture *f, const struct unsized_want *wa
 	elf_symbols__free(&s);
 }
 
-/* Without a size, a symbol ends where its function does by .eh_frame; else it is only near what follows. */
+/* A symbol without a size ends where .eh_frame ends its function; without that, later addresses are only near it. */
 static void without_sizes(void **state)
 {
 	static const char text[] = UNSIZED("with_frame", ".cfi_startproc", ".cfi_endproc") HIDDEN("hidden")
@@ -1029,7 +1029,7 @@ static void damaged_files(void **state)
 	fixture__free(&f);
 }
 
-/* A process without rights that has been taken over may answer anything. */
+/* The child process without rights may have been taken over, and may answer anything. */
 static void damaged_answers(void **state)
 {
 	struct random r = { 11 };
@@ -1072,7 +1072,7 @@ static enum symbol_kind kind_at(struct symbols *s, const struct child *c, u64 at
 	return found.kind;
 }
 
-/* Records are read later than /proc: what was seen belongs to the program from its exec on, and to none before. */
+/* Records are read later than /proc: mappings seen there belong to the program from its exec on, and not earlier. */
 static void told_of_an_exec_after_it_was_seen(void **state)
 {
 	struct symbols *s = new_symbols();
@@ -1112,12 +1112,12 @@ static void told_of_an_exec_after_it_was_seen(void **state)
 	symbols__free(s);
 }
 
-/* --- what records tell ------------------------------------------------------------------------ */
+/* --- side-band records ------------------------------------------------------------------------ */
 
-/* A process that nobody can look at: no number is that large. */
+/* A process that cannot exist: no pid is that large. */
 #define NOBODY 5000000
 
-/* The code of this program as /proc/self/maps has it. */
+/* Copies the line of /proc/self/maps for the code of this program. */
 static int copy_line(void *arg, const struct mapping_line *line)
 {
 	u64 here = (uintptr_t)copy_line;
@@ -1149,7 +1149,7 @@ static void assert_told(struct symbols *s, u32 pid, const char *name)
 	assert_told_at(s, pid, UINT64_MAX, name);
 }
 
-/* Returns since when what it replaces was there; 0: it replaces nothing that has a name. */
+/* Returns since when the replaced mapping was there; 0: it replaces no mapping that has a name. */
 static u64 map(struct symbols *s, u32 pid, const struct mapping_line *line, u64 at_ns)
 {
 	u64 replaced_ns = 0;
@@ -1185,7 +1185,7 @@ static void told(void **state)
 	assert_told(s, NOBODY, "copy_line");
 	assert_told_at(s, NOBODY, 10, "copy_line");
 	assert_told_at(s, NOBODY, 9, NULL);
-	/* A child is what its parent is, until it becomes another program. */
+	/* A child has its parent's mappings until it calls exec. */
 	assert_int_equal(symbols__forked(s, NOBODY + 1, NOBODY, 20), 0);
 	assert_told(s, NOBODY + 1, "copy_line");
 	assert_int_equal(symbols__execed(s, NOBODY + 1, 30), 0);
@@ -1195,7 +1195,7 @@ static void told(void **state)
 	assert_told(s, NOBODY, "copy_line");
 	assert_int_equal(symbols__forked(s, NOBODY + 3, NOBODY + 2, 40), 0);
 	assert_told(s, NOBODY + 3, NULL);
-	/* What is mapped over the end of something leaves its beginning. */
+	/* A mapping over the end of another one leaves the beginning of that one. */
 	other = line;
 	other.start = ((uintptr_t)copy_line & ~4095ULL) + 0x100000;
 	other.end = other.start + 4096;
@@ -1209,7 +1209,7 @@ static void told(void **state)
 	assert_int_equal(symbols__user(s, NOBODY, (uintptr_t)copy_line, &found), 0);
 	assert_null(found.name);
 	assert_told_at(s, NOBODY, 59, "copy_line");
-	/* The same once more: the last one counts, each in its time. */
+	/* The first mapping once more: the latest one counts, at any time. */
 	assert_int_equal(map(s, NOBODY, &line, 70), 60);
 	assert_told(s, NOBODY, "copy_line");
 	assert_int_equal(symbols__user_at(s, NOBODY, 69, (uintptr_t)copy_line, &found), 0);
@@ -1217,7 +1217,7 @@ static void told(void **state)
 	free_told(s, &line);
 }
 
-/* Up to a page of it: the mapping itself is elsewhere, in code that a child shares with its parent. */
+/* A mapping in a child replaces one that is in code shared with its parent. */
 static void told_in_child(void **state)
 {
 	struct mapping_line line, other;
@@ -1235,7 +1235,7 @@ static void told_in_child(void **state)
 	free_told(s, &line);
 }
 
-/* A number that is used again is another process; what has ended is forgotten when nobody needs it. */
+/* A reused pid is another process; an ended process is forgotten when nobody needs it. */
 static void told_again(void **state)
 {
 	struct mapping_line line;
@@ -1259,7 +1259,7 @@ static void told_again(void **state)
 	free_told(s, &line);
 }
 
-/* Other threads may run after the first one has ended: it is over since its pid was found gone, not before. */
+/* Other threads may outlive the first one: a process is over once its pid is found gone, not before. */
 static void told_end(void **state)
 {
 	struct mapping_line line;
@@ -1282,7 +1282,7 @@ static void told_end(void **state)
 	free_told(s, &line);
 }
 
-/* Likewise without any record; and with those of another process that has its pid now. */
+/* The same holds without any record, and with the records of another process that has the pid now. */
 static void end_of_unknown(void **state)
 {
 	struct mapping_line line;
@@ -1314,7 +1314,7 @@ static size_t count_open(void)
 
 #define FILES 50
 
-/* Files that nobody has asked about are closed with the last program that had them mapped. */
+/* Files that were never looked up are closed with the last program that had them mapped. */
 static void told_files_are_closed(void **state)
 {
 	char directory[] = "/tmp/tally-unit-XXXXXX", path[FILES][64];
@@ -1355,7 +1355,7 @@ static void told_files_are_closed(void **state)
 	free_told(s, &line);
 }
 
-/* A program that maps code a million times a second loses its own names only. */
+/* A program that maps code a million times a second loses only its own names. */
 static void told_too_much(void **state)
 {
 	struct mapping_line line, other;
@@ -1376,7 +1376,7 @@ static void told_too_much(void **state)
 	assert_told(s, NOBODY, NULL);
 	map(s, NOBODY + 1, &line, start);
 	assert_told(s, NOBODY + 1, "copy_line");
-	/* After a second it may tell of some more. */
+	/* After a second, some more of its mappings are accepted. */
 	map(s, NOBODY, &line, start + 2 * NSEC_PER_SEC);
 	assert_told(s, NOBODY, "copy_line");
 	free_told(s, &line);

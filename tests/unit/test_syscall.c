@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* tools/calls/syscall: the table, names of values, and what follows from sums. */
+/* tools/calls/syscall: the table, names of values, and figures computed from sums. */
 #include <errno.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -31,7 +31,7 @@ static bool is_fetched(const struct trace_call *c, u32 id)
 	return false;
 }
 
-/* There is room to read the targets of all arguments, again where that is wanted, and what a target describes. */
+/* There is room to read the targets of all arguments, again where that is wanted, and data that a target describes. */
 static void check_fetches(const struct trace_call *c, const struct signature *s)
 {
 	u32 i;
@@ -46,7 +46,7 @@ static void check_fetches(const struct trace_call *c, const struct signature *s)
 	}
 }
 
-/* Each line is of a call that exists, is there once, and all it points to can be read. */
+/* Each line is for a call that exists, no call has two lines, and all data that it points to can be read. */
 static void test_table(void **state)
 {
 	const struct signature *s;
@@ -67,7 +67,7 @@ static void test_table(void **state)
 	}
 }
 
-/* Each line of a command is of a call that has commands, and there once; there is room for all. */
+/* Each line of a command is for a call that has commands, and is unique; there is room for all of them. */
 static void test_commands(void **state)
 {
 	const struct signature *of, *s;
@@ -218,7 +218,7 @@ static void check_arguments(struct trace_record *r, size_t size, const char *cal
 	free(found);
 }
 
-/* A record whose chunks say more than it has is not believed. */
+/* A record whose chunks claim more than it has is not trusted. */
 static void test_short_records(void **state)
 {
 	struct trace_record r = {.value = {3, 0x1000, 5}, .used = 16};
@@ -239,7 +239,7 @@ static void test_short_records(void **state)
 	check_arguments(&r, head + 16, "write", "3, \"a\\\"\\n\"..., 5");
 	c->flags = TRACE_CHUNK_FAULT;
 	check_arguments(&r, head + 16, "write", "3, 0x1000(fault), 5");
-	/* Too short for the struct that it should be. */
+	/* The chunk is too short for its struct. */
 	c->flags = 0;
 	c->id = TRACE_ID(0, PART_TARGET);
 	r.value[0] = 0x2000;
@@ -261,7 +261,7 @@ static size_t size_of(const struct trace_record *r)
 	return offsetof(struct trace_record, data) + r->used;
 }
 
-/* Buffers that were not read, and what is said of more than there is. */
+/* Buffers that were not read, and counts and lengths beyond the data. */
 static void test_vectors(void **state)
 {
 	struct trace_iovec array[2] = {{0x1000, 3}, {0x2000, 5}};
@@ -287,7 +287,7 @@ static void test_vectors(void **state)
 			"...], 1048576");
 }
 
-/* Two of many messages: what one that was not read looks like, and how far the call has come. */
+/* Two of many messages: one that was not read, and a call that has got only as far as its result says. */
 static void test_many_messages(void **state)
 {
 	struct trace_message m = {.name = 0x5000, .vector = 0x4000, .count = 1};
@@ -310,7 +310,7 @@ static void test_many_messages(void **state)
 			"3, [{msg_hdr={msg_name=0x5000, msg_namelen=0, msg_iov=[{iov_base=\"one\", "
 			"iov_len=3}], msg_iovlen=1, msg_controllen=0, msg_flags=0}, msg_len=3}, "
 			"{msg_hdr=0x3040}], 2, 0");
-	/* Filled no further than it says; of more than it has filled nothing is shown. */
+	/* The call has filled as many messages as its result says, and the others are not shown. */
 	r.value[TRACE_RESULT] = 1;
 	check_arguments(&r, size_of(&r), "recvmmsg",
 			"3, [{msg_hdr={msg_name=0x5000, msg_namelen=0, msg_iov=[{iov_base=\"one\", "
@@ -333,7 +333,7 @@ static void check_result(struct trace_record *r, const char *call, const char *t
 	free(found);
 }
 
-/* More are ready than were read, none of those read is, and what could not be read. */
+/* More descriptors are ready than were read, none of those read is ready, and some could not be read. */
 static void test_ready(void **state)
 {
 	struct { int fd; short events, revents; } polled[2] = {{3, 1, 1}, {4, 4, 0}};
@@ -357,7 +357,7 @@ static void test_ready(void **state)
 	check_result(&r, "select", "1 (out [3])");
 }
 
-/* Strings that a process says of itself end where their room does. */
+/* Strings from a process end where their room ends. */
 static void test_facts(void **state)
 {
 	struct trace_record r = {.value = {0x1000}};
@@ -378,7 +378,7 @@ static void test_facts(void **state)
 	check_arguments(&r, size_of(&r), "prctl", "0x270f, 0x1000, 0, 0, 0");
 }
 
-/* Bits behind those that count, and more than were read. */
+/* Bits beyond those that count, and more bits than were read. */
 static void test_sets(void **state)
 {
 	struct trace_record r = {.value = {10, 0x1000}};
@@ -400,7 +400,7 @@ static void test_sets(void **state)
 	check_arguments(&r, size_of(&r), "select", "-1, 0x1000, NULL, NULL, NULL");
 }
 
-/* Names that are whole, and those of which a size is wrong. */
+/* Complete names, and names with a wrong size. */
 static void test_descriptors(void **state)
 {
 	struct file_name n = {.mode = 0100000, .inode = 7, .size = 11};
@@ -436,7 +436,7 @@ static void check_control(const struct trace_chunk *c, const char *text)
 	free(found);
 }
 
-/* Lengths are the traced process's, and may be anything. */
+/* The traced process sets the lengths, which may be anything. */
 static void test_control_messages(void **state)
 {
 	struct {
@@ -460,7 +460,7 @@ static void test_control_messages(void **state)
 	memcpy(c->data, &length, sizeof(length));
 	check_control(c, "[{cmsg_len=18446744073709551615, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, "
 			 "cmsg_data=[3, ...]}]");
-	/* More descriptors than were read. */
+	/* The message has more descriptors than were read. */
 	length = 16 + 4 * 40;
 	memcpy(c->data, &length, sizeof(length));
 	c->bytes = 24;
@@ -481,7 +481,7 @@ static void test_control_messages(void **state)
 #define SHOWN(length) "{nlmsg_len=" length ", nlmsg_type=RTM_GETLINK, nlmsg_flags=NLM_F_REQUEST, nlmsg_seq=7, " \
 	"nlmsg_pid=0}"
 
-/* The lengths of both messages, how many bytes the call has, and how many of them were read. */
+/* Takes the lengths of both messages, the size of the call's data, and how many bytes of it were read. */
 static void check_netlink(u32 first, u32 second, u64 whole, size_t n, const char *text)
 {
 	const struct nlmsghdr data[3] = {HEADER(first), HEADER(second)};
@@ -495,7 +495,7 @@ static void check_netlink(u32 first, u32 second, u64 whole, size_t n, const char
 	check_arguments(&r, size_of(&r), "sendto", arguments);
 }
 
-/* Lengths in messages are the traced process's, and may be anything. */
+/* The traced process sets the lengths in messages, which may be anything. */
 static void test_netlink_lengths(void **state)
 {
 	(void)state;
@@ -504,7 +504,7 @@ static void test_netlink_lengths(void **state)
 	check_netlink(16, 40, 40, 40, "[" SHOWN("16") ", [" SHOWN("40") ", ...]]");
 	check_netlink(40, 0, 40, 40, "[" SHOWN("40") ", ...]");
 	check_netlink(16, 1000, 2000, 40, "[" SHOWN("16") ", [" SHOWN("1000") ", ...], ...]");
-	/* Beyond the buffer; shorter than a header; to the end of 32 bits, and rounded up beyond it. */
+	/* Lengths beyond the buffer; shorter than a header; up to the end of 32 bits, and rounded up beyond it. */
 	check_netlink(1000, 0, 40, 40, "[" SHOWN("1000") ", ...]");
 	check_netlink(0, 0, 16, 16, SHOWN("0"));
 	check_netlink(0, 16, 32, 32, "[" SHOWN("0") ", ...]");
@@ -512,7 +512,7 @@ static void test_netlink_lengths(void **state)
 	check_netlink(16, 1, 48, 48, "[" SHOWN("16") ", [" SHOWN("1") ", ...]]");
 	check_netlink(UINT32_MAX, 16, 32, 32, "[" SHOWN("4294967295") ", ...]");
 	check_netlink(UINT32_MAX, 16, UINT64_MAX, 32, "[[" SHOWN("4294967295") ", ...], ...]");
-	/* Headers that were cut, by --bytes or by the call. */
+	/* Headers truncated by --bytes or by the call. */
 	check_netlink(16, 16, 32, 31, "[" SHOWN("16") ", ...]");
 	check_netlink(16, 16, 32, 16, "[" SHOWN("16") ", ...]");
 	check_netlink(16, 16, 32, 3, "\"\\x10\\x00\\x00\"...");
@@ -524,10 +524,10 @@ static void test_netlink_lengths(void **state)
 
 /* The bytes of HEADER(16). */
 #define BYTES "\"\\x10\\x00\\x00\\x00\\x12\\x00\\x01\\x00\\x07\\x00\\x00\\x00\\x00\\x00\\x00\\x00\""
-/* The same, of another protocol than NETLINK_ROUTE. */
+/* The same header in a protocol other than NETLINK_ROUTE. */
 #define SHOWN_OF_OTHER "{nlmsg_len=16, nlmsg_type=0x12, nlmsg_flags=NLM_F_REQUEST, nlmsg_seq=7, nlmsg_pid=0}"
 
-/* Only the family of the address is known, or not even that; events of the kernel have no headers. */
+/* Only the family of the address is known, or not even that; the kernel's uevents have no headers. */
 static void test_netlink_protocols(void **state)
 {
 	const struct nlmsghdr data = HEADER(16);
@@ -542,7 +542,7 @@ static void test_netlink_protocols(void **state)
 	check_arguments(&other, size_of(&other), "sendto", "3, " SHOWN_OF_OTHER ", 16, 0, NULL, 0");
 	r.value[4] = 0x2000;
 	other = r;
-	/* Too short for a family. */
+	/* The address is too short for a family. */
 	add_chunk(&other, TRACE_ID(4, PART_TARGET), "\x10", 1);
 	check_arguments(&other, size_of(&other), "sendto", "3, " BYTES ", 16, 0, 0x2000, 0");
 	add_chunk(&r, TRACE_ID(4, PART_TARGET), "\x10", 2);
@@ -552,7 +552,7 @@ static void test_netlink_protocols(void **state)
 	check_arguments(&r, size_of(&r), "sendto", "3, " BYTES ", 16, 0, {sa_family=AF_NETLINK}, 0");
 }
 
-/* Three buffers of 16, 4 and 16 bytes: a header that tells this length, "abcd", and another header. */
+/* Three buffers of 16, 4 and 16 bytes: a header with this length, "abcd", and another header. */
 static void check_netlink_buffers(u32 length, const char *second, const char *third)
 {
 	const struct nlmsghdr head = HEADER(length), last = HEADER(16);
@@ -576,7 +576,7 @@ static void check_netlink_buffers(u32 length, const char *second, const char *th
 	check_arguments(&r, size_of(&r), "sendmsg", text);
 }
 
-/* A message may continue in the next buffers: no header is where it does. */
+/* A message may continue in the next buffers, which then do not begin with a header. */
 static void test_netlink_buffers(void **state)
 {
 	(void)state;
@@ -605,8 +605,8 @@ static void test_errors(void **state)
 }
 
 /*
- * Each argument of the table is as wide as the kernel's parameter: this kernel's tracepoints name
- * their types. Where there is no tracefs, or nobody may read it, there is nothing to compare with.
+ * Each argument of the table is as wide as the kernel's parameter, whose type this kernel's
+ * tracepoints name. Without a readable tracefs there is nothing to compare with.
  */
 static void widths_are_the_kernels(void **state)
 {
@@ -629,7 +629,7 @@ static void widths_are_the_kernels(void **state)
 
 			if (field->is_common || !strcmp(field->name, "__syscall_nr"))
 				continue;
-			/* unsigned long in some, and cut to 32 bits where the file is looked up. */
+			/* Some descriptors are unsigned long, and truncated to 32 bits when the file is looked up. */
 			if (s[i].arg[a].kind && s[i].arg[a].kind != ARG_FD &&
 			    argument_is_narrow(&s[i].arg[a]) != syscall_type_is_narrow(field->type)) {
 				print_message("%s, argument %zu: %s %s\n", s[i].name, a, field->type,
@@ -646,7 +646,7 @@ static void widths_are_the_kernels(void **state)
 	assert_true(compared > 300);
 }
 
-/* The upper half of a register is not part of what the kernel takes. */
+/* The kernel does not take the upper half of the register of a 32-bit argument. */
 static void upper_halves_are_not_shown(void **state)
 {
 	static const char *const values[] = { "close_range", "pidfd_open", "pipe2", "mlock2",
@@ -668,7 +668,7 @@ static void upper_halves_are_not_shown(void **state)
 	}
 }
 
-/* What an argument is depends on another one. */
+/* The meaning of an argument depends on another one. */
 static void meanings_by_command(void **state)
 {
 	struct trace_record r = { .value = { 0x1000, 4 | 128, 1, 7, 0x2000, 9 } };
@@ -694,7 +694,7 @@ static void meanings_by_command(void **state)
 	r.value[TRACE_RESULT] = 17;
 	check_arguments(&r, head + 16, "wait4",
 			"-1, [{WIFEXITED(s) && WEXITSTATUS(s) == 127}], WNOHANG, NULL");
-	/* A text, a struct, a number. */
+	/* The option's value is a text, a struct, or a number. */
 	r = (struct trace_record){ .value = { 3, 6, 13, 0x5000, 6 }, .used = 16 };
 	*c = (struct trace_chunk){ .id = TRACE_ID(3, PART_TARGET), .bytes = 6 };
 	memcpy(c->data, "cubic", 6);
@@ -707,7 +707,7 @@ static void meanings_by_command(void **state)
 	r.value[2] = 2;
 	c->bytes = 4;
 	check_arguments(&r, head + 16, "setsockopt", "3, SOL_SOCKET, SO_REUSEADDR, [1], 6");
-	/* A command that nobody knows, and one that takes no more. */
+	/* An unknown command, and commands that take no more arguments. */
 	r = (struct trace_record){ .value = { 3, 0x77777777, 0x5000 } };
 	check_arguments(&r, head, "ioctl", "3, 0x77777777, 0x5000");
 	r.value[1] = 1ULL << 32 | 0x5451;
@@ -717,7 +717,7 @@ static void meanings_by_command(void **state)
 			"0x1000, FUTEX_WAIT_BITSET_PRIVATE, 1, NULL, FUTEX_BITSET_MATCH_ANY");
 }
 
-/* As given, and as the call made it. */
+/* A value is shown as given, and as the call has changed it. */
 static void given_and_told(void **state)
 {
 	struct trace_record r = { .value = { 3, 0x5000, 0x6000 } };

@@ -170,8 +170,8 @@ static void complaints(void **state)
 }
 
 /*
- * As strace(1) has them: what takes a path is of the class file, what takes or makes a descriptor of
- * desc, sockets apart from both.
+ * The classes are those of strace(1): calls that take a path are in file, calls that take or make a
+ * descriptor in desc, and calls that make sockets in neither.
  */
 static void classes_are_those_of_strace(void **state)
 {
@@ -207,7 +207,7 @@ static void classes_are_those_of_strace(void **state)
 			fail_msg("%s in %s", cases[i].call, cases[i].class_name);
 }
 
-/* Each word of the classes must match: a mistyped one is a call that -e %class leaves out. */
+/* Each word of the classes must match: -e %class would leave out the call of a mistyped word. */
 static void every_word_of_a_class_is_a_call(void **state)
 {
 	struct syscall_set set;

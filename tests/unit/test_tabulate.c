@@ -53,7 +53,7 @@ static void rows_have_all_figures(void **state)
 	assert_non_null(strstr(text, ",500,500,500,500\n"));
 	assert_non_null(strstr(text, "c,0,9,900,9"));
 	assert_non_null(strstr(text, ",100,100,100,100\n"));
-	assert_null(strstr(text, "total,,"));   /* programs add up by themselves */
+	assert_null(strstr(text, "total,,"));   /* programs compute totals themselves */
 	free(text);
 	report__free(&r);
 }
@@ -165,7 +165,7 @@ static void kinds_follow_the_unit(void **state)
 	report__free(&r);
 }
 
-/* All figures of --table, and the one that rows are sorted by. */
+/* Full tables have all figures of --table, and the one that rows are sorted by. */
 static void full_tables_have_more_columns(void **state)
 {
 	static const struct tabulation full = { .full = true };
@@ -209,7 +209,7 @@ static void add_keys(struct report *r, u64 n)
 	r->events = r->ngroups;
 }
 
-/* One report with that many keys; then one with a single key. Returns whether they are tables, as two bits. */
+/* Shapes a report with that many keys, then one with a single key. Returns two bits: whether each is a table. */
 static int shape_of(u64 keys, const struct cli *cli, const struct writer *writer, enum cli_form usual,
 		    const char **told)
 {

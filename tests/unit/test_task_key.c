@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* --by, and what keys look like in a report. */
+/* --by, and the look of keys in a report. */
 #include "unit.h"
 
 #include "cli/task_key.h"
@@ -110,7 +110,7 @@ static void fields_of_a_key(void **state)
 	hist_set__free(&set);
 	report__free(&report);
 
-	/* Asked for, the comm is that of the key, and is not read beyond its 16 bytes. */
+	/* With BY_COMM, the comm is the one in the key, and is not read beyond its 16 bytes. */
 	set = make_set(&key, &name, 1);
 	assert_int_equal(task_key__report(&report, &set, BY_COMM, NULL, &cgroups), 0);
 	assert_int_equal(report.group[0].nkey, 1);
@@ -133,7 +133,7 @@ static int add_disk(void *context, const void *own, u32 by, struct report_row *r
 	return by & BY_OWN(1) ? report_row__add_field(row, &f) : 0;
 }
 
-/* Behind the key of a task, named beside its parts, shown in front of them. */
+/* A tool's own parts follow the task's key in memory, can be named beside its parts, and are shown before them. */
 static void parts_of_a_tool(void **state)
 {
 	static const char *const names[] = { "op", "disk" };
@@ -158,7 +158,7 @@ static void parts_of_a_tool(void **state)
 	set.keys = malloc(sizeof(key) + 1);
 	assert_non_null(set.group);
 	assert_non_null(set.keys);
-	/* Keys lie where they happen to. */
+	/* Keys may be unaligned. */
 	set.group[0].key = memcpy(set.keys + 1, &key, sizeof(key));
 	set.group[0].hist = dense__histogram(&d);
 	assert_int_equal(task_key__report(&report, &set, BY_OWN(1) | BY_COMM, &own,
@@ -192,12 +192,12 @@ static void without_keys_no_fields(void **state)
 
 #define WEB_ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-/* Keys by cgroup, and keys that became one by their view: its histograms are added up. */
+/* Keys by cgroup; when keys become one in a view, their histograms add up. */
 static void fields_of_cgroups(void **state)
 {
 	static const struct {
 		u64 id;
-		const char *path;       /* NULL: it is gone */
+		const char *path;       /* NULL: the cgroup is gone */
 	} told[] = {
 		{ 11, "/system.slice/docker-" WEB_ID ".scope/init" },
 		{ 12, "/system.slice/nginx.service" },
@@ -208,7 +208,7 @@ static void fields_of_cgroups(void **state)
 	};
 	static const struct {
 		u32 by;
-		size_t n, first;        /* groups, and of how many cgroups the first one is */
+		size_t n, first;        /* number of groups, and of cgroups in the first one */
 		const char *field[4], *text[4];
 	} cases[] = {
 		{ BY_CGROUP | BY_CGROUP_PATH, 6, 1, { "cgroup" }, { "/system.slice/docker-" WEB_ID ".scope/init" } },
@@ -298,7 +298,7 @@ static bool is_zero(const char *bytes, size_t n)
 	return !n;
 }
 
-/* Keys may be cut there: what each part fills in ends before it. */
+/* Keys may be cut at this size: each part's data ends before it. */
 static void sizes(void **state)
 {
 	static const struct {

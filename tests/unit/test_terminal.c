@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Text on a terminal: what fits it, what is left out and said to be; and a pipe, which gets everything. */
+/* Text on a terminal: columns that fit, and a note about those left out; a pipe gets everything. */
 #include "unit.h"
 
 #include "report/report.h"
@@ -79,7 +79,7 @@ static void wide_terminals_get_all_columns(void **state)
 }
 
 /*
- * First the column without values goes, then texts are cut: of paths the end stays. The widest goes first.
+ * The column without values is dropped first, then texts are cut, the widest first. Paths keep their end.
  */
 static void narrow_terminals_get_what_matters(void **state)
 {
@@ -99,7 +99,7 @@ static void narrow_terminals_get_what_matters(void **state)
 	report__free(&r);
 }
 
-/* Inner percentiles go before the largest value does, whatever their order; the other form is named once. */
+/* Inner percentiles are dropped before the largest value, whatever their order; the other form is named once. */
 static void spare_columns_go_first(void **state)
 {
 	struct report r = { .tool = "t", .value = "v", .table = true, .no_table = "--hist" };
@@ -137,7 +137,7 @@ static void nothing_is_wider_than_the_terminal(void **state)
 	u32 columns;
 
 	(void)state;
-	/* Below this even the shortest columns do not fit, and lines are cut. */
+	/* Below 48 columns even the shortest columns do not fit, and lines are cut. */
 	for (columns = 48; columns < 130; columns++) {
 		rest = text = shown(&r, columns, 0);
 		while ((line = strsep(&rest, "\n")))
@@ -147,7 +147,7 @@ static void nothing_is_wider_than_the_terminal(void **state)
 	report__free(&r);
 }
 
-/* Rows beyond the terminal are counted, with those that --top has taken; a total is always there. */
+/* Rows beyond the terminal are counted, together with those that --top has hidden; a total is always shown. */
 static void tables_end_with_the_terminal(void **state)
 {
 	struct report r = { .tool = "t", .value = "v", .table = true, .has_events = true, .hidden = 100 };

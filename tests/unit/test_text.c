@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reports for people: nothing that steers the terminal, nothing that overflows, columns aligned. */
+/* Reports for people: no control characters for the terminal, no overflow, aligned columns. */
 #include "unit.h"
 
 #define BAR_WIDTH 40
@@ -83,7 +83,7 @@ static void hostile_cells(void **state)
 	}
 }
 
-/* A source names files and functions that came from elsewhere. */
+/* The names of files and functions in a source are not trusted. */
 static void hostile_source(void **state)
 {
 	struct report report = {
@@ -98,7 +98,7 @@ static void hostile_source(void **state)
 	free(text);
 }
 
-/* Lines of a histogram: the count before the share, the length of the bar behind it. */
+/* Reads the lines of a histogram: the count before the share, and the length of the bar after it. */
 static u32 read_rows(const char *text, u64 *counts, u32 *bars, u32 most)
 {
 	const char *line, *bar, *p;
@@ -205,7 +205,7 @@ static void counts_of_2_to_the_63(void **state)
 	report__free(&report);
 }
 
-/* All '|' of a histogram stand under each other, whatever the numbers. */
+/* All '|' of a histogram are in one column, whatever the numbers. */
 static void histogram_columns_are_aligned(void **state)
 {
 	struct random r = { 25 };
@@ -259,7 +259,7 @@ static void table_columns_are_aligned(void **state)
 	report__free(&report);
 }
 
-/* Columns of letters that take several bytes each, one place on the screen. */
+/* Columns have letters that take several bytes each, and one place on the screen. */
 static void table_columns_of_other_scripts(void **state)
 {
 	struct report report = { .tool = "t" };
@@ -294,7 +294,7 @@ static void every_loss_is_named(void **state)
 	free(text);
 }
 
-/* What this kernel hides is said in one sentence; a sample that did not come was not hidden. */
+/* One sentence says what this kernel hides; a sample that did not come was not hidden. */
 static void what_the_kernel_hides_is_one_line(void **state)
 {
 	struct report report = { .tool = "t", .value = "wait", .has_events = true, .events = 9 };

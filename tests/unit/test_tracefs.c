@@ -127,22 +127,22 @@ static void unusual_files(void **state)
 	struct tracepoint_format f;
 
 	(void)state;
-	/* ftrace's own: no common block of its own, "signed" was not always there. */
+	/* ftrace's own events have no common block of their own, and "signed" was not always there. */
 	f = parsed("name: function\nID: 1\nformat:\n\tfield:unsigned long ip;\toffset:8;\tsize:8;\n");
 	assert_int_equal(f.nfields, 1);
 	assert_false(f.field[0].is_signed);
 	assert_string_equal(f.print, "");
 	tracepoint_format__free(&f);
-	/* Without fields; a newline in the print fmt. */
+	/* An event without fields, and with a newline in the print fmt. */
 	f = parsed("ID: 7\n" COMMON "\nprint fmt: \"a\n b\", REC->x\n\n");
 	assert_int_equal(f.nfields, 4);
 	assert_string_equal(f.print, "\"a\n b\", REC->x");
 	tracepoint_format__free(&f);
-	/* A field called common_... behind the common ones is one's own. */
+	/* A field called common_... after the common ones is the event's own. */
 	f = parsed(FORMAT("\tfield:int common_x;\toffset:8;\tsize:4;\tsigned:1;\n", "\"\""));
 	assert_false(f.field[4].is_common);
 	tracepoint_format__free(&f);
-	/* The largest numbers there can be. */
+	/* The largest possible numbers. */
 	f = parsed("ID: 4294967295\nformat:\n\tfield:int x;\toffset:4294967295;\tsize:4294967295;\t"
 		   "signed:1;\n");
 	assert_int_equal(f.id, UINT32_MAX);
@@ -178,7 +178,7 @@ static void damaged_files_are_refused(void **state)
 	}
 }
 
-/* Whatever is cut off or changed: no crash, and nothing kept on failure. */
+/* Truncated or changed text causes no crash, and nothing is kept on failure. */
 static void random_damage(void **state)
 {
 	static const char text[] =
@@ -259,7 +259,7 @@ static void symbols_and_flags(void **state)
 		     "(1)))))), \"G\" }) : \"none\"", "gfp", true, "G=2");
 	assert_table("__print_flags_u64(REC->f, \",\", { 1ULL, \"A, (B)\" })", "f", true, "A, (B)=1");
 	assert_table("__print_symbolic64(REC->f, { 1, \"q\\\"q\" })", "f", false, "q\\\"q=1");
-	/* The same table twice is one. */
+	/* Two equal tables become one. */
 	assert_table("__print_symbolic(REC->x, {1,\"A\"}), __print_symbolic(REC->x, {1,\"A\"})", "x",
 		     false, "A=1");
 }
@@ -267,7 +267,7 @@ static void symbols_and_flags(void **state)
 static void symbols_that_are_no_use(void **state)
 {
 	(void)state;
-	/* Numbers of something other than the field. */
+	/* The numbers are those of something other than the field. */
 	assert_table("__print_symbolic((REC->ioprio >> 13) & 7, { 1, \"rt\" })", NULL, false, "");
 	assert_table("__print_symbolic(REC->x & 3, { 1, \"A\" })", NULL, false, "");
 	assert_table("__print_symbolic(REC->x + REC->y, { 1, \"A\" })", NULL, false, "");
@@ -278,7 +278,7 @@ static void symbols_that_are_no_use(void **state)
 	assert_table("__print_symbolic(REC->x, { NAME, \"A\" }, { 2, \"B\" })", "x", false, "B=2");
 	assert_table("__print_symbolic(REC->x, { 1 << 64, \"A\" }, { 08, \"C\" }, { 1x, \"D\" }, "
 		     "{ 1 + , \"E\" }, { (1, \"F\" }, { 2, \"B\" })", NULL, false, "");
-	/* Ends too soon. */
+	/* The text ends too soon. */
 	assert_table("__print_symbolic(", NULL, false, "");
 	assert_table("__print_symbolic(REC->x", NULL, false, "");
 	assert_table("__print_symbolic(REC->x, { 1, \"A", NULL, false, "");

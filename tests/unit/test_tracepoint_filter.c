@@ -3,7 +3,7 @@
 
 #include "expr/tracepoint_filter.h"
 
-/* Made up, with a field of each kind that filters treat differently. */
+/* A made-up format, with a field of each kind that filters treat differently. */
 static const char format_text[] =
 	"name: test\nID: 7\nformat:\n"
 	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
@@ -19,7 +19,7 @@ static const char format_text[] =
 	"\nprint fmt: \"%u %s\", REC->nr_sector, __print_symbolic(REC->vec, { 1, \"TIMER\" }, "
 	"{ 9, \"RCU\" })\n";
 
-/* What is typed -> what the kernel is given. */
+/* The filter as the user types it -> as the kernel gets it. */
 static const struct {
 	const char *typed, *given;
 } good[] = {

@@ -207,14 +207,14 @@ static void test_rows_are_added_up_by_key(void **state)
 	assert_float_equal(of(f, FILES)->key_value[1], 15, 1e-9);
 	assert_float_equal(of(f, FILES)->all, 40, 1e-9);
 	assert_int_equal(of(f, FILES)->level, TRIAGE_NOTICE);
-	/* From the row with the largest figure. */
+	/* The words come from the row with the largest figure. */
 	assert_text(triage_sentence(of(f, FILES)), "ls fails, 25 a second, pid 9");
 	assert_text(triage_next(of(f, FILES)), "trace --comm ls -p 9");
 	free(f);
 	triage__free(t);
 }
 
-/* As evidence of a finding: who would be one alone. */
+/* The evidence of a finding has only the keys that would be findings alone. */
 static void test_small_keys_are_no_evidence(void **state)
 {
 	struct triage *t = new_triage();
@@ -303,7 +303,7 @@ static void take_level(struct triage *t, const char *comm, double percent, u64 l
 	take(t, &r);
 }
 
-/* The largest one, whatever the duration of its report; it is no sum. */
+/* A level is the largest one, whatever the duration of its report, and not a sum. */
 static void test_a_level(void **state)
 {
 	static const struct { double percent; enum triage_level level; } cases[] = {
@@ -336,7 +336,7 @@ static void test_a_level(void **state)
 	triage__free(t);
 }
 
-/* A pid alone tells nobody who that was. */
+/* A pid alone does not identify a program. */
 static void test_cells_of_evidence(void **state)
 {
 	const struct triage_rule by_pid = { .by = "pid|cpu" }, by_disk = { .by = "disk" };
@@ -358,7 +358,7 @@ static void test_conditions(void **state)
 	add_calls(&r, "d", 1, NULL, 9);                 /* not known */
 	add_calls(&r, "b", 1, "EIO", 2);                /* too few */
 	add_calls(&r, "c", 1, "ENOENT2", 3);            /* a longer word is another one */
-	add_calls(&r, "c", 1, "ENO", 4);                /* and so is a shorter */
+	add_calls(&r, "c", 1, "ENO", 4);                /* and so is a shorter one */
 	take(t, &r);
 	f = findings(t);
 	assert_int_equal(of(f, OTHERS)->nkeys, 2);
@@ -388,7 +388,7 @@ static void test_own_rows_are_left_out(void **state)
 	triage__free(t);
 }
 
-/* More single events than there was room for at first, of many keys. */
+/* There are more single events than there was room for at first, with many keys. */
 static void test_single_events(void **state)
 {
 	static const char *const comms[] = { "sh", "true", "sh", "sed" };
@@ -416,7 +416,7 @@ static void test_single_events(void **state)
 	triage__free(t);
 }
 
-/* An attacker's names do not make it grow: the large ones stay, and nothing is lost of the sum. */
+/* An attacker's names do not make the table grow: large keys stay, and the sum loses nothing. */
 static void test_keys_without_end(void **state)
 {
 	struct triage *t = new_triage();
@@ -451,7 +451,7 @@ static void test_keys_without_end(void **state)
 	triage__free(t);
 }
 
-/* Two lines of one tool: neither the rows nor the time of the other one count. */
+/* Two lines run one tool: neither the rows nor the time of the other line count. */
 static void test_lines_with_an_option(void **state)
 {
 	struct triage *t = new_triage();
@@ -506,7 +506,7 @@ static void test_order(void **state)
 		assert_int_equal(triage__take_line(t, "ends", &line), 0);
 	take(t, &end);
 	f = findings(t);
-	/* Problems by weight, notices by weight, and last what was not looked at. */
+	/* Problems by weight come first, then notices by weight, and last the rules that were not looked at. */
 	assert_ptr_equal(f[0].rule, &rules[OTHERS]);
 	assert_ptr_equal(f[1].rule, &rules[FILES]);
 	assert_ptr_equal(f[2].rule, &rules[BESIDE]);
@@ -515,7 +515,7 @@ static void test_order(void **state)
 	assert_false(f[4].looked);
 	assert_text(triage_sentence(of(f, BESIDE)), "303 beside 5, an unknown beside2");
 	free(f);
-	/* One end more, and what stands beside them has nothing to say. */
+	/* With one more end, the rule beside them finds nothing. */
 	assert_int_equal(triage__take_line(t, "ends", &line), 0);
 	f = findings(t);
 	assert_int_equal(of(f, BESIDE)->level, TRIAGE_FINE);
@@ -531,7 +531,7 @@ static void take_calls(struct triage *t, const char *tool, const char *comm, u64
 	take(t, &r);
 }
 
-/* A problem of a machine of 2 CPUs is none of one with 4. */
+/* A problem on a machine with 2 CPUs is none on a machine with 4. */
 static void test_limits_of_each_cpu(void **state)
 {
 	static const struct { int cpus; enum triage_level level; double problem;
@@ -557,7 +557,7 @@ static void test_limits_of_each_cpu(void **state)
 	triage__free(t);
 }
 
-/* The cause within a program comes first, whichever limit it has reached; what another program does is no cause. */
+/* A cause in the same program comes first, whichever limit it has reached; another program is no cause. */
 static void test_a_cause_is_before_its_effect(void **state)
 {
 	static const struct { const char *comm; u64 calls, effects; int first; } cases[] = {
@@ -600,13 +600,13 @@ static void test_histograms_are_rows(void **state)
 	assert_int_equal(of(f, LONGEST)->nkeys, 2);
 	assert_text(triage_sentence(of(f, LONGEST)), "sdb");
 	assert_true(of(f, LONGEST)->value > of(f, LONGEST)->key_value[1]);
-	/* The largest, not their sum. */
+	/* The figure for all is the largest one, not their sum. */
 	assert_float_equal(of(f, LONGEST)->all, of(f, LONGEST)->value, 1e-9);
 	free(f);
 	triage__free(t);
 }
 
-/* Names are anybody's: in a sentence as they are, in a command one word. */
+/* Names are not trusted: a sentence has them as they are, and a command has them as one word. */
 static void test_hostile_names(void **state)
 {
 	struct triage *t = new_triage();
@@ -623,7 +623,7 @@ static void test_hostile_names(void **state)
 	triage__free(t);
 }
 
-/* Of several intervals, a share is that of all the time. */
+/* The share over several intervals is that of all their time. */
 static void test_shares_of_several_reports(void **state)
 {
 	struct triage *t = new_triage();
@@ -642,7 +642,7 @@ static void test_shares_of_several_reports(void **state)
 		take(t, &r);
 	}
 	f = findings(t);
-	/* a: 10 % of 1 s and 20 % of 2 s; b: 30 % of 3 s; of 6 s. */
+	/* a has 10 % of 1 s and 20 % of 2 s, b has 30 % of 3 s, out of 6 s. */
 	assert_text(triage_sentence(of(f, SHARE)), "b 15 %");
 	assert_float_equal(of(f, SHARE)->key_value[1], 50.0 / 6, 1e-9);
 	assert_float_equal(of(f, SHARE)->all, 140.0 / 6, 1e-9);

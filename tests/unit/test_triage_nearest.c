@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Which figures come nearest to a limit. */
+/* The figures that are nearest to a limit. */
 #include "triage/nearest.h"
 #include "unit.h"
 

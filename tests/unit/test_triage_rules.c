@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The rules of triage on other machines: tests/data/triage/incidents.json has what was counted of each staged incident
- * and each healthy load (tests/incidents/kept.py). With these figures as they would be on a machine of another speed
- * or size, or beside other work, the right rule is still the first one, and what is well is no problem.
+ * The rules of triage on other machines: tests/data/triage/incidents.json has the figures of each staged incident and
+ * each healthy load (tests/incidents/kept.py). With these figures scaled to a machine of another speed or size, or
+ * beside other work, the right rule must still come first, and a healthy load must be no problem.
  */
 #include "unit.h"
 
@@ -14,7 +14,7 @@
 
 #define KEPT "tests/data/triage/incidents.json"
 #define MOST 64
-/* The tool of two lines, and what is in one of them. */
+/* The tool that has two lines, and a word that only one of them has. */
 #define LINES "offcputime"
 #define OPTION "ProcSleep"
 
@@ -22,12 +22,12 @@ struct machine {
 	const char *what;
 	double speed;           /* of its CPUs, relative to that of the figures */
 	int cpus;
-	double share; /* of its CPU time that an incident gets at most; below 1 another program has the rest */
-	double loads;           /* as many of them at once, each with processes of its own */
+	double share; /* the most of its CPU time that an incident gets; below 1 another program has the rest */
+	double loads;           /* this many loads at once, each with processes of its own */
 	bool paced;             /* clocks and disks set the incident's rates */
 };
 
-/* Where there are more CPUs, there is as much more that is well. */
+/* With more CPUs, there is more of the healthy load, in proportion. */
 static const struct machine full_machines[] = {
 	{ "8 CPUs with as much to do", 1, 8, 1, 4, false }, { "64 CPUs with as much to do", 1, 64, 1, 32, false },
 	{ "64 fast CPUs with as much to do", 2, 64, 1, 32, false },
@@ -107,7 +107,7 @@ static bool is_use(const char *name)
 	return triage_word_is_in(name, "runtime|cpu_percent");
 }
 
-/* Time that each of them takes, which a faster CPU makes shorter. */
+/* Time that each operation takes, which is shorter on a faster CPU. */
 static bool is_length(const char *tool, const char *name)
 {
 	return triage_word_is_in(name, "avg|p50|p99|max") && strcmp(tool, "biolatency");
@@ -125,7 +125,7 @@ static double used(const json_t *incident)
 	return sum;
 }
 
-/* How much of its CPU time an incident has where there is less in all: at most all of it. */
+/* The part of its CPU time that an incident gets where there is less in all: at most all of it. */
 static double fitting(const json_t *incident, const struct machine *m)
 {
 	double there = m->cpus * m->share * number_of(incident, "duration_ns");
@@ -133,7 +133,7 @@ static double fitting(const json_t *incident, const struct machine *m)
 	return used(incident) > there ? there / used(incident) : 1;
 }
 
-/* Whether rows of several processes with one name are one. */
+/* Whether several processes with one name share a row. */
 static bool is_by_name(const char *tool)
 {
 	return !triage_word_is_in(tool, "schedlat|faults|futexstat");
@@ -172,7 +172,7 @@ static void add_kept_row(struct report *r, json_t *each, const struct machine *m
 	const char *tool = text_of(each, "tool"), *name;
 	json_t *cell;
 
-	/* Single events are as many as there are rows. */
+	/* Each single event has a row. */
 	if (times > 1)
 		times = ceil(times * m->loads * (m->paced ? 1 : m->speed * fits));
 	for (i = 0; i < times; i++) {
@@ -186,7 +186,7 @@ static void add_kept_row(struct report *r, json_t *each, const struct machine *m
 
 static const char neighbour[] = "neighbour";
 
-/* The program that has the rest of the CPUs, and waits for as much again. */
+/* Adds the program that has the rest of the CPU time, and waits for as long again. */
 static void add_neighbour(struct report *r, const json_t *incident, const struct machine *m)
 {
 	double time = m->cpus * number_of(incident, "duration_ns") - used(incident) * fitting(incident, m);
@@ -207,7 +207,7 @@ static bool same_option(const char *a, const char *b)
 	return !strstr(a, OPTION) == !strstr(b, OPTION);
 }
 
-/* One report of each line that triage measures. */
+/* Takes a report of one of the lines that triage measures. */
 static void take_line(struct triage *t, const char *line, json_t *incident, const struct machine *m)
 {
 	char tool[32];
@@ -239,10 +239,10 @@ static struct triage *looked_at(json_t *incident, const struct machine *m)
 }
 
 /*
- * --- what is found -----------------------------------------------------------------------------
+ * --- findings ----------------------------------------------------------------------------------
  */
 
-/* All of its evidence. */
+/* Whether all evidence of a finding is the neighbour's. */
 static bool is_neighbours(const struct triage_finding *f)
 {
 	size_t n = 0, i, k;
@@ -278,7 +278,7 @@ static void tell(const json_t *incident, const struct machine *m, const struct t
 	}
 }
 
-/* The first finding that is not about the neighbour, or the first problem; NULL: there is none. */
+/* The first finding of at least this level that is not about the neighbour; NULL: there is none. */
 static const struct triage_finding *first(const struct triage_finding *f, enum triage_level least)
 {
 	size_t i;
@@ -305,7 +305,7 @@ static bool is_right(json_t *incident, const struct machine *m)
 	return right;
 }
 
-/* A task that may use one CPU alone waits like all others where no other one is idle: nothing tells them apart. */
+/* A task that may use only one CPU waits like all others if no other CPU is idle: nothing tells them apart. */
 static bool cannot_be_told(const json_t *incident, const struct machine *m)
 {
 	return !strcmp(text_of(incident, "incident"), "run-queue") && m->share < 1 && m->cpus > 2;
@@ -376,7 +376,7 @@ static void test_drops_that_are_expected(void **state)
 		    drops_are_found("TCP_LISTEN_OVERFLOW"));
 }
 
-/* A row of vitals during 10 s, of which one figure is set. */
+/* A row of vitals for 10 s, with one figure set. */
 struct vital_row {
 	const char *area, *vital, *object, *figure;
 	double value;
@@ -396,7 +396,7 @@ static const struct vital_row vital_rows[] = {
 	{ "files", "used", "/", "limit_percent", 94, NULL, TRIAGE_FINE },
 	{ "files", "used", "/", "limit_percent", 95, "full-file-system", TRIAGE_NOTICE },
 	{ "files", "inodes", "/", "limit_percent", 100, "inodes", TRIAGE_PROBLEM },
-	/* It has been so before, or became so. */
+	/* The file system was read-only before, or has become so. */
 	{ "files", "read_only", "/cdrom", "value", 1, NULL, TRIAGE_FINE },
 	{ "files", "read_only", "/", "count", 1, "read-only", TRIAGE_PROBLEM },
 	{ "files", "descriptors", "-", "limit_percent", 90, "descriptors", TRIAGE_NOTICE },
@@ -404,12 +404,12 @@ static const struct vital_row vital_rows[] = {
 	{ "files", "nofile", "a (1)", "limit_percent", 94, "process-descriptors", TRIAGE_NOTICE },
 	{ "files", "nofile", "a (1)", "limit_percent", 95, "process-descriptors", TRIAGE_PROBLEM },
 	{ "tasks", "threads", "-", "limit_percent", 99, "tasks", TRIAGE_PROBLEM },
-	/* The page cache fills what there is. */
+	/* The page cache fills the memory that there is. */
 	{ "cgroup", "memory", "/a", "limit_percent", 100, NULL, TRIAGE_FINE },
 	{ "cgroup", "memory_limit_hits", "/a", "count", 499, NULL, TRIAGE_FINE },
 	{ "cgroup", "memory_limit_hits", "/a", "count", 500, "cgroup-memory", TRIAGE_NOTICE },
 	{ "cgroup", "memory_high_hits", "/a", "count", 100, "cgroup-memory-high", TRIAGE_NOTICE },
-	/* Of 10 s. */
+	/* Stalls out of 10 s. */
 	{ "cgroup", "memory_pressure_full", "/a", "count", 0.9e9, NULL, TRIAGE_FINE },
 	{ "cgroup", "memory_pressure_full", "/a", "count", 1e9, "cgroup-memory-stalls", TRIAGE_NOTICE },
 	{ "cgroup", "memory_pressure_full", "/a", "count", 4e9, "cgroup-memory-stalls", TRIAGE_PROBLEM },

@@ -64,7 +64,7 @@ static struct triage_finding *assert_lines(struct triage *t, const char *a, cons
 	return f;
 }
 
-/* A share is one of all the time, a level the largest one. */
+/* A share is that of all the time, and a level is the largest one. */
 static void test_figures_of_a_window(void **state)
 {
 	struct triage *t = triage__new(figures, ARRAY_SIZE(figures));

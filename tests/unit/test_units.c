@@ -79,7 +79,7 @@ static void times(void **state)
 		{ D, "1.00 d" },
 		{ 10 * D, "10.0 d" },
 		{ 999 * D, "999 d" },
-		{ 1000 * D, "1000 d" },         /* there is no larger one */
+		{ 1000 * D, "1000 d" },         /* there is no larger unit */
 		{ 1ULL << 63, "106752 d" },
 		{ UINT64_MAX, "213504 d" },
 	};
@@ -103,7 +103,7 @@ static void milliseconds(void **state)
 		{ MS, "1.000 ms" },
 		{ 1234567890, "1234.568 ms" },
 		{ D, "86400000.000 ms" },
-		/* Beyond the digits of a double. */
+		/* These values have more digits than a double. */
 		{ 9007199254740993499, "9007199254740.993 ms" },
 		{ 9007199254740993501, "9007199254740.994 ms" },
 		{ 1ULL << 63, "9223372036854.776 ms" },
@@ -189,8 +189,8 @@ static void unit_names(void **state)
 }
 
 /*
- * What is printed is the value to half of the last digit, in the unit that fits: below the next
- * unit, and at least one of its own.
+ * The text has the value to half of the last digit, in the unit that fits: below the next unit,
+ * and at least one of its own.
  */
 static void random_values_read_back(void **state)
 {
@@ -217,7 +217,7 @@ static void random_values_read_back(void **state)
 		assert_int_equal(sscanf(text, "%lf %7s", &shown, name), 2);
 		for (i = 0; strcmp(units[i].name, name); i++)
 			assert_true(i + 1 < ARRAY_SIZE(units));
-		/* At most 0.5 in the third digit: half a percent of what is shown. */
+		/* The error is at most 0.5 in the third digit: half a percent of the number shown. */
 		assert_true(shown * units[i].size <= v * 1.005001);
 		assert_true(shown * units[i].size >= v * 0.994999);
 		if (units[i].size > 1)

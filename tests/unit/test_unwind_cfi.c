@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Rules by address, made of .eh_frame: against libdw, which reads the same bytes by itself, at every
- * byte at which either of them says that something changes; against what is known of functions made
- * for it; and from sections and files that are damaged or out to hurt.
+ * Rules by address, made from .eh_frame: compared with libdw, which reads the same bytes by itself, at
+ * every byte at which either of them reports a change; compared with the known rules of functions made
+ * for this test; and made from damaged and hostile sections and files.
  */
 #include "unit.h"
 
@@ -43,7 +43,7 @@ static int open_file(const char *path)
 #ifdef HAVE_LIBDW
 
 /*
- * --- what libdw says ---------------------------------------------------------------------------
+ * --- rules of libdw ----------------------------------------------------------------------------
  */
 
 static bool is_op(const Dwarf_Op *op, u8 atom, u64 number)
@@ -60,13 +60,13 @@ static bool is_plt(const Dwarf_Op *op, size_t n)
 	       op[7].atom == DW_OP_shl && op[8].atom == DW_OP_plus;
 }
 
-/* A register and an offset are said as DW_OP_bregx. */
+/* libdw may give a register and an offset as DW_OP_bregx. */
 static bool is_register(const Dwarf_Op *op, u8 reg)
 {
 	return op->atom == DW_OP_breg0 + reg || is_op(op, DW_OP_bregx, reg);
 }
 
-/* Whether the rules of the file that is compared say where rbx is: if some function needs that. */
+/* Whether the rules of the compared file say where rbx is, which they do if some function needs that. */
 static bool tracks_rbx;
 
 static struct unwind_rule cfa_rule(const struct unwind_machine *m, const Dwarf_Op *op, size_t n)
@@ -127,7 +127,7 @@ static enum where where_is(const struct unwind_machine *m, Dwarf_Frame *frame, i
 	return ELSEWHERE;
 }
 
-/* The caller's sp is the CFA, as it is where nothing is said of it. */
+/* Whether the caller's sp is the CFA, which is the default. */
 static bool is_sp_usual(const struct unwind_machine *m, Dwarf_Frame *frame)
 {
 	Dwarf_Op room[3], *op;
@@ -174,7 +174,7 @@ static struct unwind_rule rule_of(const struct unwind_machine *m, Dwarf_Frame *f
 			      UNWIND_FP_LOST;
 	r.fp_offset = fp_offset;
 	r.ra_offset = ra_offset;
-	/* libdw takes rbx for undefined where nothing is said of it, although callees save it. */
+	/* libdw takes rbx for undefined if no rule mentions it, although callees save it. */
 	if (tracks_rbx)
 		r.base_at = base == SAME || base == UNDEFINED ? UNWIND_BASE_SAME :
 			    base == AT_CFA && base_offset < 0 ? base_offset :
@@ -182,7 +182,7 @@ static struct unwind_rule rule_of(const struct unwind_machine *m, Dwarf_Frame *f
 	return r;
 }
 
-/* The rule at an address, and where the next one may be another. */
+/* The rule at an address, and in *end the next address that may have another rule. */
 static struct unwind_rule oracle(const struct unwind_machine *m, Dwarf_CFI *cfi, u64 address, u64 *end)
 {
 	struct unwind_rule unknown = {}, unsupported = { .cfa = UNWIND_UNSUPPORTED }, r;
@@ -213,7 +213,7 @@ static u64 row_address(const struct cfi_table *t, u32 page, u32 i)
 	       t->rows.word[t->rows.pages + 1 + i] % UNWIND_PAGE;
 }
 
-/* All rows of the table, each as far as it goes. Returns the number of libdw's. */
+/* Compares all rows of the table, each over its whole range. Returns the number of libdw's rows. */
 static u64 compare_all(const struct unwind_machine *m, const struct cfi_table *t, Dwarf_CFI *cfi)
 {
 	u64 at = t->rows.start, end, stop = at + (u64)t->rows.pages * UNWIND_PAGE, n = 0, row;
@@ -225,7 +225,7 @@ static u64 compare_all(const struct unwind_machine *m, const struct cfi_table *t
 		want = oracle(m, cfi, at, &end);
 		here = cfi_table__find(t, at);
 		assert_rule(at, here, &want);
-		/* The same rule, up to the last byte: there is no row between. */
+		/* The rule is the same up to the last byte: there is no row between. */
 		last = cfi_table__find(t, end - 1);
 		assert_rule(end - 1, last, &want);
 		at = end;
@@ -351,8 +351,8 @@ static void libraries_of_arm64(void **state)
  */
 
 /*
- * Functions that are never called, of 16 bytes between one place and the next. Each place has a rule
- * that was worked out by hand from the ABI, beside the instructions that say it.
+ * Functions that are never called, with 16 bytes between one place and the next. Each place has a rule
+ * that was worked out by hand from the ABI, beside the directives for it.
  */
 #define STEP ".skip 16, 0x90\n"
 
@@ -487,14 +487,14 @@ static void shapes(void **state)
 	at = (u64)unwind_link - base;
 	assert_at(&t, at, (struct unwind_rule){ .cfa = UNWIND_SP, .fp = UNWIND_FP_SAME });
 	assert_at(&t, at + 16, (struct unwind_rule)RULE(SP, 8, 0, SAME, 0));
-	/* Nothing is said of what has no directives. */
+	/* Code without directives has no rule. */
 	assert_at(&t, (u64)unwind_after - base, unknown);
 	assert_at(&t, (u64)unwind_after - base + 15, unknown);
 	cfi_table__free(&t);
 	close(fd);
 }
 
-/* The bytes of a file in memory. */
+/* Reads the bytes of a file into memory. */
 static u8 *read_bytes(const char *path, size_t *size)
 {
 	int fd = open_file(path);
@@ -528,7 +528,7 @@ static bool same_rows(const struct cfi_table *a, const struct cfi_table *b)
 		       (a->rows.pages + 1 + a->rows.nrows) * sizeof(*a->rows.word));
 }
 
-/* A file without section headers says the same. */
+/* A file without section headers gives the same rules. */
 static void no_sections(void **state)
 {
 	static const char path[] = "/lib/x86_64-linux-gnu/libc.so.6";
@@ -549,7 +549,7 @@ static void no_sections(void **state)
 	cfi_table__free(&stripped);
 	close(fd);
 
-	/* Nor does another machine's file pass for one of ours. */
+	/* A file of another machine is refused. */
 	h->e_machine = EM_AARCH64;
 	fd = file_of(bytes, size);
 	assert_int_equal(cfi_table__read(&stripped, fd, NULL), -ENOEXEC);
@@ -596,7 +596,7 @@ static void end_entry(struct made *m)
 	memcpy(m->byte + m->begun, &length, 4);
 }
 
-/* Version 1, code unit 1, data unit -8, column 16; then rsp + 8 with rip at -8. */
+/* Writes a CIE: version 1, code unit 1, data unit -8, column 16; then rsp + 8 with rip at -8. */
 static size_t put_common(struct made *m, const char *augmentation, u8 encoding)
 {
 	size_t at = m->n;
@@ -615,7 +615,7 @@ static size_t put_common(struct made *m, const char *augmentation, u8 encoding)
 	return at;
 }
 
-/* After `push` of one byte the CFA is 8 more; rsp + 8 at first, as the CIE says, or offset. */
+/* Writes an FDE whose CFA is rsp + offset from its first byte on. */
 static void put_function(struct made *m, size_t common, u64 start, u64 size, u8 offset, u32 bytes)
 {
 	begin_entry(m);
@@ -623,7 +623,7 @@ static void put_function(struct made *m, size_t common, u64 start, u64 size, u8 
 	put(m, start, bytes);
 	put(m, size, bytes);
 	if (bytes == 4)
-		put(m, 0, 1);   /* no more data: those with 'z' */
+		put(m, 0, 1);   /* no more data, whose size 'z' requires */
 	put_bytes(m, "\x0e", 1);
 	put(m, offset, 1);
 	end_entry(m);
@@ -653,7 +653,7 @@ static int read_made(const struct made *m, struct cfi_table *t)
 	return read_made_of(&unwind_x86, m, t);
 }
 
-/* In no order, overlapping, outside, and with gaps. */
+/* Functions out of order, overlapping, outside the code, and with gaps. */
 static void orders(void **state)
 {
 	const struct unwind_rule unknown = {};
@@ -668,7 +668,7 @@ static void orders(void **state)
 	put_function(&m, common, CODE + 0x120, 0x10, 40, 4);    /* nothing is left of it */
 	put_function(&m, common, CODE + 0x105, 8, 48, 4);       /* the first in the section wins */
 	put_function(&m, common, CODE - 8, 0x20, 56, 4);        /* begins before the code */
-	put_function(&m, common, CODE + 0xffff8, 0x10, 56, 4);  /* ends behind it */
+	put_function(&m, common, CODE + 0xffff8, 0x10, 56, 4);  /* ends after it */
 	put_function(&m, common, 0, 0x10, 56, 4);
 	put_function(&m, common, CODE + 0x400, 0, 56, 4);
 	put_function(&m, common, CODE + 0x310, 0x10, 32, 4);    /* goes on with the same rule */
@@ -698,7 +698,7 @@ static void orders(void **state)
 	cfi_table__free(&t);
 }
 
-/* Pointers and lengths of all kinds. */
+/* Pointers and lengths in all encodings. */
 static void encodings(void **state)
 {
 	const struct unwind_rule rule = RULE(SP, 16, 0, SAME, 0);
@@ -731,7 +731,7 @@ static void encodings(void **state)
 	put_function(&m, common, CODE + 0xa0, 0x10, 16, 4);
 	common = put_common(&m, "zR", DW_EH_PE_udata4);
 	put_function(&m, common, CODE + 0xc0, 0x10, 16, 4);
-	/* Behind the end there is nothing. */
+	/* Entries after the end are ignored. */
 	put(&m, 0, 4);
 	put_function(&m, common, CODE + 0xe0, 0x10, 16, 4);
 	assert_int_equal(read_made(&m, &t), 0);
@@ -745,7 +745,7 @@ static void encodings(void **state)
 	cfi_table__free(&t);
 }
 
-/* A CIE with all letters, or those of text; its augmentation data are n bytes. */
+/* Writes a CIE with the augmentation letters of text, and n bytes of augmentation data. */
 static size_t put_full_common(struct made *m, const char *text, const char *data, size_t n)
 {
 	size_t at = m->n;
@@ -754,7 +754,7 @@ static size_t put_full_common(struct made *m, const char *text, const char *data
 	put(m, 0, 4);
 	put(m, 3, 1);
 	put_bytes(m, text, strlen(text) + 1);
-	put_bytes(m, "\x02\x7c\x90\x01", 4);   /* a register of two bytes: version 3 */
+	put_bytes(m, "\x02\x7c\x90\x01", 4);   /* a register number of two bytes: version 3 */
 	put(m, n, 1);
 	put_bytes(m, data, n);
 	put_bytes(m, "\x0c\x07\x08", 3);
@@ -778,7 +778,7 @@ static void begin_walk(struct eh_walk *w, const struct made *m, u32 word_bytes)
 	eh_walk__init(w, (struct eh_bytes){ m->byte, m->byte + m->n, BASE, word_bytes });
 }
 
-/* Every field of a CIE, and how a walk meets damage and the end. */
+/* Every field of a CIE, and a walk that meets damage and the end. */
 static void common_parts(void **state)
 {
 	struct made m = {};
@@ -788,7 +788,7 @@ static void common_parts(void **state)
 
 	(void)state;
 	put_fde(&m, first, CODE, 4, "", 0);
-	second = put_full_common(&m, "zPX", "\x03pqrs", 5);     /* a letter that is not known */
+	second = put_full_common(&m, "zPX", "\x03pqrs", 5);     /* an unknown letter */
 	put_fde(&m, second, CODE, 4, "", 0);
 	put_fde(&m, first, CODE, 4, "", 0);
 	second = put_full_common(&m, "zP", "\xff", 1);          /* no personality follows */
@@ -879,7 +879,7 @@ static void assert_extents(const struct made *m, u32 word_bytes)
 	code_extents__free(&e);
 }
 
-/* The same entries in words of 8 and of 4 bytes: the second function, written first, has a handler. */
+/* The same entries in words of 8 and of 4 bytes. The second function, which is written first, has a handler. */
 static void extents(void **state)
 {
 	static const char handler[8] = { 1 }, none[8];
@@ -900,8 +900,8 @@ static void extents(void **state)
 }
 
 /*
- * Two steps of 16 bytes, the second with what is no instruction, or leads nowhere: the first one's rule
- * holds, and nothing is believed from there on, to the end of the function, whatever comes behind.
+ * Two steps of 16 bytes; the second has an invalid instruction, or one that leads nowhere. The rule of the
+ * first step holds, and from there to the end of the function no rule is trusted, whatever follows.
  */
 static void instructions(void **state)
 {
@@ -913,10 +913,10 @@ static void instructions(void **state)
 		{ "\x2d", 1 },                           /* arm64's, and SPARC's */
 		{ "\x01\x00\x00\x00\x00", 5 },           /* set_loc, which nobody writes */
 		{ "\x0b", 1 },                           /* nothing was remembered */
-		{ "\x0c\x07\xff\xff\xff\xff\x7f", 7 },   /* more than a rule holds */
+		{ "\x0c\x07\xff\xff\xff\xff\x7f", 7 },   /* too large for a rule */
 		{ "\x0c\x07\xff\xff\xff\xff\xff\xff\xff\xff\x7f", 11 },
 		{ "\x0f\x05\x76\x00\x06\x23\xff\xff\x7f", 9 },    /* an expression cut short */
-		{ "\x0f\x7f\x77", 3 },                   /* and one longer than what is left */
+		{ "\x0f\x7f\x77", 3 },                   /* and one longer than the rest */
 		{ "\x0a\x0a\x0a\x0a\x0a\x0a\x0a\x0a\x0a\x0a\x0a\x0a\x0a\x0a\x0a\x0a\x0a", 17 },
 	};
 	size_t common, i;
@@ -947,8 +947,8 @@ static void instructions(void **state)
 }
 
 /*
- * As compilers write it for arm64: each step of 16 bytes, with the rule that AADWARF64 gives it. The CIE has
- * augmentation text, code unit 4, data unit -8, column 30, sp + 0.
+ * Steps that compilers write for arm64, of 16 bytes each, with the rule that AADWARF64 gives each of them. The CIE
+ * has augmentation text, code unit 4, data unit -8, column 30, sp + 0.
  */
 struct arm64_step {
 	const char *bytes;
@@ -973,7 +973,7 @@ static const struct arm64_step arm64_steps[] = {
 	{ BYTES("\x2c"), ARM64(FP, 16, AT_CFA, -48, -40) },              /* signed with PC */
 	{ BYTES("\xdd\x0c\x1f\x20"), ARM64(SP, 32, SAME, 0, -40) },      /* without a frame pointer */
 	{ BYTES("\x0c\x0f\x00"), { .cfa = UNWIND_UNSUPPORTED } },        /* x15: probing a large frame */
-	/* x86's PLT, with registers of other meanings here */
+	/* x86's PLT, whose register numbers mean other registers here */
 	{ BYTES("\x0f\x0b\x8f\x08\x80\x00\x3f\x1a\x3b\x2a\x33\x24\x22"), { .cfa = UNWIND_UNSUPPORTED } },
 	{ BYTES("\x0c\x1f\x20\x09\x1e\x10"), { .cfa = UNWIND_UNSUPPORTED } },     /* x30 is in x16 */
 	{ BYTES("\x9e\x00"), { .cfa = UNWIND_UNSUPPORTED } },           /* in the caller's frame */
@@ -1012,7 +1012,7 @@ static size_t put_arm64_function(struct made *m, size_t common, u64 start)
 	return 16 * n;
 }
 
-/* Signed with the other key, with tagged memory, and a signal frame, which its code tells of. */
+/* Functions signed with the other key or with tagged memory, and a signal frame, which is known by its code. */
 static void arm64(void **state)
 {
 	static const char *const augmentations[] = { "zR", "zRB", "zRG", "zRBG" };
@@ -1036,7 +1036,7 @@ static void arm64(void **state)
 	}
 	assert_at(&t, CODE + 0x8000, (struct unwind_rule){});
 	cfi_table__free(&t);
-	/* Columns and instructions of the one machine are not those of the other. */
+	/* One machine's columns and instructions are not the other's. */
 	assert_int_equal(read_made(&m, &t), 0);
 	assert_int_equal(t.counts.functions, k + 1);
 	assert_at(&t, CODE, (struct unwind_rule){ .cfa = UNWIND_UNSUPPORTED });
@@ -1045,7 +1045,7 @@ static void arm64(void **state)
 	cfi_table__free(&t);
 }
 
-/* Functions enough that the instructions of their CIE, run again for each other one, are too many. */
+/* Functions use two CIEs in turn, so that a CIE's instructions run again for each function: too many in all. */
 static void quadratic(void **state)
 {
 	enum { INSTRUCTIONS = 60000, FUNCTIONS = 3000 };
@@ -1089,7 +1089,7 @@ static void quadratic(void **state)
  * --- damage ------------------------------------------------------------------------------------
  */
 
-/* Whatever it holds: every byte of its code can be looked up, and the rules are some. */
+/* Every byte of a table's code can be looked up, and has a valid rule, whatever the table holds. */
 static void use(const struct cfi_table *t)
 {
 	const struct unwind_rule *r;
@@ -1107,7 +1107,7 @@ static bool is_expected(int err)
 	return !err || err == -ENOENT || err == -ENOEXEC || err == -E2BIG || err == -EBADMSG;
 }
 
-/* Where .eh_frame is in a file. */
+/* Finds .eh_frame in a file. */
 static void find_section(const u8 *bytes, size_t *offset, size_t *size)
 {
 	const Elf64_Ehdr *h = (const Elf64_Ehdr *)bytes;
@@ -1121,7 +1121,7 @@ static void find_section(const u8 *bytes, size_t *offset, size_t *size)
 	*size = s[i].sh_size;
 }
 
-/* Bytes of the section, of the headers, or the end of the file; in this process, where it would crash. */
+/* Changes bytes of the section or the headers, or cuts the file, and reads it in this process, which would crash. */
 static void hostile_files(void **state)
 {
 	size_t size, offset, length, cut;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The tables of processes in maps as programs have them, looked up the way bpf/lib/unwind.h says, against
- * the files' own tables. Needs the rights to make maps.
+ * The tables of processes in BPF maps, looked up the way bpf/lib/unwind.h describes, and compared with the
+ * files' own tables. Needs the right to create maps.
  */
 #include "unit.h"
 
@@ -72,7 +72,7 @@ static void close_maps(void)
 }
 
 /*
- * --- as programs look --------------------------------------------------------------------------
+ * --- lookups like those of programs ------------------------------------------------------------
  */
 
 static u32 look_word(u32 w)
@@ -101,7 +101,7 @@ static bool look_mapping(const struct unwind_space *s, u64 address, struct unwin
 	return false;
 }
 
-/* UNWIND_UNKNOWN where nothing is said. */
+/* Returns UNWIND_UNKNOWN if there is no rule. */
 static struct unwind_rule look(u32 pid, u64 address)
 {
 	struct unwind_rule rule = {};
@@ -142,7 +142,7 @@ struct check {
 	struct random random;
 };
 
-/* The loader judges frame pointers by the rule that it finds in the maps by itself. */
+/* Whether the loader judges frame pointers rightly, by the rule that it finds in the maps itself. */
 static bool is_judged(const struct check *c, u64 address, const struct unwind_rule *want)
 {
 	bool follows = want->cfa == UNWIND_UNKNOWN;
@@ -155,10 +155,10 @@ static bool is_judged(const struct check *c, u64 address, const struct unwind_ru
 	return unwinder__is_walked_by_frame_pointers(c->unwinder, *symbol.mark, symbol.module_offset) == follows;
 }
 
-/* An address of this program behind all of its code, which no rule is for. */
+/* An address beyond all code of this program, which has no rule. */
 #define NO_CODE (1ULL << 40)
 
-/* Frame pointers are as good as anything there, unless the tables cannot be read: then nothing is known. */
+/* Frame pointers are as good as anything at NO_CODE, unless the tables cannot be read: then nothing is known. */
 static void without_tables(struct unwinder *u, u32 pid)
 {
 	int files_fd = u->tables.files_fd;
@@ -171,7 +171,7 @@ static void without_tables(struct unwinder *u, u32 pid)
 	u->tables.files_fd = files_fd;
 }
 
-/* 40 places of each piece of code, by the file's own table and by the maps. */
+/* Compares 40 places of each piece of code in the file's own table and in the maps. */
 static int check_code(void *arg, const struct mapping_line *line)
 {
 	struct check *c = arg;
@@ -235,7 +235,7 @@ static void own_process(void **state)
 	begin(&u, &symbols, UNWIND_MAPPINGS);
 	assert_int_equal(unwinder__see(&u, c.pid), 0);
 	assert_false(unwinder__is_walked_by_frame_pointers(&u, 0, 0));
-	/* What it has mapped is there at once, of its files nothing. */
+	/* The mappings of the process are there at once, but nothing of its files. */
 	rule = look(c.pid, (u64)own_process + 40);
 	assert_int_equal(rule.cfa, UNWIND_UNKNOWN);
 	assert_int_equal(unwinder__finish(&u, UINT64_MAX), 0);
@@ -244,7 +244,7 @@ static void own_process(void **state)
 	rule = look(c.pid, (u64)own_process + 40);
 	assert_true(rule.cfa == UNWIND_SP || rule.cfa == UNWIND_FP);
 	without_tables(&u, c.pid);
-	/* libc, ld.so, this program, the vdso: once, however often it is seen. */
+	/* libc, ld.so, this program and the vdso are there once, however often the process is seen. */
 	files = u.tables.nfiles;
 	assert_true(files > 5);
 	assert_int_equal(unwinder__see(&u, c.pid), 0);
@@ -287,7 +287,7 @@ static struct unwind_space space_of(u32 pid)
 	return s;
 }
 
-/* A child shares its parent's range, also once it has been seen; what has gone is forgotten. */
+/* A child shares its parent's range, even after it has been seen; a process that is gone is forgotten. */
 static void children(void **state)
 {
 	u32 self = getpid(), child = start_child();
@@ -315,7 +315,7 @@ static void children(void **state)
 	end(&u, symbols);
 }
 
-/* In a run about one process, records about others are passed over; about its children they are not. */
+/* A run about one process skips records about others, but not those about its children. */
 static void records(void **state)
 {
 	u32 self = getpid(), child = start_child(), other = start_child();
@@ -330,17 +330,17 @@ static void records(void **state)
 	assert_int_equal(bpf_map_lookup_elem(maps.spaces, &other, &space), -ENOENT);
 	assert_int_equal(unwinder__changed(&u, self), 0);
 	space_of(self);
-	/* At once again would be too often; and that is only said, not done. */
+	/* Reading it again at once would be too often: the call only says so. */
 	unwind_spaces__note_seen(&u.spaces, self, now_us() * 1000, NSEC_PER_SEC);
 	assert_int_equal(unwinder__changed(&u, self), -EAGAIN);
 	assert_int_equal(unwinder__forked(&u, child, self), 0);
 	assert_int_equal(unwinder__changed(&u, child), 0);
 	space_of(child);
-	/* One that has gone is no error. */
+	/* A process that is gone is no error. */
 	end_child(child);
 	unwind_spaces__note_seen(&u.spaces, child, 0, 0);
 	assert_int_equal(unwinder__changed(&u, child), 0);
-	/* A process that was seen is not read as a matter of course: if it took long, it is left alone for a while. */
+	/* A process that was seen is not always read again: if it took long, it is left alone for a while. */
 	end_child(other);
 	assert_int_equal(unwinder__see(&u, other), -ESRCH);
 	end(&u, symbols);
@@ -355,8 +355,8 @@ static void fill(struct unwind_mapping *m, u32 n, u32 tag)
 }
 
 /*
- * Random replacements: what a process has is what was put last, no two processes share a place, and
- * what was replaced less than a second ago is still as it was.
+ * Random replacements: a process has the mappings that were put last, no two processes share a place,
+ * and mappings replaced less than a second ago are still as they were.
  */
 static void ranges(void **state)
 {
@@ -378,7 +378,7 @@ static void ranges(void **state)
 		has[pid].tag = round;
 		fill(m, has[pid].n, round);
 		stamp.data = round;
-		/* As if a second had passed, now and then. */
+		/* Now and then, pretend that a second has passed. */
 		if (!random__below(&random, 8)) {
 			struct unwind_range *r;
 
@@ -429,7 +429,7 @@ static void add_file(struct unwind_tables *t, const char *path, u32 *number)
 	close(fd);
 }
 
-/* Without room, the first files stay what they were, and the others are counted. */
+/* When there is no room, the first files stay as they were, and the others are counted. */
 static void budget(void **state)
 {
 	static const char *const path[] = {
@@ -456,7 +456,7 @@ static void budget(void **state)
 	close_maps();
 }
 
-/* All that runs: programs of all kinds, in containers and deleted ones. */
+/* All processes that run: programs of all kinds, also deleted ones and those in containers. */
 static void all_processes(void **state)
 {
 	struct symbols *symbols;
@@ -504,7 +504,7 @@ static struct walk_regs regs_of_context(const ucontext_t *c)
 #endif
 }
 
-/* The frames of the C library's own walk. Not inlined, and not the last call of its caller. */
+/* Also returns the frames of the C library's own walk. Must be neither inlined nor a tail call. */
 static __attribute__((noinline)) int walk_here(struct unwind_walker *walker, struct walked *w, void **other)
 {
 	ucontext_t context;
@@ -551,7 +551,7 @@ static void own_stack(void **state)
 	close(fd);
 }
 
-/* Anything may be in memory and registers: a walk ends, with frames that it has room for. */
+/* Memory and registers may hold anything: a walk ends, with no more frames than it has room for. */
 static ssize_t read_anything(void *arg, u64 address, void *to, size_t size)
 {
 	struct random *r = arg;
@@ -559,7 +559,7 @@ static ssize_t read_anything(void *arg, u64 address, void *to, size_t size)
 
 	if (!random__below(r, 8))
 		return -EIO;
-	/* Frames side by side, without end. */
+	/* Adjacent frames without end. */
 	for (i = 0; i < size / sizeof(*word); i++)
 		word[i] = random__below(r, 64) ? (i & 1 ? (u64)read_anything : address + 8 * i + 16) : random__next(r);
 	return size;

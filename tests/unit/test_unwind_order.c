@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* In which order processes are seen, and their files read. */
+/* The order in which processes are seen and their files are read. */
 #include "unit.h"
 
 #include <fcntl.h>
@@ -76,7 +76,7 @@ static void lacked_files(void **state)
 	wanted__free(&w);
 }
 
-/* What runs now goes first, the rest in order; and there is a bound. */
+/* Files of programs that run now go first, the rest in order; and there is a bound. */
 static void files(void **state)
 {
 	struct wanted_files w;
@@ -102,7 +102,7 @@ static void files(void **state)
 	assert_int_equal(w.n, 0);
 }
 
-/* Files that a run opens beside them find descriptors. */
+/* Descriptors are left for the other files that a run opens. */
 static void few_descriptors(void **state)
 {
 	struct rlimit usual, few;
@@ -121,7 +121,7 @@ static void few_descriptors(void **state)
 	close(last = any_file());
 	assert_int_equal(last, fd + 10);
 	wanted__free(&w);
-	/* All there are, or more than there are, are to be left. */
+	/* All descriptors, or more than there are, must be left. */
 	few.rlim_cur = DESCRIPTORS_LEFT;
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
 	wanted__init(&w);
@@ -131,7 +131,7 @@ static void few_descriptors(void **state)
 	close(fd);
 }
 
-/* Every process once, also this one, by CPU time per age; no thread of the kernel (its first is 2). */
+/* Every process comes once, this one too, by CPU time per age; kernel threads (the first is 2) do not come. */
 static void processes(void **state)
 {
 	u64 end_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + 50 * NSEC_PER_MSEC;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Names of events in user code: whose they are, what they stand for in a program, what is wrong. */
+/* Names of events in user code: their binaries, the sites they stand for in a program, and errors in them. */
 #include "unit.h"
 
 #include "elf_fixture.h"
@@ -148,7 +148,7 @@ static void mistakes(void **state)
 		const char *text;
 		bool with_x;
 		int err;
-		const char *part;       /* of the complaint or its hint */
+		const char *part;       /* a part of the complaint or its hint */
 	} cases[] = {
 		{ "BINARY", false, -EINVAL, "a function is missing" },
 		{ "BINARY:", false, -EINVAL, "missing" },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Texts of the kernel's files as vitals read them: right ones, hostile ones, and such that are cut off. */
+/* Texts of the kernel's files as vitals read them: correct, hostile and truncated ones. */
 #include "unit.h"
 
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static void pairs(void **state)
 	assert_true(is_absent("Tcp: A B\nTcp: 1\n", VITAL_PAIRS, "Tcp B", 0));
 }
 
-/* A number is whole, or it is none. */
+/* A number that is not complete is none. */
 static void wrong_numbers(void **state)
 {
 	static const char *const wrong[] = {
@@ -78,7 +78,7 @@ static void wrong_numbers(void **state)
 
 static const char *text_of[VITAL_FILES];
 
-/* The value of a vital in those texts; -1: no reading. */
+/* The value of a vital in the texts above; -1: no reading. */
 static s64 value_of(const char *area, const char *name, u64 *limit, u64 *whole)
 {
 	char *text[VITAL_FILES];
@@ -114,7 +114,7 @@ static void of_files(void **state)
 	text_of[VITAL_MEMINFO] = "MemTotal: 100 kB\nMemAvailable: 60 kB\nSwapTotal: 5 kB\nSwapFree: 6 kB\n";
 	assert_int_equal(value_of("memory", "used", &limit, &whole), 40 << 10);
 	assert_int_equal(limit, 100 << 10);
-	/* More free than there is: no reading, and no huge number. */
+	/* If more is free than there is, there is no reading, and no huge number. */
 	assert_int_equal(value_of("memory", "swap_used", &limit, &whole), -1);
 	assert_int_equal(value_of("memory", "dirty", &limit, &whole), -1);
 	text_of[VITAL_FILE_NR] = "640 40 2000\n";
@@ -228,12 +228,12 @@ static void mounts(void **state)
 	assert_true(mount_is("27 1 254:0 / /x ro - ext4 /dev/vda rw", "/x", false));
 	assert_true(mount_is("27 1 254:0 / /x rw - ext4 /dev/vda errors=remount-ro,rw", "/x", false));
 	assert_true(mount_is("25 24 0:23 / /dev/shm rw - tmpfs tmpfs rw,size=1k", "/dev/shm", false));
-	/* Servers, and what is none of a disk. */
+	/* File systems of servers, and others that are not on a disk. */
 	assert_false(mount_is("27 1 0:50 / /nfs rw - nfs4 host:/x rw", "/nfs", false));
 	assert_false(mount_is("27 1 0:50 / /f rw - fuse.sshfs host:/x rw", "/f", false));
 	assert_false(mount_is("27 1 8:1 / /f rw - fuseblk /dev/sda1 rw", "/f", false));
 	assert_false(mount_is("22 27 0:21 / /proc rw - proc proc rw", "/proc", false));
-	/* Cut off, or something else. */
+	/* Truncated lines, and other text. */
 	assert_false(mount_is("27 1 254:0 / /x rw - ext4 /dev/vda", "/x", false));
 	assert_false(mount_is("27 1 254:0 / rw - ext4", "/x", false));
 	assert_false(mount_is("27 1 254:0", "/x", false));
@@ -256,9 +256,9 @@ static void messages(void **state)
 		{ MESSAGE_HUNG, "3,1,2,-;INFO: task x:7 blocked for more than 120 seconds.\n" },
 		{ MESSAGE_LOCKUP, "0,1,2,-;watchdog: BUG: soft lockup - CPU#1 stuck for 22s! [x:7]\n" },
 		{ MESSAGE_CLOCK, "4,1,2,-;clocksource: watchdog on CPU0: Marking clocksource 'tsc' as unstable\n" },
-		/* A process wrote it: another facility. */
+		/* A process wrote this one, so it has another facility. */
 		{ MESSAGE_OTHER, "11,1,2,-;Out of memory: Killed process 7 (x)\n" },
-		/* A line about a process whose name is chosen well. */
+		/* A line about a process whose name is chosen to deceive. */
 		{ MESSAGE_OTHER, "6,1,2,-;x[7]: segfault I/O error, dev sda\n" },
 		{ MESSAGE_OTHER, "6,1,2,-;anything\n Out of memory: Killed process 7\n" },
 		{ MESSAGE_OTHER, "Out of memory: Killed process 7\n" },
@@ -290,11 +290,11 @@ static void changes(void **state)
 	assert_int_equal(c.count, 50);
 	assert_int_equal(c.elapsed_ns, 10);
 	assert_true(vital_of_whole(&c) == 25);
-	/* A link of another speed. */
+	/* The speed of the link has changed. */
 	now.limit = 6;
 	c = vital_change(&before, &now, false);
 	assert_true(c.has_count && !c.has_whole && vital_of_whole(&c) < 0);
-	/* A figure that went backwards or was not there is not known; a new one began at 0. */
+	/* The change of a figure that went backwards or was not there is unknown; a new figure began at 0. */
 	now.value = 99;
 	assert_false(vital_change(&before, &now, false).has_count);
 	assert_false(vital_change(NULL, &now, false).has_count);
@@ -355,7 +355,7 @@ static void huge(void **state)
 
 #define LIMIT 512
 
-/* A process that has opened all the files it may but some, with holes among them, and waits for the end of a pipe. */
+/* Starts a process that opens all the files it may, closes some among them, and waits for the end of a pipe. */
 static pid_t open_files(int *hold, u64 *open_now)
 {
 	const struct rlimit limit = { LIMIT, LIMIT };
@@ -402,7 +402,7 @@ static u64 files_of(struct vital_processes *nearest, pid_t pid, bool sizes, u64 
 	return value;
 }
 
-/* Kernels before 6.2 do not say how many files a process has open: they are listed. */
+/* Kernels before 6.2 do not say how many files a process has open, so the files are listed. */
 static void processes(void **state)
 {
 	struct vital_processes nearest = {}, none = {};
@@ -426,7 +426,7 @@ static void processes(void **state)
 	assert_int_equal(status, 0);
 }
 
-/* Each vital has names, and one of the ways to be read. */
+/* Each vital has names, and one of the ways to read it. */
 static void table(void **state)
 {
 	size_t i, k;

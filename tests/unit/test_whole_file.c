@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Whole files: sizes around those of a step, limits, pipes, errors. */
+/* Reading whole files: sizes around that of a step, limits, pipes, errors. */
 #include "unit.h"
 
 #include <fcntl.h>

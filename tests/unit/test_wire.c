@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What is put is taken; nothing that is taken is believed. */
+/* The reader returns the values that were written, and trusts nothing that it receives. */
 #include "unit.h"
 
 #include "base/wire.h"
@@ -40,7 +40,7 @@ static void there_and_back(void **state)
 	free(w.data);
 }
 
-/* Counts beyond what follows, and texts with a NUL in them. */
+/* Counts beyond the data that follows, and texts with a NUL in them. */
 static void lies(void **state)
 {
 	struct wire w = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Words as a POSIX shell makes them of the same text. */
+/* Words are those that a POSIX shell makes of the same text. */
 #include "unit.h"
 
 #include "base/words.h"

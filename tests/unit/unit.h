@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What several unit tests need: cmocka, a repeatable random sequence, a naive histogram to
+ * Shared by several unit tests: cmocka, a repeatable random sequence, a naive histogram to
  * compare with, and a strict UTF-8 checker written from the standard, not from our code.
  */
 #ifndef TALLY_TESTS_UNIT_H
@@ -41,7 +41,7 @@ static inline u64 random__below(struct random *r, u64 n)
 	return random__next(r) % n;
 }
 
-/* Any number of bits from 0 to 64 is as likely as any other. */
+/* All numbers of bits from 0 to 64 are equally likely. */
 static inline u64 random__any_size(struct random *r)
 {
 	u32 bits = random__below(r, 65);
@@ -50,8 +50,8 @@ static inline u64 random__any_size(struct random *r)
 }
 
 /*
- * The bucket of a value by the words of bpf/lib/hist.h: one each below 32, from there on 16 of equal
- * width per power of two.
+ * The bucket of a value as bpf/lib/hist.h describes it: one per value below 32, from there on 16 of
+ * equal width per power of two.
  */
 static inline u32 model_index(u64 value)
 {
@@ -66,7 +66,7 @@ static inline u32 model_index(u64 value)
 	return 32 + 16 * (e - 5) + (value - (1ULL << e)) / width;
 }
 
-/* A histogram the naive way: every bucket there is. */
+/* A naive histogram, which has every bucket. */
 struct dense {
 	u64 bucket[HIST_BUCKETS];
 	u64 count, min, max;
@@ -100,7 +100,7 @@ static inline struct histogram dense__histogram(const struct dense *d)
 	return h;
 }
 
-/* Buckets, count and sum; the invariants of agg/histogram.h with them. */
+/* Compares buckets, count and sum, and checks the invariants of agg/histogram.h. */
 static inline void assert_buckets(const struct histogram *h, const struct dense *d)
 {
 	size_t used = 0, i;
@@ -121,7 +121,7 @@ static inline void assert_buckets(const struct histogram *h, const struct dense 
 	assert_true(h->sum == d->sum);
 }
 
-/* All of it, minimum and maximum exact. */
+/* Compares all of it, with exact minimum and maximum. */
 static inline void assert_histogram(const struct histogram *h, const struct dense *d)
 {
 	assert_buckets(h, d);
@@ -178,7 +178,7 @@ static inline bool is_utf8(const char *text, size_t n)
 	return true;
 }
 
-/* Writes code point c as UTF-8 would, whether it may be or not. Returns its length. */
+/* Encodes code point c as UTF-8, whether that is valid or not. Returns its length. */
 static inline size_t put_utf8(char *dst, u32 c)
 {
 	if (c < 0x80) {
@@ -246,7 +246,7 @@ static inline struct field text_field(const char *name, const char *text)
 	return f;
 }
 
-/* The texts of the fields become the report's. */
+/* The report takes over the texts of the fields. */
 static inline void add_group(struct report *r, const struct field *key, size_t nkey,
 			     const struct dense *d)
 {
@@ -274,7 +274,7 @@ static inline void add_row(struct report *r, const struct field *cell, size_t nc
 #define FIELDS(...) (const struct field[]){ __VA_ARGS__ }, \
 		    ARRAY_SIZE(((const struct field[]){ __VA_ARGS__ }))
 
-/* What the writer makes of a report; the caller frees it. */
+/* The writer's output for a report; the caller frees it. */
 static inline char *written(struct writer *w, const struct report *r, size_t *len)
 {
 	char *text = NULL, *copy;
