@@ -114,7 +114,7 @@ static const struct tool_spec spec = {
 	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
 			  CLI_COMMAND | CLI_TIMES | CLI_ORDER,
-		.doc = "Who uses the disks: requests, bytes and times, by process, disk and "
+		.doc = "Use of the disks: requests, bytes and times, by process, disk and "
 		       "operation (--by), the first 20 (--top).",
 		.rows = rows,
 		.own_parts = &request_own_parts, .columns = columns, .order = "bytes",

@@ -140,7 +140,7 @@ static int list(int argc, char **argv)
 	struct list l = {};
 	const struct cli_spec spec = {
 		.groups = CLI_OUTPUT,
-		.doc = "What can be traced here: events by name, with -v their fields; functions, "
+		.doc = "Lists what can be traced: events by name, with -v their fields; functions, "
 		       "USDT probes, types, source lines. A PATTERN is a glob or a part of a name.",
 		.rows = rows,
 		.args_doc = "[PATTERN...]",

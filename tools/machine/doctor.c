@@ -193,8 +193,8 @@ static int doctor(int argc, char **argv)
 	struct doctor d = {};
 	const struct cli_spec spec = {
 		.groups = CLI_OUTPUT,
-		.doc = "What this kernel and machine can do: a line per feature, what is lost where one "
-		       "is missing, and what to do about it. With --prove: whether tools tell the truth here.",
+		.doc = "Checks what this kernel and machine can do: a line per feature, what is lost where "
+		       "one is missing, and what to do about it. With --prove: whether tools tell the truth here.",
 		.rows = rows,
 		.end = end_options,
 		.own_input = &d,

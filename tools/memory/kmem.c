@@ -400,7 +400,7 @@ static const struct tool_spec spec = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
 			  CLI_COMMAND | CLI_ORDER,
 		.usual_stacks = DEFAULT_STACKS,
-		.doc = "What the kernel allocates: by caller, cache, size or task; what of it is "
+		.doc = "Allocations of the kernel: by caller, cache, size or task; what of it is "
 		       "wasted, and what is not freed.",
 		.rows = rows,
 		.own_parts = &parts, .columns = columns, .order = USUAL_ORDER,
