@@ -24,8 +24,9 @@ def commands(page):
 
 
 def pattern(line):
-    """Numbers, with their units, and what is left out may be anything; so may the room between columns."""
-    parts = re.split(r"(?:\b\d[\d,.]*(?: [num]?s\b)?(?=\W|$)|(?<=\bloop)\d+|\.\.\.)", " ".join(line.split()))
+    """Numbers and addresses, with their units, and omissions may be anything; so may the room between columns."""
+    number = r"\b0x[0-9a-f]+|\b\d[\d,.]*(?: [num]?s\b)?(?=\W|$)|(?<=\bloop)\d+"
+    parts = re.split(rf"(?:{number}|\.\.\.)", " ".join(line.split()))
     parts = [re.escape(part) for part in parts]
     return re.compile(r"\s*" + ".*".join(parts).replace(r"\ ", r"\s+"))
 
