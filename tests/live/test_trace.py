@@ -635,9 +635,14 @@ def test_threads_of_both_tables(trace, trigger):
 
 def test_selections(traced, directory):
     """The kernel selects: calls left out are not lost, and calls shown are the same."""
+    def lines_with(*options):
+        """Without the calls of other tests' return probes in libc, of which a run may have any number."""
+        lines, _ = lines_of(traced(*options, *command))
+        return [line for line in lines if line["values"]["call"] != "uretprobe"]
+
     (directory / "work").mkdir()
     command = ("--", str(MENU), str(directory / "work"))
-    everything, _ = lines_of(traced(*command))
+    everything = lines_with()
     for options, wanted in (
             (("-e", "openat,%network"), lambda v: v["call"] in NETWORK | {"openat"}),
             (("-e", "!read,write,*map"),
@@ -648,7 +653,7 @@ def test_selections(traced, directory):
             (("--failed",), lambda v: v["error"]),
             (("--failed", "-e", "access"), lambda v: v["error"] and v["call"] == "access"),
     ):
-        lines, _ = lines_of(traced(*options, *command))
+        lines = lines_with(*options)
         assert Counter(line["values"]["call"] for line in lines) == Counter(
             line["values"]["call"] for line in everything if wanted(line["values"]))
         assert all(wanted(line["values"]) for line in lines)

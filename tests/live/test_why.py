@@ -83,26 +83,31 @@ def check_kind(kind, rows, own_ns):
 def test_kinds_of_waits(trigger, tool, directory):
     path = directory / "file"
     path.write_bytes(os.urandom(1 << 20))
-    load = trigger("ledger", MS, path)
-    it = tool("--json", "--by", "tid", "-p", load.pid, tool="why")
-    load.go()
-    numbers = load.done()
-    report = it.stop().report
-    own = dict(zip(KINDS, zip(numbers[::2], numbers[1::2])))
-    by_tid = defaultdict(list)
-    for row in report["rows"]:
-        by_tid[row["tid"]].append(row)
-    for kind, (tid, ns) in own.items():
-        rows = by_tid[tid]
-        assert times(rows, cause="unknown") == 0 or is_blurred(report), rows
-        if KINDS[kind][2] and (kind != "direct" or times(rows, cause="disk")):
-            check_kind(kind, rows, ns)
-    # A thread that computes is charged by ticks: user and system time have that resolution.
-    tid, ns = own["user"]
-    assert times(by_tid[tid], state="cpu") >= ns - 20_000_000
-    assert times(by_tid[tid], cause="user") > times(by_tid[tid], cause="system")
-    tid, ns = own["system"]
-    assert times(by_tid[tid], cause="system") > times(by_tid[tid], cause="user")
+
+    def trial():
+        load = trigger("ledger", MS, path)
+        it = tool("--json", "--by", "tid", "-p", load.pid, tool="why")
+        load.go()
+        numbers = load.done()
+        report = it.stop().report
+        own = dict(zip(KINDS, zip(numbers[::2], numbers[1::2])))
+        by_tid = defaultdict(list)
+        for row in report["rows"]:
+            by_tid[row["tid"]].append(row)
+        for kind, (tid, ns) in own.items():
+            rows = by_tid[tid]
+            assert times(rows, cause="unknown") == 0 or is_blurred(report), rows
+            if KINDS[kind][2] and (kind != "direct" or times(rows, cause="disk")):
+                check_kind(kind, rows, ns)
+        # A thread that computes is charged by ticks: user and system time have that resolution, and on a busy machine a
+        # thread gets few of them.
+        tid, ns = own["user"]
+        assert times(by_tid[tid], state="cpu") >= ns - 20_000_000
+        tally.within(times(by_tid[tid], cause="user") > times(by_tid[tid], cause="system"), by_tid[tid])
+        tid, ns = own["system"]
+        tally.within(times(by_tid[tid], cause="system") > times(by_tid[tid], cause="user"), by_tid[tid])
+
+    tally.steady(trial)
 
 
 @pytest.mark.everywhere
@@ -230,8 +235,10 @@ def test_behind_whom(trigger, run, others):
     has more than eight turns, earlier ones are charged by a random draw.
     """
     def behind(row, comm):
-        """A share has the resolution of a tenth of a percent."""
+        """A share has the resolution of a tenth of a percent. The largest comes first: other tests use the CPU, too."""
         shares = dict(each.rsplit(" ", 2)[:2] for each in (row["behind"] or "").split(", ") if each)
+        parts = list(map(float, shares.values()))
+        assert parts == sorted(parts, reverse=True), row
         return float(shares.get(comm, 0)) * row["time"] / 100, row["time"] / 2000
 
     def trial():
@@ -255,7 +262,7 @@ def test_behind_whom(trigger, run, others):
         part = min(ran / row["time"], 1)
         drawn = 2 * (row["max"] * row["time"] * part * (1 - part)) ** 0.5
         tally.within(-row["max"] - rounded - drawn <= charged - ran <= rounded + drawn, charged, ran, drawn, row)
-        assert row["behind"].startswith(f"{comms[1]} "), row
+        assert charged, row
 
     tally.steady(trial)
 
