@@ -18,7 +18,7 @@ from disks import CACHED, DISCARD, DURABLE, FLUSH, READ, WRITE, Work
 from objects import objects_of
 from probing import nothing_lost, told
 from snooping import exact
-from tally import GUEST, KERNEL, Blurred, by_key, flaws, let_work, once, pvm_guest, scaled, wait_until
+from tally import GUEST, KERNEL, Blurred, by_key, flaws, let_work, once, pvm_guest, scaled, steady, wait_until, within
 
 NAMES = {READ: "read", WRITE: "write", FLUSH: "flush", DISCARD: "discard"}
 
@@ -134,49 +134,52 @@ def test_each_request(tool, load, disk, source):
 @pytest.mark.parametrize("source", SOURCES)
 def test_sums_and_histograms(tool, load, disk, source):
     """The same requests in four tools at once."""
-    each = load(*WORKS)
-    start = functools.partial(tool, "--json", "--source", source, "-p", each.pid)
-    tracers = [start("--by", "op,disk", tool="biotop"),
-               start("--by", "op,disk", "--of", "total", tool="biolatency"),
-               start("--by", "op,comm", tool="bitesize"), start(tool="biopattern")]
-    books = disk.books()
-    elapsed = work(each)
-    books = disk.growth(books)
-    top, latency, size, pattern = (tracer.stop() for tracer in tracers)
-    wanted = disks.requests(WORKS)
-    sizes = {op: Counter(bytes for each, _, bytes in wanted if each == op) for op in NAMES}
-    counts = {op: sum(sizes[op].values()) for op in NAMES}
-    sums = {op: sum(n * bytes for bytes, n in sizes[op].items()) for op in NAMES}
+    def trial():
+        each = load(*WORKS)
+        start = functools.partial(tool, "--json", "--source", source, "-p", each.pid)
+        tracers = [start("--by", "op,disk", tool="biotop"),
+                   start("--by", "op,disk", "--of", "total", tool="biolatency"),
+                   start("--by", "op,comm", tool="bitesize"), start(tool="biopattern")]
+        books = disk.books()
+        elapsed = work(each)
+        books = disk.growth(books)
+        top, latency, size, pattern = (tracer.stop() for tracer in tracers)
+        wanted = disks.requests(WORKS)
+        sizes = {op: Counter(bytes for each, _, bytes in wanted if each == op) for op in NAMES}
+        counts = {op: sum(sizes[op].values()) for op in NAMES}
+        sums = {op: sum(n * bytes for bytes, n in sizes[op].items()) for op in NAMES}
 
-    rows = rows_of(top.reports[0], "disk", "op")
-    assert {key: (row["requests"], row["bytes"]) for key, row in rows.items()} == {
-        (disk.name, name): (counts[op], sums[op]) for op, name in NAMES.items()}
-    assert all(not row["errors"] and not row["requeued"] for row in rows.values())
-    assert all(row["max"] >= row["avg"] >= row["queue"] + row["device"] - 1 for row in
-               rows.values())
-    assert sum(row["time"] for row in rows.values()) <= elapsed
+        rows = rows_of(top.reports[0], "disk", "op")
+        assert {key: (row["requests"], row["bytes"]) for key, row in rows.items()} == {
+            (disk.name, name): (counts[op], sums[op]) for op, name in NAMES.items()}
+        assert all(not row["errors"] and not row["requeued"] for row in rows.values())
+        assert all(row["max"] >= row["avg"] >= row["queue"] + row["device"] - 1 for row in
+                   rows.values())
+        assert sum(row["time"] for row in rows.values()) <= elapsed
 
-    groups = by_key(latency.report, "disk", "op")
-    assert {key: group["count"] for key, group in groups.items()} == {
-        (disk.name, name): counts[op] for op, name in NAMES.items()}
-    # The kernel's time begins when it allocates the request, and ends when it has completed it. Since 6.9
-    # a task that plugs its requests reads the clock once for many: one that ends in that task ends too early. This
-    # shows where CPUs stand still, in guests.
-    for op in (READ, DISCARD) if KERNEL < (6, 9) or not GUEST else ():
-        assert groups[disk.name, NAMES[op]]["sum"] < (getattr(books, NAMES[op]).ms + 1) * 10**6
+        groups = by_key(latency.report, "disk", "op")
+        assert {key: group["count"] for key, group in groups.items()} == {
+            (disk.name, name): counts[op] for op, name in NAMES.items()}
+        # The kernel's time begins when it allocates the request, and ends when it has completed it. Since 6.9
+        # a task that plugs its requests reads the clock once for many: one that ends in that task ends too early. This
+        # shows where CPUs stand still, in guests.
+        for op in (READ, DISCARD) if KERNEL < (6, 9) or not GUEST else ():
+            within(groups[disk.name, NAMES[op]]["sum"] < (getattr(books, NAMES[op]).ms + 1) * 10**6, groups, books)
 
-    groups = by_key(size.report, "op", "comm")
-    assert size.report["unit"] == "bytes"
-    assert {key: (group["count"], group["sum"]) for key, group in groups.items()} == {
-        (NAMES[op], "disk"): (counts[op], sums[op]) for op in (READ, WRITE, DISCARD)}
-    for (op, _), group in groups.items():
-        expected = sizes[next(each for each in NAMES if NAMES[each] == op)]
-        for first, last, n in group["buckets"]:
-            assert n == sum(expected[bytes] for bytes in expected if first <= bytes <= last)
+        groups = by_key(size.report, "op", "comm")
+        assert size.report["unit"] == "bytes"
+        assert {key: (group["count"], group["sum"]) for key, group in groups.items()} == {
+            (NAMES[op], "disk"): (counts[op], sums[op]) for op in (READ, WRITE, DISCARD)}
+        for (op, _), group in groups.items():
+            expected = sizes[next(each for each in NAMES if NAMES[each] == op)]
+            for first, last, n in group["buckets"]:
+                assert n == sum(expected[bytes] for bytes in expected if first <= bytes <= last)
 
-    assert {key: (row["sequential"], row["random"], row["sequential_bytes"], row["random_bytes"])
-            for key, row in rows_of(pattern.reports[0], "disk", "op").items()} == {
-        (disk.name, NAMES[op]): n for op, n in order_of(wanted).items()}
+        assert {key: (row["sequential"], row["random"], row["sequential_bytes"], row["random_bytes"])
+                for key, row in rows_of(pattern.reports[0], "disk", "op").items()} == {
+            (disk.name, NAMES[op]): n for op, n in order_of(wanted).items()}
+
+    steady(trial)
 
 
 def order_of(wanted):
