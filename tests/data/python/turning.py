@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
 N threads that go from one call chain to another, 20 ms in each, while other threads begin and end. Begins with a byte
-on its standard input.
+on its standard input, and ends with the end of it.
 """
 import sys
 import threading
@@ -50,7 +50,7 @@ def main():
     sys.stdin.read(1)
     for target in [turn] * int(sys.argv[1]) + [come_and_go]:
         threading.Thread(target=target, daemon=True).start()
-    time.sleep(1000)
+    sys.stdin.read()
 
 
 main()
