@@ -28,6 +28,10 @@ const volatile bool have_prev_state = false;
 /* Calls that take that long are slow; 0: classes of lengths. */
 const volatile u64 above_ns = 0;
 
+/* Numbers of causes. Set by the loader. */
+const volatile u8 wait_cause[SPAN_WAITS * SPAN_SLOTS * WHY_KINDS] = {};
+const volatile u8 phase_cause[WHY_PHASES] = {};
+
 /* Set by the loader: calls that begin earlier do not count. */
 u64 began_ns = 0;
 /* If not 0, the run has ended: state no longer changes, so that the loader can read it. */
@@ -44,7 +48,8 @@ struct span_cause {
 	u32 slot;
 	u16 phase, kind;
 	u32 count;
-	u32 is_first; /* of those with this cause */
+	u16 number;   /* of the cause */
+	u16 is_first; /* of those in the same row */
 	struct why_object object;
 };
 
@@ -62,6 +67,7 @@ struct span_state {
 	u32 site;		  /* of its begin */
 	u32 ncauses;
 	u16 phase;
+	u16 number;	   /* of the cause of a wait that ends */
 	u16 busy;	   /* a program changes this: any other has interrupted it */
 	u16 is_torn;	   /* and missed a switch */
 	u16 is_incomplete; /* there was no room for a part */
@@ -77,6 +83,30 @@ static const struct span_state no_span = {};
 static __always_inline bool has_cause(const struct span_cause *c, const struct span_state *st)
 {
 	return c->slot == st->call.slot && c->phase == st->phase && c->kind == st->call.kind;
+}
+
+/* The number of the cause of the phase that has begun. */
+static __always_inline u32 find_cause(const struct span_state *st)
+{
+	u64 wait = SPAN_WAITS, at, phase = st->phase;
+
+	if (phase == WHY_SLEEP)
+		wait = SPAN_SLEEP;
+	else if (phase == WHY_DISK)
+		wait = SPAN_DISK;
+	else if (phase == WHY_LOCK)
+		wait = SPAN_LOCK;
+	at = (wait * SPAN_SLOTS + st->call.slot) * WHY_KINDS + st->call.kind;
+	barrier_var(at);
+	if (wait < SPAN_WAITS && at < SPAN_WAITS * SPAN_SLOTS * WHY_KINDS)
+		return wait_cause[at];
+	barrier_var(phase);
+	return phase < WHY_PHASES ? phase_cause[phase] : 0;
+}
+
+static __always_inline bool is_in_row(const struct span_cause *c, const struct span_state *st)
+{
+	return c->slot == st->call.slot && c->kind == st->call.kind && c->number == st->number;
 }
 
 static __always_inline bool has_object(const struct span_cause *c, const struct why_object *o)
@@ -110,6 +140,7 @@ static __noinline int add_cause(struct span_state *st, u64 ns)
 	u32 i, is_first = true;
 	struct span_cause *c;
 
+	st->number = find_cause(st);
 	for (i = 0; i < SPAN_CAUSES; i++) {
 		c = &st->cause[i];
 		if (i >= *(volatile u32 *)&st->ncauses) {
@@ -118,12 +149,12 @@ static __noinline int add_cause(struct span_state *st, u64 ns)
 			c->phase = st->phase;
 			c->kind = st->call.kind;
 			c->object = st->object;
+			c->number = st->number;
 			c->is_first = is_first;
 			c->ns = c->count = 0;
-		} else if (!has_cause(c, st)) {
-			continue;
-		} else if (!has_object(c, &st->object)) {
-			is_first = false;
+		} else if (!has_cause(c, st) || !has_object(c, &st->object)) {
+			if (is_in_row(c, st))
+				is_first = false;
 			continue;
 		}
 		c->ns += ns;

@@ -15,6 +15,19 @@
 #define SPAN_CAUSES 16
 
 /*
+ * Rows of the report are by cause, and some causes have several phases (enum why_cause of tools/calls/why/cause.h). A
+ * number for each cause of a wait, by phase, slot and kind, is set by the loader.
+ */
+enum span_wait {
+	SPAN_SLEEP, /* WHY_SLEEP, and so on */
+	SPAN_DISK,
+	SPAN_LOCK,
+	SPAN_WAITS,
+};
+
+#define SPAN_SLOTS (WHY_ANYWHERE + 1)
+
+/*
  * phase, kind and slot are as in struct why_key; phase WHY_PHASES stands for whole calls. class: with a limit 1 for
  * calls that take that long and 0 for others; without, hist_index() of the length. The name of the object is that of an
  * element of "objects" (why_objects.bpf.h) whose key has nothing else.

@@ -218,6 +218,74 @@ def test_objects(run, directory):
 
 
 @pytest.mark.everywhere
+def test_a_row_counts_a_call_once(run, directory):
+    """A call waits for a semaphore, and then for a mutex whose waiters lend their priority: two futexes, one row."""
+    source = r"""
+        #include <pthread.h>
+        #include <semaphore.h>
+        #include <unistd.h>
+        static pthread_mutex_t lock;
+        static sem_t ready, begun;
+        __attribute__((noinline)) void handle(int i)
+        {
+            sem_post(&begun);
+            sem_wait(&ready);
+            pthread_mutex_lock(&lock);
+            pthread_mutex_unlock(&lock);
+        }
+        static void *hold(void *unused)
+        {
+            int i;
+
+            for (i = 0; i < 5; i++) {
+                pthread_mutex_lock(&lock);
+                sem_wait(&begun);
+                usleep(20000);
+                sem_post(&ready);
+                usleep(20000);
+                pthread_mutex_unlock(&lock);
+                usleep(20000);
+            }
+            return unused;
+        }
+        int main(void)
+        {
+            pthread_mutexattr_t a;
+            pthread_t thread;
+            int i;
+
+            pthread_mutexattr_init(&a);
+            pthread_mutexattr_setprotocol(&a, PTHREAD_PRIO_INHERIT);
+            pthread_mutex_init(&lock, &a);
+            sem_init(&ready, 0, 0);
+            sem_init(&begun, 0, 0);
+            pthread_create(&thread, NULL, hold, NULL);
+            for (i = 0; i < 5; i++) {
+                usleep(30000);
+                handle(i);
+            }
+            return 0;
+        }
+    """
+    program = compiled(directory, "twice", source)
+
+    def trial():
+        result = run("--json", "-o", directory / "report", "-x", program, "--slow", "handle", "--above", "1ms", "--",
+                     program, tool="why")
+        assert result.code == 0, result
+        report = json.loads((directory / "report").read_text())
+        if report["lost"]["missed"]:
+            raise Blurred
+        row, = (row for row in report["rows"] if row["cause"] == "futex")
+        assert row["slow_calls"] == row["slow_with"] == 5 and not row["rest_calls"], row
+        assert row["in_slow_percent"] == 100, row
+        # 20 ms for each; the holder may be late, and so may the caller.
+        within(len(re.findall("0x", row["object"])) == 2 and row["slow"] > 30_000_000, row)
+
+    steady(trial)
+
+
+@pytest.mark.everywhere
 @needs_kprobes
 def test_functions_of_the_kernel(tool, trigger):
     def trial():

@@ -23,6 +23,7 @@
 #include "run/map_room.h"
 #include "types/kernel_btf.h"
 
+#include "bpf/calls/whyspan.h"
 #include "bpf/lib/call_site.h"
 #include "whyspan.skel.h"
 
@@ -128,6 +129,28 @@ static void keep_templates(const struct slow *s)
 	}
 }
 
+/* The causes of all waits, so that a call counts once in each row. */
+static void number_causes(struct whyspan_bpf *bpf)
+{
+	static const __u16 waits[SPAN_WAITS] = {
+		[SPAN_SLEEP] = WHY_SLEEP, [SPAN_DISK] = WHY_DISK, [SPAN_LOCK] = WHY_LOCK
+	};
+	u8 *wait_cause = (u8 *)bpf->rodata->wait_cause, *phase_cause = (u8 *)bpf->rodata->phase_cause;
+	struct why_key key = { .slot = WHY_ANYWHERE };
+	size_t i;
+
+	for (i = 0; i < WHY_PHASES; i++) {
+		key.phase = i;
+		phase_cause[i] = why_cause_of(&key);
+	}
+	for (i = 0; i < SPAN_WAITS * SPAN_SLOTS * WHY_KINDS; i++) {
+		key.phase = waits[i / WHY_KINDS / SPAN_SLOTS];
+		key.slot = i / WHY_KINDS % SPAN_SLOTS;
+		key.kind = i % WHY_KINDS;
+		wait_cause[i] = why_cause_of(&key);
+	}
+}
+
 int slow__open(struct slow *s, struct measurement *m, struct call_signatures *signatures)
 {
 	bool locks = kernel_btf_arguments("btf_trace_contention_begin") > 0;
@@ -137,6 +160,7 @@ int slow__open(struct slow *s, struct measurement *m, struct call_signatures *si
 	bpf->rodata->have_prev_state = kernel_btf_arguments("btf_trace_sched_switch") >= 5;
 	bpf->rodata->above_ns = s->above_ns;
 	why_describe_calls((u8 *)bpf->rodata->descriptor, signatures);
+	number_causes(bpf);
 	why_mark_futexes((u8 *)bpf->rodata->futexes);
 	bpf->rodata->file_depth = FILE_DEPTH_SHORT;
 	bpf_program__set_autoload(bpf->progs.on_throttle, false);

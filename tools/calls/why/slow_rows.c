@@ -37,7 +37,7 @@ static const struct span_element *at(const struct sum_set *set, size_t i)
 static u32 class_of_slowest(const struct sum_set *set)
 {
 	u64 calls[HIST_BUCKETS] = {}, all = 0, above = 0;
-	u32 class, last = 0;
+	u32 at_class, last = 0;
 	size_t i;
 
 	for (i = 0; i < set->n; i++)
@@ -45,12 +45,13 @@ static u32 class_of_slowest(const struct sum_set *set)
 			calls[at(set, i)->key.class] += at(set, i)->sums.calls;
 			all += at(set, i)->sums.calls;
 		}
-	for (class = HIST_BUCKETS; class -- > 0;) {
-		above += calls[class];
-		if (calls[class] && last && above > all / 10)
+	for (i = HIST_BUCKETS; i > 0; i--) {
+		at_class = i - 1;
+		above += calls[at_class];
+		if (calls[at_class] && last && above > all / 10)
 			break;
-		if (calls[class])
-			last = class;
+		if (calls[at_class])
+			last = at_class;
 	}
 	return last;
 }
