@@ -66,7 +66,7 @@ def check_side(report, side, said):
 @pytest.mark.everywhere
 @pytest.mark.parametrize("threads", (1, 3))
 def test_both_sides(tool, trigger, threads):
-    """Naps make calls slow: all of them, and nothing else."""
+    """Naps make calls slow: all that nap, and no other has a nap."""
 
     def trial():
         report, slow, rest = slowly(tool, trigger, "--above", "20ms", threads=threads)
@@ -74,14 +74,14 @@ def test_both_sides(tool, trigger, threads):
         assert not any(flaws(report).values()), flaws(report)
         check_side(report, "slow", slow)
         check_side(report, "rest", rest)
-        # A call is only slow without a nap if it had to wait for its CPU that long.
         naps, = (row for row in report["rows"] if row["cause"] == "timer")
-        within(slow.calls == threads * (scaled(60) // 5), slow)
-        within(naps["slow_with"] == slow.calls and not naps["rest_with"], naps)
+        assert naps["slow_with"] == threads * (scaled(60) // 5) and not naps["rest_with"], naps
         assert naps["call"].endswith("nanosleep"), naps
         # The timer begins in the call, before the thread leaves its CPU.
-        within(naps["slow_time"] >= 0.95 * slow.calls * 40_000_000, naps)
-        within(naps is max(report["rows"], key=lambda row: row["difference_percent"]), report["rows"])
+        within(naps["slow_time"] >= 0.95 * naps["slow_with"] * 40_000_000, naps)
+        # Without a nap, a call is slow if it had to wait for its CPU that long: on a busy machine.
+        if slow.calls == naps["slow_with"]:
+            assert naps is max(report["rows"], key=lambda row: row["difference_percent"]), report["rows"]
 
     steady(trial)
 
@@ -105,7 +105,7 @@ def test_the_slowest_tenth(tool, trigger):
     """Without a limit: 20 of 100 calls nap, and of these as many are slow as make a tenth; none of the others is."""
 
     def trial():
-        report, slow, rest = slowly(tool, trigger, calls=100, ms=20)
+        report, slow, rest = slowly(tool, trigger, calls=100, ms=100)
         assert report["events"] == 100 == slow.calls + rest.calls
         naps, = (row for row in report["rows"] if row["cause"] == "timer")
         # All 20 are slow if they are of one class: 6 % of their length.
