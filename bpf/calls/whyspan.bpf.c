@@ -4,6 +4,8 @@
  *
  * A call begins and ends on a CPU, in the same thread. Its phases are kept in the state of the thread, and are added to
  * the sums of its class when it ends. Calls within a call are part of it.
+ *
+ * With --from and --to, the time between two events of a thread takes the place of a call.
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
@@ -31,6 +33,13 @@ const volatile u64 above_ns = 0;
 /* Numbers of causes. Set by the loader. */
 const volatile u8 wait_cause[SPAN_WAITS * SPAN_SLOTS * WHY_KINDS] = {};
 const volatile u8 phase_cause[WHY_PHASES] = {};
+
+/* Between two events, instead of a function's entry and end. */
+const volatile bool between_events = false;
+
+/* Flags of SPAN_BEGINS and SPAN_ENDS for the entry and the exit of each system call. */
+const volatile u8 enter_sides[SYSCALL_NUMBERS] = {};
+const volatile u8 exit_sides[SYSCALL_NUMBERS] = {};
 
 /* Set by the loader: calls that begin earlier do not count. */
 u64 began_ns = 0;
@@ -226,7 +235,7 @@ static __always_inline void leave_cpu(struct task_struct *t, u32 state, u64 now)
 	}
 	end_phase(t, st, now);
 	if (state & TASK_DEAD) {
-		count_lost(LOSS_UNWOUND);
+		count_lost(between_events ? LOSS_NO_END : LOSS_UNWOUND);
 		st->began = 0;
 		return;
 	}
@@ -411,30 +420,40 @@ static __always_inline void start_call(struct task_struct *t, struct span_state 
 	st->began = st->since;
 }
 
+/* The state of the current thread, t, in which a call begins; NULL: the call does not count. */
+static __always_inline struct span_state *state_of_begin(struct task_struct *t)
+{
+	struct span_state *st;
+
+	if (!*(volatile u64 *)&began_ns || *(volatile u64 *)&ended_ns || !scope_for_life(NULL))
+		return NULL;
+	st = span_states_get(t, (struct span_state *)&no_span);
+	if (!st)
+		count_lost(LOSS_NO_STORAGE);
+	else if (st->busy)
+		count_lost(LOSS_NO_BUFFER);
+	return st && !st->busy ? st : NULL;
+}
+
+/* lost: the reason for which an open call is lost then. */
+static __always_inline void begin_call(struct task_struct *t, struct span_state *st, u64 order, u32 site,
+				       enum loss_reason lost)
+{
+	*(volatile u16 *)&st->busy = 1;
+	if (st->began)
+		count_lost(lost);
+	start_call(t, st, order, site);
+	*(volatile u16 *)&st->busy = 0;
+}
+
 static __noinline int enter(u64 sp, u32 site)
 {
 	struct task_struct *t = calling_task();
-	struct span_state *st;
+	struct span_state *st = state_of_begin(t);
 	u64 order = order_of(sp);
 
-	if (!*(volatile u64 *)&began_ns || *(volatile u64 *)&ended_ns || !scope_for_life(NULL))
-		return 0;
-	st = span_states_get(t, (struct span_state *)&no_span);
-	if (!st) {
-		count_lost(LOSS_NO_STORAGE);
-		return 0;
-	}
-	if (st->busy) {
-		count_lost(LOSS_NO_BUFFER);
-		return 0;
-	}
-	if (st->began && goes_on(st, t, order, site))
-		return 0;
-	*(volatile u16 *)&st->busy = 1;
-	if (st->began)
-		count_lost(LOSS_UNWOUND);
-	start_call(t, st, order, site);
-	*(volatile u16 *)&st->busy = 0;
+	if (st && !(st->began && goes_on(st, t, order, site)))
+		begin_call(t, st, order, site, LOSS_UNWOUND);
 	return 0;
 }
 
@@ -495,6 +514,38 @@ static __noinline int leave(u64 sp, u32 site)
 	return 0;
 }
 
+/* --- events ---------------------------------------------------------------------------------------- */
+
+/* The newest begin counts. */
+static __noinline int begin_span(void)
+{
+	struct task_struct *t = calling_task();
+	struct span_state *st = state_of_begin(t);
+
+	if (st)
+		begin_call(t, st, 0, 0, LOSS_NO_END);
+	return 0;
+}
+
+/* An end without a begin may be common: it is not a loss. */
+static __noinline int end_span(void)
+{
+	u64 now = bpf_ktime_get_ns();
+	struct task_struct *t = calling_task();
+	struct span_state *st;
+
+	if (*(volatile u64 *)&ended_ns || !*(volatile u64 *)&began_ns)
+		return 0;
+	st = scope_for_life(NULL) ? span_states_find(t) : NULL;
+	if (!is_followed(st))
+		count_filtered();
+	else if (!st->busy)
+		end_call(t, st, now);
+	return 0;
+}
+
+/* --- programs -------------------------------------------------------------------------------------- */
+
 /* The loader attaches copies of these: to one site each, or to all if the kernel supports cookies. */
 SEC("kprobe")
 int UNPREEMPTED(PREEMPT_FUNCTION, on_entry, struct pt_regs *, ctx)
@@ -521,6 +572,99 @@ SEC("kprobe")
 int UNPREEMPTED(PREEMPT_FUNCTION, on_ends, struct pt_regs *, ctx)
 {
 	leave(stack_pointer(ctx), event_cookie(ctx));
+	return 0;
+}
+
+SEC("kprobe")
+int UNPREEMPTED(PREEMPT_FUNCTION, from_probe, void *, ctx)
+{
+	begin_span();
+	return KEEP_EVENT;
+}
+
+SEC("kprobe")
+int UNPREEMPTED(PREEMPT_FUNCTION, from_probes, void *, ctx)
+{
+	begin_span();
+	return 0;
+}
+
+SEC("tracepoint")
+int UNPREEMPTED(PREEMPT_TRACEPOINT, from_tracepoint, void *, ctx)
+{
+	begin_span();
+	return KEEP_EVENT;
+}
+
+SEC("raw_tp")
+int UNPREEMPTED(PREEMPT_TRACEPOINT, from_raw, void *, ctx)
+{
+	begin_span();
+	return 0;
+}
+
+SEC("kprobe")
+int UNPREEMPTED(PREEMPT_FUNCTION, to_probe, void *, ctx)
+{
+	end_span();
+	return KEEP_EVENT;
+}
+
+SEC("kprobe")
+int UNPREEMPTED(PREEMPT_FUNCTION, to_probes, void *, ctx)
+{
+	end_span();
+	return 0;
+}
+
+SEC("tracepoint")
+int UNPREEMPTED(PREEMPT_TRACEPOINT, to_tracepoint, void *, ctx)
+{
+	end_span();
+	return KEEP_EVENT;
+}
+
+SEC("raw_tp")
+int UNPREEMPTED(PREEMPT_TRACEPOINT, to_raw, void *, ctx)
+{
+	end_span();
+	return 0;
+}
+
+static __always_inline bool is_side(const volatile u8 *sides, u64 nr, u8 side)
+{
+	return nr < SYSCALL_NUMBERS && sides[nr] & side && in_native_syscall();
+}
+
+SEC("raw_tp/sys_enter")
+int UNPREEMPTED(PREEMPT_TRACEPOINT, from_sys_enter, struct bpf_raw_tracepoint_args *, ctx)
+{
+	if (is_side(enter_sides, ctx->args[1], SPAN_BEGINS))
+		begin_span();
+	return 0;
+}
+
+SEC("raw_tp/sys_exit")
+int UNPREEMPTED(PREEMPT_TRACEPOINT, from_sys_exit, struct bpf_raw_tracepoint_args *, ctx)
+{
+	if (is_side(exit_sides, syscall_of((struct pt_regs *)ctx->args[0]), SPAN_BEGINS))
+		begin_span();
+	return 0;
+}
+
+SEC("raw_tp/sys_enter")
+int UNPREEMPTED(PREEMPT_TRACEPOINT, to_sys_enter, struct bpf_raw_tracepoint_args *, ctx)
+{
+	if (is_side(enter_sides, ctx->args[1], SPAN_ENDS))
+		end_span();
+	return 0;
+}
+
+SEC("raw_tp/sys_exit")
+int UNPREEMPTED(PREEMPT_TRACEPOINT, to_sys_exit, struct bpf_raw_tracepoint_args *, ctx)
+{
+	if (is_side(exit_sides, syscall_of((struct pt_regs *)ctx->args[0]), SPAN_ENDS))
+		end_span();
 	return 0;
 }
 

@@ -27,6 +27,10 @@ enum span_wait {
 
 #define SPAN_SLOTS (WHY_ANYWHERE + 1)
 
+/* --from and --to: what an event does. */
+#define SPAN_BEGINS 1
+#define SPAN_ENDS 2
+
 /*
  * phase, kind and slot are as in struct why_key; phase WHY_PHASES stands for whole calls. class: with a limit 1 for
  * calls that take that long and 0 for others; without, hist_index() of the length. The name of the object is that of an

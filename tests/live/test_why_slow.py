@@ -17,6 +17,10 @@ from test_attach import needs_kprobes
 
 SLOWLY, SPANS, THROWS = (binary(name) for name in ("slowly", "spans", "throws"))
 
+POLLS = ("--from", "syscalls:sys_enter_poll", "--to", "syscalls:sys_exit_poll")
+TURNS = ("--from", "syscalls:sys_exit_poll", "--to", "syscalls:sys_enter_poll")
+HANDLE = ("-x", SLOWLY, "--from", "handle", "--to", "handle%return")
+
 # A side as the trigger knows it: see there.
 Side = namedtuple("Side", "calls inner outer naps polls")
 
@@ -39,9 +43,9 @@ def measure(tool, load, *options):
     return report, numbers
 
 
-def slowly(tool, trigger, *options, calls=None, threads=1, ms=40):
+def slowly(tool, trigger, *options, calls=None, threads=1, ms=40, of=("-x", SLOWLY, "--slow", "handle")):
     load = trigger("slowly", calls or scaled(60), threads, ms)
-    report, numbers = measure(tool, load, "-x", SLOWLY, "--slow", "handle", *options)
+    report, numbers = measure(tool, load, *of, *options)
     if numbers[10]:
         raise Blurred
     return report, Side(*numbers[:5]), Side(*numbers[5:10])
@@ -64,12 +68,13 @@ def check_side(report, side, said):
 
 
 @pytest.mark.everywhere
+@pytest.mark.parametrize("of", (("-x", SLOWLY, "--slow", "handle"), HANDLE), ids=("call", "events"))
 @pytest.mark.parametrize("threads", (1, 3))
-def test_both_sides(tool, trigger, threads):
-    """Naps make calls slow: all that nap, and no other has a nap."""
+def test_both_sides(tool, trigger, threads, of):
+    """Naps make calls slow: all that nap, and no other has a nap. The same between the call's two events."""
 
     def trial():
-        report, slow, rest = slowly(tool, trigger, "--above", "20ms", threads=threads)
+        report, slow, rest = slowly(tool, trigger, "--above", "20ms", threads=threads, of=of)
         assert report["events"] == slow.calls + rest.calls == threads * scaled(60)
         assert not any(flaws(report).values()), flaws(report)
         check_side(report, "slow", slow)
@@ -286,6 +291,70 @@ def test_a_row_counts_a_call_once(run, directory):
 
 
 @pytest.mark.everywhere
+def test_between_system_calls(tool, trigger):
+    """Every second call polls for a millisecond: from the entry of each poll to its exit."""
+    n = scaled(60)
+
+    def trial():
+        report, slow, rest = slowly(tool, trigger, of=POLLS)
+        assert report["events"] == n // 2 and not any(flaws(report).values()), report
+        whole = time_of(report, "slow") + time_of(report, "rest")
+        assert n // 2 * 1_000_000 <= whole <= slow.polls + rest.polls, report["rows"]
+        waits = time_of(report, "slow", "events") + time_of(report, "rest", "events")
+        within(waits > 0.5 * n // 2 * 1_000_000, report["rows"])
+
+    steady(trial)
+
+
+def naps_between(first, last):
+    """The naps of slowly from the poll in one call to that in another one."""
+    return sum(i % 5 == 4 for i in range(first, last))
+
+
+@pytest.mark.everywhere
+def test_turns_of_a_loop(tool, trigger):
+    """From a poll to the next one: with all naps, but not the polls. The last has no next one, which is told."""
+    n, ms = scaled(60), 40
+
+    def trial():
+        report, slow, rest = slowly(tool, trigger, ms=ms, of=TURNS)
+        found = flaws(report)
+        assert report["events"] == n // 2 - 1 and found.pop("no_end") == 1 and not any(found.values()), report
+        # Calls 1, 3, 5, ... poll, and then calls 4, 9, 14, ... nap.
+        turns = naps_between(1, n - 1 - n % 2)
+        whole = time_of(report, "slow") + time_of(report, "rest")
+        assert turns * ms * 1_000_000 <= whole, report["rows"]
+        # No poll is in a turn. The time between two calls is, and may be long only if another thread had the CPU.
+        within(whole <= slow.outer + rest.outer - n // 2 * 1_000_000, report["rows"])
+
+    steady(trial)
+
+
+@pytest.mark.everywhere
+def test_the_newest_begin_counts(tool, trigger):
+    """One of five calls naps. The begins of the others have no end, which is told."""
+    n = scaled(60)
+
+    def trial():
+        report, slow, rest = slowly(tool, trigger, "-x", SLOWLY, of=(
+            "--from", "handle", "--to", "syscalls:sys_exit_clock_nanosleep"))
+        assert report["events"] == n // 5, report
+        assert flaws(report)["no_end"] == n - n // 5, flaws(report)
+        assert slow.naps + rest.naps >= time_of(report, "slow", "timer") + time_of(report, "rest", "timer") > 0
+
+    steady(trial)
+
+
+@pytest.mark.everywhere
+def test_usdt(tool, trigger):
+    """From one USDT probe of a loop to the next one, each of which is passed n times."""
+    n = scaled(500)
+    report, numbers = steady(lambda: measure(tool, trigger("usdt", n), "-x", binary("usdt"), "--from",
+                                             "sdt_tally_test:plain", "--to", "sdt_tally_test:twice"))
+    assert report["events"] == n == numbers[0] and not any(flaws(report).values()), report
+
+
+@pytest.mark.everywhere
 @needs_kprobes
 def test_functions_of_the_kernel(tool, trigger):
     def trial():
@@ -300,10 +369,16 @@ def test_functions_of_the_kernel(tool, trigger):
 @pytest.mark.parametrize("options, said", (
     (("--above", "5ms"), "--above belongs to --slow"),
     (("-x", SLOWLY), "-x belongs to --slow"),
-    (("--slow", "handle", "--by", "pid"), "no --by goes with it"),
+    (("--slow", "handle", "--by", "pid"), "no --by goes with them"),
     (("--slow", "handle", "--critical-path"), "give one of them"),
     (("--slow", "handle", "-I", "100"), "there are no intervals"),
-    (("--slow", "handle", "--sort", "count"), "sorts by the share"),
+    (("--slow", "handle", "--sort", "count"), "sorted by the share"),
+    (("--from", "syscalls:sys_enter_read"), "--from and --to go together"),
+    (("--to", "syscalls:sys_enter_read"), "--from and --to go together"),
+    (("--slow", "handle", *POLLS), "give one of them"),
+    ((*POLLS, "--critical-path"), "give one of them"),
+    (("--from", "sched:sched_wakeup", "--to", "syscalls:sys_exit_read"), "about another thread"),
+    (("--from", "syscalls:sys_exit_read", "--to", "sched:sched_switch"), "about another thread"),
 ))
 def test_usage(run, options, said):
     result = run(*options, tool="why")

@@ -329,7 +329,7 @@ static int report(struct measurement *m, struct report *r)
 
 	if (w->critical.wanted)
 		return critical__report(&w->critical, m, r);
-	if (w->slow.function)
+	if (slow__is_wanted(&w->slow))
 		return slow__report(&w->slow, m, r);
 	/* A program that was running when the run ended may still write. */
 	if (w->bpf->bss->ended_ns)
@@ -419,12 +419,12 @@ static int load(struct measurement *m)
 
 	if (w->critical.wanted)
 		m->skeleton_type = &whypath_skeleton;
-	else if (w->slow.function)
+	else if (slow__is_wanted(&w->slow))
 		m->skeleton_type = &whyspan_skeleton;
 	err = measurement__open(m);
 	if (!err)
 		err = w->critical.wanted ? critical__open(&w->critical, m, &w->signatures) :
-		      w->slow.function ? slow__open(&w->slow, m, &w->signatures) :
+		      slow__is_wanted(&w->slow) ? slow__open(&w->slow, m, &w->signatures) :
 					 open_skeleton(m);
 	if (!err && !m->cli->explain)
 		err = skeleton__load(m->skeleton);
@@ -435,7 +435,7 @@ static int explain(struct measurement *m)
 {
 	struct why *w = m->own;
 
-	return w->slow.function ? slow__explain(&w->slow, m) : measurement__explain(m, m->obj, m->source);
+	return slow__is_wanted(&w->slow) ? slow__explain(&w->slow, m) : measurement__explain(m, m->obj, m->source);
 }
 
 static int watch(struct measurement *m)
@@ -454,7 +454,7 @@ static int attach(struct measurement *m)
 		m->watch = watch;
 		return critical__attach(&w->critical, m);
 	}
-	if (w->slow.function)
+	if (slow__is_wanted(&w->slow))
 		return slow__attach(&w->slow, m);
 	err = measure__begin(&m->measure, m, "waits") ?: measurement__attach_programs(m);
 	if (err)
@@ -472,7 +472,7 @@ static void disarm(struct measurement *m)
 
 	if (w->critical.wanted)
 		critical__disarm(&w->critical);
-	else if (w->slow.function)
+	else if (slow__is_wanted(&w->slow))
 		slow__disarm(&w->slow);
 	else if (!w->bpf->bss->ended_ns)
 		w->bpf->bss->ended_ns = monotonic_ns();
@@ -487,8 +487,8 @@ static int check(void *context, struct cli *cli)
 		diag_error("a thread that is off its CPU is on none: neither -C nor --by cpu goes with why");
 		return -EINVAL;
 	}
-	if (w->critical.wanted && w->slow.function) {
-		diag_error("--critical-path and --slow are two reports: give one of them");
+	if (w->critical.wanted && slow__is_wanted(&w->slow)) {
+		diag_error("--critical-path and slow calls are two reports: give one of them");
 		return -EINVAL;
 	}
 	err = critical__check(&w->critical, cli);

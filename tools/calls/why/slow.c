@@ -34,9 +34,13 @@ const struct option_row slow_option_rows[] = {
 	{ "slow", 0, "FUNCTION", ROW_TEXT,
 	  "Instead: where slow calls of a function take more time than the others; a list or glob, too", 2,
 	  FIELD(struct slow, function) },
-	{ "above", 0, "TIME", ROW_TIME, "With --slow: slow calls take that long (default: the slowest tenth)", 2,
+	{ "from", 0, "EVENT", ROW_TEXT, "The same for the time of a thread from this event", 2,
+	  FIELD(struct slow, from) },
+	{ "to", 0, "EVENT", ROW_TEXT, "to this one: USDT probes, functions, tracepoints, or system calls", 2,
+	  FIELD(struct slow, to) },
+	{ "above", 0, "TIME", ROW_TIME, "Slow calls take that long (default: the slowest tenth)", 2,
 	  FIELD(struct slow, above_ns), .least = 1 },
-	{ "binary", 'x', "FILE", ROW_TEXT, "With --slow: a function of this program or library", 2,
+	{ "binary", 'x', "FILE", ROW_TEXT, "Functions and USDT probes of this program or library", 2,
 	  FIELD(struct slow, binary) },
 	{},
 };
@@ -45,37 +49,83 @@ const struct option_row slow_option_rows[] = {
  * --- options -----------------------------------------------------------------------------------
  */
 
+/* Returns false after reporting how the options contradict each other. */
+static bool check_events(const struct slow *s)
+{
+	if (!s->from != !s->to)
+		diag_error("--from and --to go together");
+	else if (s->from && s->function)
+		diag_error("--slow measures functions, --from and --to any two events: give one of them");
+	else
+		return true;
+	return false;
+}
+
+static bool check_report(const struct cli *cli)
+{
+	if (cli->interval_ns || cli->on_demand || cli->live)
+		diag_error("slow calls are those of the whole run: there are no intervals, --live or --listen");
+	else if (cli->by)
+		diag_error("slow calls have a row for each cause: no --by goes with them");
+	else if (cli->order && strcmp(cli->order, "time"))
+		diag_error("slow calls are sorted by the share of the difference, or by key");
+	else
+		return true;
+	return false;
+}
+
 int slow__check(struct slow *s, struct cli *cli)
 {
 	struct probe_request *r = &s->request;
 
-	if (!s->function && (s->above_ns || s->binary))
-		diag_error("%s belongs to --slow FUNCTION: give both", s->above_ns ? "--above" : "-x");
-	else if (!s->function)
-		return 0;
-	else if (cli->interval_ns || cli->on_demand || cli->live)
-		diag_error("--slow is about the whole run: there are no intervals, --live or --listen");
-	else if (cli->by)
-		diag_error("--slow has a row for each cause: no --by goes with it");
-	else if (cli->order && strcmp(cli->order, "time"))
-		diag_error("--slow sorts by the share of the difference, or by key");
-	else {
-		cli->scope.command_joins_at_exec = true;
-		r->typed = &s->function;
-		r->ntyped = 1;
-		r->latency = r->bare = true;
-		r->what = PROBE_COUNT;
-		r->is_scoped = cli__picks_tasks(cli);
-		r->context = event_context__of(s->binary, cli->scope.pids, cli->scope.npids, cli->command);
-		return 0;
+	if (!check_events(s))
+		return -EINVAL;
+	if (!slow__is_wanted(s)) {
+		if (!s->above_ns && !s->binary)
+			return 0;
+		diag_error("%s belongs to --slow FUNCTION, or to --from and --to: give one of them",
+			   s->above_ns ? "--above" : "-x");
+		return -EINVAL;
 	}
-	return -EINVAL;
+	if (!check_report(cli))
+		return -EINVAL;
+	cli->scope.command_joins_at_exec = true;
+	r->typed = &s->function;
+	r->ntyped = s->function != NULL;
+	r->latency = s->function != NULL;
+	r->from = s->from;
+	r->to = s->to;
+	r->bare = true;
+	r->what = PROBE_COUNT;
+	r->is_scoped = cli__picks_tasks(cli);
+	r->context = event_context__of(s->binary, cli->scope.pids, cli->scope.npids, cli->command);
+	return 0;
+}
+
+/* Events that concern another thread than the one that runs them are refused. */
+static int check_subjects(const struct probe_side *side)
+{
+	size_t i;
+
+	for (i = 0; i < side->sites.n; i++) {
+		const struct event_site *site = &side->sites.site[i];
+
+		if (!site->tracepoint_id ||
+		    (!tracepoint_has_task(site->name) && strcmp(site->name, "sched:sched_switch")))
+			continue;
+		diag_error("%s is about another thread than the one that it runs in: no time begins or ends there",
+			   site->name);
+		return -EINVAL;
+	}
+	return 0;
 }
 
 static int check_plan(const struct slow *s)
 {
 	const struct probe_plan *p = &s->plan;
 
+	if (s->from)
+		return check_subjects(&p->side[PROBE_BEGIN]) ?: check_subjects(&p->side[PROBE_END]);
 	if (p->definition[0].n) {
 		diag_error("--slow '%s': a function has nothing behind its name here", s->function);
 		return -EINVAL;
@@ -95,31 +145,74 @@ static int check_plan(const struct slow *s)
  * --- measuring ---------------------------------------------------------------------------------
  */
 
+static void choose_programs(const struct slow *s, struct attach_programs of[PROBE_SIDES])
+{
+	const typeof(s->bpf->progs) *p = &s->bpf->progs;
+
+	of[PROBE_BEGIN] = (struct attach_programs){ .probe = p->on_entry, .probes = p->on_entries };
+	of[PROBE_END] = (struct attach_programs){ .probe = p->on_end, .probes = p->on_ends };
+	if (!s->from)
+		return;
+	of[PROBE_BEGIN] = (struct attach_programs){
+		.sys_enter = p->from_sys_enter,
+		.sys_exit = p->from_sys_exit,
+		.raw_tracepoint = p->from_raw,
+		.tracepoint = p->from_tracepoint,
+		.probe = p->from_probe,
+		.probes = p->from_probes,
+	};
+	of[PROBE_END] = (struct attach_programs){
+		.sys_enter = p->to_sys_enter,
+		.sys_exit = p->to_sys_exit,
+		.raw_tracepoint = p->to_raw,
+		.tracepoint = p->to_tracepoint,
+		.probe = p->to_probe,
+		.probes = p->to_probes,
+	};
+}
+
+static void mark_system_calls(struct slow *s, const struct probe_side *side, u8 flag)
+{
+	u8 *enter = (u8 *)s->bpf->rodata->enter_sides, *exit = (u8 *)s->bpf->rodata->exit_sides;
+	size_t i;
+
+	for (i = 0; i < side->sites.n; i++) {
+		const struct event_site *site = &side->sites.site[i];
+
+		if (side->attachments.way[i] == ATTACH_SYSCALL && site->syscall < SYSCALL_NUMBERS)
+			(site->syscall_exit ? exit : enter)[site->syscall] |= flag;
+	}
+}
+
 static int make_plan(struct slow *s)
 {
-	const struct attach_programs programs[PROBE_SIDES] = {
-		[PROBE_BEGIN] = { .probe = s->bpf->progs.on_entry, .probes = s->bpf->progs.on_entries },
-		[PROBE_END] = { .probe = s->bpf->progs.on_end, .probes = s->bpf->progs.on_ends },
-	};
+	struct attach_programs programs[PROBE_SIDES];
 	int err = probe_plan__init(&s->plan, &s->request);
 
 	if (!err)
 		err = check_plan(s);
+	choose_programs(s, programs);
 	if (!err)
 		err = probe_plan__choose(&s->plan, programs, true);
-	if (!err)
+	if (err)
+		return err;
+	if (s->from) {
+		mark_system_calls(s, &s->plan.side[PROBE_BEGIN], SPAN_BEGINS);
+		mark_system_calls(s, &s->plan.side[PROBE_END], SPAN_ENDS);
+	} else {
 		probe_calls__number(&s->plan);
-	return err;
+	}
+	return 0;
 }
 
 /* The templates themselves are neither loaded nor attached, only copies of them are. */
 static void keep_templates(const struct slow *s)
 {
+	const typeof(s->bpf->progs) *p = &s->bpf->progs;
 	struct bpf_program *templates[] = {
-		s->bpf->progs.on_entry,
-		s->bpf->progs.on_entries,
-		s->bpf->progs.on_end,
-		s->bpf->progs.on_ends,
+		p->on_entry,	    p->on_entries,    p->on_end,       p->on_ends,     p->from_probe,	 p->from_probes,
+		p->from_tracepoint, p->from_raw,      p->to_probe,     p->to_probes,   p->to_tracepoint, p->to_raw,
+		p->from_sys_enter,  p->from_sys_exit, p->to_sys_enter, p->to_sys_exit,
 	};
 	size_t i;
 
@@ -159,6 +252,7 @@ int slow__open(struct slow *s, struct measurement *m, struct call_signatures *si
 
 	bpf->rodata->have_prev_state = kernel_btf_arguments("btf_trace_sched_switch") >= 5;
 	bpf->rodata->above_ns = s->above_ns;
+	bpf->rodata->between_events = s->from != NULL;
 	why_describe_calls((u8 *)bpf->rodata->descriptor, signatures);
 	number_causes(bpf);
 	why_mark_futexes((u8 *)bpf->rodata->futexes);
@@ -199,7 +293,9 @@ void slow__disarm(struct slow *s)
 
 int slow__explain(struct slow *s, struct measurement *m)
 {
-	return measurement__explain_with(m, m->obj, "calls of the functions named, and the switches in them",
+	return measurement__explain_with(m, m->obj,
+					 s->from ? "begins and ends, and the switches between them" :
+						   "calls of the functions named, and the switches in them",
 					 explain__add_sites, &s->plan);
 }
 
@@ -213,7 +309,7 @@ static const char *mean(char text[UNITS_SPACE], const struct span_side *side)
 }
 
 /* "12 of 345 calls are slow: 50 ms and more, 71.2 ms on average; the others take 3.1 ms" */
-static size_t describe_sides(char *text, size_t size, const struct span_sides *sides)
+static size_t describe_sides(char *text, size_t size, const struct span_sides *sides, const char *what)
 {
 	const struct span_side *slow = &sides->slow, *rest = &sides->rest;
 	char limit[UNITS_SPACE], slow_mean[UNITS_SPACE], rest_mean[UNITS_SPACE];
@@ -223,10 +319,10 @@ static size_t describe_sides(char *text, size_t size, const struct span_sides *s
 		return 0;
 	format_value(limit, sides->limit_ns, UNIT_NS, false);
 	if (!slow->calls)
-		return snprintf(text, size, "none of %llu calls took %s: they take %s on average", rest->calls, limit,
-				mean(rest_mean, rest));
-	n = snprintf(text, size, "%llu of %llu calls are slow: %s and more, %s on average", slow->calls,
-		     slow->calls + rest->calls, limit, mean(slow_mean, slow));
+		return snprintf(text, size, "none of %llu %ss took %s: they take %s on average", rest->calls, what,
+				limit, mean(rest_mean, rest));
+	n = snprintf(text, size, "%llu of %llu %ss are slow: %s and more, %s on average", slow->calls,
+		     slow->calls + rest->calls, what, limit, mean(slow_mean, slow));
 	if (rest->calls)
 		n += snprintf(text + n, size - n, "; the others take %s", mean(rest_mean, rest));
 	return n;
@@ -236,12 +332,13 @@ static size_t describe_sides(char *text, size_t size, const struct span_sides *s
 static void describe(struct slow *s, struct report *r, const struct span_sides *sides)
 {
 	const struct span_open open = s->bpf->bss->open_spans;
-	size_t size = sizeof(s->note), n = describe_sides(s->note, size, sides);
+	const char *what = s->from ? "span" : "call";
+	size_t size = sizeof(s->note), n = describe_sides(s->note, size, sides, what);
 	char longest[UNITS_SPACE];
 
 	if (open.calls)
-		n += snprintf(s->note + n, size - n, "%s%llu call%s had not ended, the longest after %s", n ? ". " : "",
-			      open.calls, open.calls == 1 ? "" : "s",
+		n += snprintf(s->note + n, size - n, "%s%llu %s%s had not ended, the longest after %s", n ? ". " : "",
+			      open.calls, what, open.calls == 1 ? "" : "s",
 			      format_value(longest, open.longest_ns, UNIT_NS, false));
 	if (n)
 		r->caveat = s->note;
@@ -276,7 +373,7 @@ int slow__report(struct slow *s, struct measurement *m, struct report *r)
 	slow_rows__divide(&set, &sides, s->above_ns);
 	probe_plan__describe(&s->plan, s->source, sizeof(s->source));
 	r->source = s->source;
-	r->value = "slow calls beside the others";
+	r->value = s->from ? "slow spans beside the others" : "slow calls beside the others";
 	r->metric = "call";
 	r->table = true;
 	r->has_events = true;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* why --slow: the hooks of its measurement (run/measurement.h). Its table is why/slow_rows.h. */
+/*
+ * why --slow, and --from with --to: the hooks of their measurement (run/measurement.h). Its table is why/slow_rows.h.
+ */
 #ifndef TALLY_CALLS_WHY_SLOW_H
 #define TALLY_CALLS_WHY_SLOW_H
 
@@ -11,11 +13,12 @@
 struct call_signatures;
 struct option_row;
 
-/* Initialise to all zeros; the first three are options. */
+/* Initialise to all zeros; the first five are options. */
 struct slow {
-	const char *function; /* --slow: a list */
-	const char *binary;   /* -x */
-	u64 above_ns;	      /* --above; 0: the slowest tenth */
+	const char *function;  /* --slow: a list */
+	const char *from, *to; /* or lists of events */
+	const char *binary;    /* -x */
+	u64 above_ns;	       /* --above; 0: the slowest tenth */
 	struct probe_request request;
 	struct probe_plan plan;
 	struct whyspan_bpf *bpf;
@@ -25,6 +28,12 @@ struct slow {
 
 extern const struct option_row slow_option_rows[];
 extern const struct skeleton_type whyspan_skeleton;
+
+/* Is this report asked for? */
+static inline bool slow__is_wanted(const struct slow *s)
+{
+	return s->function || s->from;
+}
 
 /* Whether the options fit together. Returns 0, or -EINVAL after reporting what does not. */
 int slow__check(struct slow *s, struct cli *cli);
