@@ -50,17 +50,19 @@ static __always_inline u32 highest_bit(u32 bits)
 	return n;
 }
 
+/* Not static: libbpf does not know the place of a static variable, and the kernel then refuses the object's BTF. */
+const u8 letters[8] = { 'R', 'S', 'D', 'T', 't', 'X', 'Z', 'P' };
+
 /* Like fs/proc/array.c, but the same on all kernels: from 6.1 to 6.11 it shows a frozen task as running. */
 static __always_inline char state_of(struct task_struct *t)
 {
-	static const u8 letter[] = { 'R', 'S', 'D', 'T', 't', 'X', 'Z', 'P' };
 	u32 state = task_run_state(t);
 
 	if ((state & (TASK_UNINTERRUPTIBLE | TASK_NOLOAD)) == (TASK_UNINTERRUPTIBLE | TASK_NOLOAD))
 		return 'I';
 	if (state & (TASK_RTLOCK_WAIT | TASK_FROZEN))
 		return 'D';
-	return letter[highest_bit((state | t->exit_state) & TASK_REPORT)];
+	return letters[highest_bit((state | t->exit_state) & TASK_REPORT)];
 }
 
 /* --- since when ------------------------------------------------------------------------------- */
