@@ -343,6 +343,10 @@ struct files_struct {
 struct in6_addr {
 };
 
+typedef struct {
+	struct net *net; /* optional: CONFIG_NET_NS */
+} possible_net_t;
+
 struct sock_common {
 	unsigned short skc_family;
 	volatile unsigned char skc_state;
@@ -351,6 +355,7 @@ struct sock_common {
 	__be32 skc_rcv_saddr;
 	__be16 skc_dport;
 	u16 skc_num;
+	possible_net_t skc_net;
 	struct in6_addr skc_v6_daddr; /* optional: CONFIG_IPV6 */
 	struct in6_addr skc_v6_rcv_saddr; /* optional: CONFIG_IPV6 */
 };

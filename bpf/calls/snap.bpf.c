@@ -334,4 +334,64 @@ int snap(struct bpf_iter__task *ctx)
 	return 0;
 }
 
+/* --- the other ends of sockets ---------------------------------------------------------------- */
+
+static __always_inline void read_end(struct snap_end *e, u16 family, const void *ip, u32 port)
+{
+	e->port = port;
+	if (family == AF_INET6) {
+		bpf_probe_read_kernel(e->ip, sizeof(e->ip), ip);
+		return;
+	}
+	e->ip[10] = e->ip[11] = 0xff;
+	bpf_probe_read_kernel(&e->ip[12], 4, ip);
+}
+
+static __always_inline void read_tcp_ends(struct snap_socket *s, struct sock *sk)
+{
+	u16 family = BPF_CORE_READ(sk, __sk_common.skc_family);
+	const void *local = &sk->__sk_common.skc_rcv_saddr, *remote = &sk->__sk_common.skc_daddr;
+
+	if (family == AF_INET6) {
+		if (!bpf_core_field_exists(sk->__sk_common.skc_v6_daddr))
+			return;
+		local = &sk->__sk_common.skc_v6_rcv_saddr;
+		remote = &sk->__sk_common.skc_v6_daddr;
+	}
+	s->is_tcp = true;
+	if (bpf_core_field_exists(sk->__sk_common.skc_net.net))
+		s->netns = (u64)BPF_CORE_READ(sk, __sk_common.skc_net.net);
+	read_end(&s->local, family, local, BPF_CORE_READ(sk, __sk_common.skc_num));
+	read_end(&s->remote, family, remote, swapped(BPF_CORE_READ(sk, __sk_common.skc_dport)));
+}
+
+SEC("iter/task_file")
+int show_socket(struct bpf_iter__task_file *ctx)
+{
+	struct file *file = ctx->file;
+	struct snap_socket s = {};
+	struct sock *sk, *peer;
+	u16 family;
+
+	if (!ctx->task || !file)
+		return 0;
+	sk = socket_of_file(file);
+	if (!sk)
+		return 0;
+	family = BPF_CORE_READ(sk, __sk_common.skc_family);
+	s.inode = BPF_CORE_READ(file, f_inode, i_ino);
+	s.type = BPF_CORE_READ(sk, sk_type);
+	if (family == AF_UNIX) {
+		peer = BPF_CORE_READ((struct unix_sock *)sk, peer);
+		if (!peer)
+			return 0;
+		s.peer = BPF_CORE_READ(peer, sk_socket, file, f_inode, i_ino);
+	} else if ((family == AF_INET || family == AF_INET6) && BPF_CORE_READ(sk, sk_protocol) == IPPROTO_TCP) {
+		read_tcp_ends(&s, sk);
+	}
+	if (s.peer || s.remote.port)
+		bpf_seq_write(ctx->meta->seq, &s, sizeof(s));
+	return 0;
+}
+
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -63,6 +63,25 @@ struct snap_thread {
 	/* Followed by frames, then chunks (struct trace_chunk) with the files of the call's descriptors. */
 };
 
+/*
+ * A socket with another end, for --waits: one record for each descriptor of a connected UNIX or TCP socket. UNIX: peer
+ * is the inode of the other end. TCP: the other end has the same two ends in the other order.
+ */
+struct snap_end {
+	__u8 ip[16];            /* IPv4: as IPv6, ::ffff:192.0.2.1 */
+	__u32 port;
+	__u32 pad;
+};
+
+struct snap_socket {
+	__u64 inode;
+	__u64 peer;             /* UNIX; 0: not known */
+	__u64 netns;            /* TCP: equal for sockets of a network namespace */
+	__u32 is_tcp;
+	__u32 type;             /* SOCK_ */
+	struct snap_end local, remote;
+};
+
 #define SNAP_ROOM (SNAP_FRAMES * sizeof(__u64) + TRACE_FDS * (sizeof(struct trace_chunk) + sizeof(struct file_name)))
 
 struct snap_record {

@@ -14,7 +14,6 @@
 /* include/uapi/linux/stat.h; include/uapi/linux/in.h */
 #define S_IFCHR 0020000
 #define S_IFIFO 0010000
-#define IPPROTO_TCP 6
 #define IPPROTO_UDP 17
 
 /* The argument of each call that is a descriptor, plus 1. Set by the loader. */

@@ -6,7 +6,8 @@
 #include "compat.bpf.h"
 #include "socket.h"
 
-/* Kernel ABI: include/linux/socket.h, include/uapi/linux/stat.h. */
+/* Kernel ABI: include/linux/socket.h, include/uapi/linux/in.h, include/uapi/linux/stat.h. */
+#define IPPROTO_TCP 6
 #define AF_UNIX 1
 #define AF_INET 2
 #define AF_INET6 10

@@ -29,7 +29,6 @@ const volatile bool by_state = false;
 #define EINTR 4
 #define EINPROGRESS 115
 #define ERESTARTSYS 512
-#define IPPROTO_TCP 6
 
 /* include/net/tcp_states.h */
 #define TCP_ESTABLISHED 1

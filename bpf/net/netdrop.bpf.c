@@ -25,7 +25,6 @@ const volatile u32 nreasons = 0;        /* for stacks; the name at nreasons stan
 
 #define ETH_P_IP 0x0800
 #define ETH_P_IPV6 0x86dd
-#define IPPROTO_TCP 6
 #define IPPROTO_UDP 17
 #define IPPROTO_DCCP 33
 #define IPPROTO_SCTP 132

@@ -8,9 +8,6 @@
 #include "socket.bpf.h"
 #include "tcp.h"
 
-/* Kernel ABI: in.h. */
-#define IPPROTO_TCP 6
-
 /* include/net/tcp_states.h */
 #define TCP_ESTABLISHED 1
 #define TCP_SYN_SENT 2

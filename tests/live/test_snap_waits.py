@@ -78,6 +78,7 @@ def test_deadlock_of_threads(standing, waits, kind, number):
 
 @pytest.mark.everywhere
 @pytest.mark.parametrize("kind,why", (("shared", "mutex"), ("pipes", "pipe"), ("full", "pipe"), ("sockets", "socket"),
+                                      ("tcp", "socket"), ("tcp6", "socket"), ("poll", "socket"), ("ppoll", "socket"),
                                       ("flocks", "flock")))
 def test_deadlock_of_processes(standing, waits, kind, why):
     it = standing(kind)
@@ -111,7 +112,7 @@ def test_text_says_who_and_for_what(standing, run):
         assert re.match(r"deadlock: \d+ \(waits\) waits for \d+ \(waits\) +S +futex +mutex +0x\w+ ", line), lines
 
 
-@pytest.mark.parametrize("kind", ("timed", "helped", "idle"))
+@pytest.mark.parametrize("kind", ("timed", "helped", "idle", "polls"))
 def test_what_may_end_is_no_deadlock(standing, waits, kind):
     """A timeout, or a process or a thread that may write to the pipes."""
     it = standing(kind)
@@ -120,6 +121,8 @@ def test_what_may_end_is_no_deadlock(standing, waits, kind):
     if kind == "timed":
         rows = it.rows(report, verdict="maybe")
         assert targets(rows) == {it.tid[0]: it.tid[1], it.tid[1]: it.tid[0]}, report
+    elif kind == "polls":
+        assert targets(it.rows(report, why="socket")) == {it.tid[0]: it.tid[1], it.tid[1]: it.tid[0]}, report
     elif kind == "idle":
         assert targets(it.rows(report, why="pipe")) == {it.tid[0]: it.tid[1], it.tid[1]: it.tid[2]}, report
     else:

@@ -12,7 +12,9 @@
  *   condition N N threads wait for a condition
  *   forged PID  a mutex claims to belong to PID
  *   join        a thread waits for the end of one that sleeps
- *   pipes, sockets      two processes read from each other, but neither writes
+ *   pipes, sockets, tcp, tcp6   two processes read from each other, but neither writes; tcp6: one end of each
+ *               connection is IPv4, the other one IPv6
+ *   poll, ppoll, polls  as sockets, by calls of that name; polls: of tcp, with a timeout of an hour
  *   full        two processes write to full pipes that the other one never reads
  *   helped      as pipes; a third process could write
  *   idle        as pipes; a second thread of the first process sleeps, and could write
@@ -26,6 +28,7 @@
  */
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/file.h>
@@ -273,16 +276,45 @@ static void in_hidden_ring(void)
 	}
 }
 
+/* A connection over loopback. */
+static void make_connection(int ends[2])
+{
+	struct sockaddr_in6 six = { .sin6_family = AF_INET6 };
+	struct sockaddr_in four = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr *address = is("tcp6") ? (void *)&six : (void *)&four;
+	socklen_t size = is("tcp6") ? sizeof(six) : sizeof(four);
+	int listener = socket(address->sa_family, SOCK_STREAM, 0);
+
+	ends[0] = socket(AF_INET, SOCK_STREAM, 0);
+	if (listener < 0 || ends[0] < 0 || bind(listener, address, size) || listen(listener, 1) ||
+	    getsockname(listener, address, &size))
+		error(1, errno, "listen");
+	if (is("tcp6"))
+		four.sin_port = six.sin6_port;
+	if (connect(ends[0], (void *)&four, sizeof(four)))
+		error(1, errno, "connect");
+	ends[1] = accept(listener, NULL, NULL);
+	if (ends[1] < 0)
+		error(1, errno, "accept");
+	close(listener);
+}
+
 static void make_ends(int ends[2])
 {
-	if (is("sockets") ? socketpair(AF_UNIX, SOCK_STREAM, 0, ends) : pipe(ends))
+	if (is("tcp") || is("tcp6") || is("polls"))
+		make_connection(ends);
+	else if (is("sockets") || is("poll") || is("ppoll") ? socketpair(AF_UNIX, SOCK_STREAM, 0, ends) : pipe(ends))
 		error(1, errno, "ends");
 }
 
 static void read_for_ever(int fd)
 {
+	struct pollfd one = { .fd = fd, .events = POLLIN };
 	char byte;
 
+	if ((is("poll") && poll(&one, 1, -1)) || (is("ppoll") && ppoll(&one, 1, NULL, NULL)) ||
+	    (is("polls") && poll(&one, 1, 3600 * 1000)))
+		error(1, errno, "the other end has done something");
 	if (read(fd, &byte, 1) != -2)
 		error(1, errno, "the other end has done something");
 }
@@ -442,6 +474,11 @@ static const struct {
 	{ "busy", is_busy, 0, NULL },
 	{ "traced", NULL, 0, be_traced },
 	{ "sockets", NULL, 0, in_sockets },
+	{ "tcp", NULL, 0, in_sockets },
+	{ "tcp6", NULL, 0, in_sockets },
+	{ "poll", NULL, 0, in_sockets },
+	{ "ppoll", NULL, 0, in_sockets },
+	{ "polls", NULL, 0, in_sockets },
 	{ "flocks", NULL, 0, in_locks },
 	{ "fcntls", NULL, 0, in_locks },
 	{ "child", NULL, 0, wait_for_child },

@@ -101,6 +101,8 @@ static int open_skeleton(struct measurement *m)
 	s->bpf->rodata->with_stacks = s->stacks.kernel;
 	s->bpf->rodata->with_user_stacks = s->stacks.user;
 	s->bpf->rodata->with_waits = s->with_waits;
+	s->socket_visitor = s->bpf->progs.show_socket;
+	bpf_program__set_autoload(s->socket_visitor, s->with_waits);
 	s->names.signatures.tracefs = tracefs__open();
 	snap_pass__describe((u8(*)[TRACE_FDS])s->bpf->rodata->descriptors, &s->names.signatures);
 	return s->stacks.unwind ? 0 : stacks__leave_out(s->bpf->obj);

@@ -82,6 +82,7 @@ struct snap {
 	struct stack_options options;
 	/* The rest is set by the hooks. */
 	struct snap_bpf *bpf;
+	struct bpf_program *socket_visitor; /* show_socket, loaded for --waits */
 	struct bpf_link *link;
 	struct snap_names names;
 	struct snap_pass pass;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Waits that end when another process acts on an open file: the other end of a pipe or UNIX socket, or a file that is
- * locked by flock(2). Scans the descriptors of all processes once if any thread waits for a file. File systems are not
+ * Waits that end when another process acts on an open file: the other end of a pipe or socket, or a file that is locked
+ * by flock(2). Scans the descriptors of all processes once if any thread waits for a file. File systems are not
  * accessed: a link below /proc/PID/fd names the file, and the mode of the link says how it is open.
  */
 #include <ctype.h>
@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -51,7 +50,9 @@ struct search {
 	size_t nholders;
 	struct waiter *waiter;
 	size_t nwaiters;
-	bool cut; /* not all descriptors were scanned */
+	struct wait_sockets sockets;
+	bool has_sockets; /* they were read */
+	bool cut;	  /* not all descriptors were scanned */
 };
 
 /*
@@ -127,54 +128,106 @@ static int want(struct search *s, const char *link, enum how how, u32 thread)
 }
 
 /* The name of the thread's own descriptor, which is the same for all processes that have the file open. */
-static int want_same(struct search *s, struct wait_thread *t, u32 fd, enum how how)
+static bool read_link(struct search *s, const struct wait_thread *t, u32 fd, char link[PATH_MAX])
 {
-	char path[WAITS_PATH], name[24], link[PATH_MAX];
+	char path[WAITS_PATH], name[24];
 	ssize_t n;
 
 	snprintf(name, sizeof(name), "fd/%u", fd);
 	snap_waits__path(path, t, name);
-	n = t->of->relations.seen_pid ? readlink(path, link, sizeof(link) - 1) : -1;
+	n = t->of->relations.seen_pid ? readlink(path, link, PATH_MAX - 1) : -1;
 	if (n < 0) {
 		s->w->unread++;
-		return 0;
+		return false;
 	}
 	link[n] = 0;
-	return want(s, link, how, t - s->w->thread);
+	return true;
 }
 
-static int want_peer(struct search *s, struct wait_thread *t, const struct trace_socket *socket)
+static int read_sockets(struct search *s)
 {
-	char link[32];
-
-	if (!socket->peer)
+	if (s->has_sockets)
 		return 0;
-	/* Any process may send datagrams. */
-	snap_waits__begin(s->w, t, WAIT_SOCKET, socket->type != SOCK_DGRAM);
-	snprintf(link, sizeof(link), "socket:[%llu]", socket->peer);
+	s->has_sockets = true;
+	return wait_sockets__read(&s->sockets, s->w->snap->socket_visitor);
+}
+
+/* inode: of the thread's own socket. */
+static int want_peer(struct search *s, struct wait_thread *t, u64 inode, bool complete)
+{
+	int err = read_sockets(s);
+	char link[32];
+	bool is_sure;
+	u64 peer;
+
+	if (err)
+		return err;
+	peer = wait_sockets__peer(&s->sockets, inode, &is_sure);
+	if (!peer)
+		return 0;
+	snap_waits__begin(s->w, t, WAIT_SOCKET, complete && is_sure);
+	snprintf(link, sizeof(link), "socket:[%llu]", peer);
 	return want(s, link, OPEN, t - s->w->thread);
+}
+
+/* The end of a pipe or socket that the thread wants to read or write. */
+struct file_wait {
+	u32 fd;
+	bool is_fifo; /* known from its mode */
+	bool reads;
+	bool complete; /* it waits for nothing else */
+};
+
+static int want_end(struct search *s, struct wait_thread *t, const struct file_wait *wait)
+{
+	char link[PATH_MAX];
+	u64 inode;
+
+	if (!read_link(s, t, wait->fd, link))
+		return 0;
+	if (sscanf(link, "socket:[%llu]", &inode) == 1)
+		return want_peer(s, t, inode, wait->complete);
+	if (!wait->is_fifo && strncmp(link, "pipe:[", 6))
+		return 0;
+	snap_waits__begin(s->w, t, WAIT_PIPE, wait->complete);
+	return want(s, link, wait->reads ? TO_WRITE : TO_READ, t - s->w->thread);
+}
+
+static int want_lock(struct search *s, struct wait_thread *t)
+{
+	char link[PATH_MAX];
+	struct trace_record r;
+	u32 fd;
+
+	if (!snap_waits__file(t, &r, &fd) || !read_link(s, t, fd, link))
+		return 0;
+	return want(s, link, LOCKED, t - s->w->thread);
 }
 
 static int of_thread(struct search *s, struct wait_thread *t)
 {
-	struct trace_record r;
-	const struct file_name *file;
 	bool reads = is_read(t->of), writes = is_write(t->of);
-	u32 fd;
+	const struct file_name *file;
+	struct file_wait wait = {};
+	struct wait_poll poll;
+	struct trace_record r;
 
 	if (t->why == WAIT_FLOCK)
-		return snap_waits__file(t, &r, &fd) ? want_same(s, t, fd, LOCKED) : 0;
-	if (t->why || t->of->place != SNAP_IN_CALL || t->of->state == 'R' || (!reads && !writes))
+		return want_lock(s, t);
+	if (t->why || t->of->place != SNAP_IN_CALL || t->of->state == 'R')
 		return 0;
-	file = snap_waits__file(t, &r, &fd);
-	if (!file)
+	if (snap_waits__poll(s->w, t, &poll)) {
+		wait = (struct file_wait){ .fd = poll.fd, .reads = poll.reads };
+		wait.complete = !poll.has_timeout && poll.reads != poll.writes;
+		return want_end(s, t, &wait);
+	}
+	file = reads || writes ? snap_waits__file(t, &r, &wait.fd) : NULL;
+	if (!file || (!S_ISSOCK(file->mode) && !S_ISFIFO(file->mode)))
 		return 0;
-	if (S_ISSOCK(file->mode))
-		return want_peer(s, t, (const struct trace_socket *)file->names);
-	if (!S_ISFIFO(file->mode))
-		return 0;
-	snap_waits__begin(s->w, t, WAIT_PIPE, true);
-	return want_same(s, t, fd, reads ? TO_WRITE : TO_READ);
+	wait.is_fifo = S_ISFIFO(file->mode);
+	wait.reads = reads;
+	wait.complete = true;
+	return want_end(s, t, &wait);
 }
 
 /*
@@ -340,6 +393,7 @@ static void search__free(struct search *s)
 	free(s->wanted);
 	free(s->holder);
 	free(s->waiter);
+	wait_sockets__free(&s->sockets);
 	table__free(&s->by_link);
 }
 

@@ -7,7 +7,6 @@
 #include <linux/futex.h>
 
 #include "base/clock.h"
-#include "base/opener.h"
 #include "calls/snap/waits.h"
 #include "sym/mappings.h"
 
@@ -68,23 +67,6 @@ static u32 owner_in(const struct futex_wait *f, const u32 word[WORDS])
 		return word[LOCK] == LOCKED_AND_WAITED_FOR ? word[OWNER] : 0;
 	/* A robust mutex. */
 	return f->expected & word[LOCK] & FUTEX_WAITERS && tid == word[OWNER] ? tid : 0;
-}
-
-static int read_words(struct snap_waits *w, struct wait_thread *t, u64 address, u32 word[WORDS])
-{
-	char path[WAITS_PATH];
-	ssize_t n;
-
-	if (w->reads++ >= WAITS_MOST_READS) {
-		w->too_many = true;
-		return -1;
-	}
-	snap_waits__path(path, t, "mem");
-	n = t->of->relations.seen_pid ? opener__read_path(path, address, word, WORDS * sizeof(*word)) : -1;
-	if (n == WORDS * sizeof(*word))
-		return 0;
-	w->unread++;
-	return -1;
 }
 
 /*
@@ -165,7 +147,7 @@ static u32 owner_of(struct snap_waits *w, struct wait_thread *t, const struct fu
 {
 	u32 word[WORDS] = {}, owner;
 
-	if (!may_be_mutex(f) || read_words(w, t, f->address, word))
+	if (!may_be_mutex(f) || !snap_waits__read(w, t, f->address, word, sizeof(word)))
 		return WAITS_NOBODY;
 	owner = snap_waits__by_own_tid(w, t->of, owner_in(f, word));
 	if (owner == WAITS_NOBODY || w->thread[owner].of->place == SNAP_ENDED || !shares(w, t, &w->thread[owner], f))

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/opener.h"
 #include "base/process_thread.h"
 #include "base/sorted.h"
 
@@ -174,6 +175,23 @@ int snap_waits__add(struct snap_waits *w, struct wait_thread *t, u32 thread, boo
 void snap_waits__path(char path[WAITS_PATH], const struct wait_thread *t, const char *name)
 {
 	snprintf(path, WAITS_PATH, "/proc/%u/%s", process_thread(t->of->relations.seen_pid), name);
+}
+
+bool snap_waits__read(struct snap_waits *w, const struct wait_thread *t, u64 address, void *to, size_t size)
+{
+	char path[WAITS_PATH];
+	ssize_t n;
+
+	if (w->reads++ >= WAITS_MOST_READS) {
+		w->too_many = true;
+		return false;
+	}
+	snap_waits__path(path, t, "mem");
+	n = t->of->relations.seen_pid ? opener__read_path(path, address, to, size) : -1;
+	if (n == (ssize_t)size)
+		return true;
+	w->unread++;
+	return false;
 }
 
 /*

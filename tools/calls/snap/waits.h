@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * snap --waits: which thread waits for which. A pass lists the threads (waits.c). The kernel's own records
- * (wait_tasks.c), the memory of processes (wait_futex.c) and /proc (wait_files.c, wait_locks.c) say what each waits
- * for. A second pass shows which threads have run meanwhile (wait_passes.c). wait_graph.c finds threads that cannot
- * proceed; wait_rows.c and wait_row.c show them.
+ * (wait_tasks.c, wait_sockets.c), the memory of processes (wait_futex.c, wait_polls.c) and /proc (wait_files.c,
+ * wait_locks.c) say what each waits for. A second pass shows which threads have run meanwhile (wait_passes.c).
+ * wait_graph.c finds threads that cannot proceed; wait_rows.c and wait_row.c show them.
  *
  * Functions of type int return 0 or a negative errno.
  */
@@ -13,7 +13,7 @@
 #include "calls/snap/snap.h"
 
 /* Limits of one picture; the report says if one was reached. */
-#define WAITS_MOST_READS 50000		  /* reads of memory, for owners of futexes */
+#define WAITS_MOST_READS 50000		  /* reads of memory, for owners of futexes and descriptors of polls */
 #define WAITS_MAPS_NS (2 * NSEC_PER_SEC)  /* CPU time for all lists of mappings together */
 #define WAITS_GRAPH_NS (2 * NSEC_PER_SEC) /* CPU time to find stuck threads */
 #define WAITS_MOST_DESCRIPTORS 500000
@@ -101,6 +101,9 @@ size_t snap_waits__up_to(const struct snap_waits *w, enum wait_order order, u64 
 u32 snap_waits__find(const struct snap_waits *w, enum wait_order order, u64 key);
 u32 snap_waits__by_own_tid(const struct snap_waits *w, const struct snap_thread *beside, u32 tid);
 
+/* Reads words from the memory of the thread's process. Returns false, and counts that, if they cannot be read. */
+bool snap_waits__read(struct snap_waits *w, const struct wait_thread *t, u64 address, void *to, size_t size);
+
 /* Starts the target list of a thread, and adds a target. */
 void snap_waits__begin(struct snap_waits *w, struct wait_thread *t, enum wait_why why, bool complete);
 int snap_waits__add(struct snap_waits *w, struct wait_thread *t, u32 thread, bool whole_process);
@@ -118,6 +121,37 @@ int snap_waits__of_futex(struct snap_waits *w, struct wait_thread *t);
 /* Each handles all threads in one call. */
 int snap_waits__of_locks(struct snap_waits *w);
 int snap_waits__of_files(struct snap_waits *w);
+
+/* --- wait_sockets.c ---------------------------------------------------------------------------- */
+
+/* Initialise to all zeros. */
+struct wait_sockets {
+	struct snap_socket *socket; /* sorted by inode */
+	struct snap_socket **by_ends;
+	size_t n;
+};
+
+/* Reads the connected sockets of all processes. visitor: show_socket of snap.bpf.c. */
+int wait_sockets__read(struct wait_sockets *s, const struct bpf_program *visitor);
+
+/*
+ * The inode of the socket at the other end; 0: not known, or on another host. *is_sure: only what holds that socket can
+ * send to this one.
+ */
+u64 wait_sockets__peer(const struct wait_sockets *s, u64 inode, bool *is_sure);
+void wait_sockets__free(struct wait_sockets *s);
+
+/* --- wait_polls.c ------------------------------------------------------------------------------ */
+
+/* The only descriptor that a thread in poll(2) or ppoll(2) waits for. */
+struct wait_poll {
+	u32 fd;
+	bool reads, writes;
+	bool has_timeout;
+};
+
+/* Returns false if the thread is in no such call, or if its memory cannot be read, which is counted. */
+bool snap_waits__poll(struct snap_waits *w, const struct wait_thread *t, struct wait_poll *poll);
 
 /* The file of the first descriptor of the thread's call, or NULL. *fd: its number. Valid as long as *r. */
 const struct file_name *snap_waits__file(const struct wait_thread *t, struct trace_record *r, u32 *fd);
