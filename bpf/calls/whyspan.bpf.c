@@ -547,84 +547,84 @@ static __noinline int end_span(void)
 /* --- programs -------------------------------------------------------------------------------------- */
 
 /* The loader attaches copies of these: to one site each, or to all if the kernel supports cookies. */
-SEC("kprobe")
+SEC("?kprobe")
 int UNPREEMPTED(PREEMPT_FUNCTION, on_entry, struct pt_regs *, ctx)
 {
 	enter(stack_pointer(ctx), event_slot());
 	return KEEP_EVENT;
 }
 
-SEC("kprobe")
+SEC("?kprobe")
 int UNPREEMPTED(PREEMPT_FUNCTION, on_entries, struct pt_regs *, ctx)
 {
 	enter(stack_pointer(ctx), event_cookie(ctx));
 	return 0;
 }
 
-SEC("kprobe")
+SEC("?kprobe")
 int UNPREEMPTED(PREEMPT_FUNCTION, on_end, struct pt_regs *, ctx)
 {
 	leave(stack_pointer(ctx), event_slot());
 	return KEEP_EVENT;
 }
 
-SEC("kprobe")
+SEC("?kprobe")
 int UNPREEMPTED(PREEMPT_FUNCTION, on_ends, struct pt_regs *, ctx)
 {
 	leave(stack_pointer(ctx), event_cookie(ctx));
 	return 0;
 }
 
-SEC("kprobe")
+SEC("?kprobe")
 int UNPREEMPTED(PREEMPT_FUNCTION, from_probe, void *, ctx)
 {
 	begin_span();
 	return KEEP_EVENT;
 }
 
-SEC("kprobe")
+SEC("?kprobe")
 int UNPREEMPTED(PREEMPT_FUNCTION, from_probes, void *, ctx)
 {
 	begin_span();
 	return 0;
 }
 
-SEC("tracepoint")
+SEC("?tracepoint")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, from_tracepoint, void *, ctx)
 {
 	begin_span();
 	return KEEP_EVENT;
 }
 
-SEC("raw_tp")
+SEC("?raw_tp")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, from_raw, void *, ctx)
 {
 	begin_span();
 	return 0;
 }
 
-SEC("kprobe")
+SEC("?kprobe")
 int UNPREEMPTED(PREEMPT_FUNCTION, to_probe, void *, ctx)
 {
 	end_span();
 	return KEEP_EVENT;
 }
 
-SEC("kprobe")
+SEC("?kprobe")
 int UNPREEMPTED(PREEMPT_FUNCTION, to_probes, void *, ctx)
 {
 	end_span();
 	return 0;
 }
 
-SEC("tracepoint")
+SEC("?tracepoint")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, to_tracepoint, void *, ctx)
 {
 	end_span();
 	return KEEP_EVENT;
 }
 
-SEC("raw_tp")
+SEC("?raw_tp")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, to_raw, void *, ctx)
 {
 	end_span();
@@ -636,7 +636,7 @@ static __always_inline bool is_side(const volatile u8 *sides, u64 nr, u8 side)
 	return nr < SYSCALL_NUMBERS && sides[nr] & side && in_native_syscall();
 }
 
-SEC("raw_tp/sys_enter")
+SEC("?raw_tp/sys_enter")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, from_sys_enter, struct bpf_raw_tracepoint_args *, ctx)
 {
 	if (is_side(enter_sides, ctx->args[1], SPAN_BEGINS))
@@ -644,7 +644,7 @@ int UNPREEMPTED(PREEMPT_TRACEPOINT, from_sys_enter, struct bpf_raw_tracepoint_ar
 	return 0;
 }
 
-SEC("raw_tp/sys_exit")
+SEC("?raw_tp/sys_exit")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, from_sys_exit, struct bpf_raw_tracepoint_args *, ctx)
 {
 	if (is_side(exit_sides, syscall_of((struct pt_regs *)ctx->args[0]), SPAN_BEGINS))
@@ -652,7 +652,7 @@ int UNPREEMPTED(PREEMPT_TRACEPOINT, from_sys_exit, struct bpf_raw_tracepoint_arg
 	return 0;
 }
 
-SEC("raw_tp/sys_enter")
+SEC("?raw_tp/sys_enter")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, to_sys_enter, struct bpf_raw_tracepoint_args *, ctx)
 {
 	if (is_side(enter_sides, ctx->args[1], SPAN_ENDS))
@@ -660,7 +660,7 @@ int UNPREEMPTED(PREEMPT_TRACEPOINT, to_sys_enter, struct bpf_raw_tracepoint_args
 	return 0;
 }
 
-SEC("raw_tp/sys_exit")
+SEC("?raw_tp/sys_exit")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, to_sys_exit, struct bpf_raw_tracepoint_args *, ctx)
 {
 	if (is_side(exit_sides, syscall_of((struct pt_regs *)ctx->args[0]), SPAN_ENDS))

@@ -93,21 +93,21 @@ static __always_inline int count_syscall(u32 slot)
 	return 0;
 }
 
-SEC("raw_tp")
+SEC("?raw_tp")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, on_raw_tracepoint, void *, ctx)
 {
 	return count(event_slot(), NULL);
 }
 
 /* Tracepoints whose subject is their first argument: a wakeup is an event of the wakee. */
-SEC("raw_tp")
+SEC("?raw_tp")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, on_raw_tracepoint_task, struct bpf_raw_tracepoint_args *, ctx)
 {
 	return count(event_slot(), (struct task_struct *)ctx->args[0]);
 }
 
 /* Returning 0 from a program on a tracepoint would hide the event from other perf users: KEEP_EVENT. */
-SEC("tracepoint")
+SEC("?tracepoint")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, on_tracepoint, void *, ctx)
 {
 	count(event_slot(), NULL);
@@ -130,7 +130,7 @@ static __always_inline void count_if(void *record, u32 slot)
 		count_in_scope(slot, NULL);
 }
 
-SEC("tracepoint")
+SEC("?tracepoint")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, on_filtered_tracepoint, void *, ctx)
 {
 	count_if(ctx, event_slot());
@@ -141,26 +141,26 @@ SYSCALL_SLOTS(syscall_slots)
 ON_SYSCALL_ENTER(on_filtered_enter, syscall_slots, count_if)
 ON_SYSCALL_EXIT(on_filtered_exit, syscall_slots, count_if)
 
-SEC("kprobe")
+SEC("?kprobe")
 int UNPREEMPTED(PREEMPT_FUNCTION, on_probe, void *, ctx)
 {
 	return count(event_slot(), NULL);
 }
 
 /* For kprobe.multi and uprobe.multi. */
-SEC("kprobe")
+SEC("?kprobe")
 int UNPREEMPTED(PREEMPT_FUNCTION, on_probes, void *, ctx)
 {
 	return count(event_cookie(ctx), NULL);
 }
 
-SEC("fentry")
+SEC("?fentry")
 int UNPREEMPTED(by ? PREEMPT_FUNCTION : PREEMPT_ATOMIC, on_entry, void *, ctx)
 {
 	return count(event_slot(), NULL);
 }
 
-SEC("fexit")
+SEC("?fexit")
 int UNPREEMPTED(by ? PREEMPT_FUNCTION : PREEMPT_ATOMIC, on_exit, void *, ctx)
 {
 	return count(event_slot(), NULL);
@@ -170,7 +170,7 @@ int UNPREEMPTED(by ? PREEMPT_FUNCTION : PREEMPT_ATOMIC, on_exit, void *, ctx)
 const volatile u32 enter_slot[SYSCALL_NUMBERS] = {};
 const volatile u32 exit_slot[SYSCALL_NUMBERS] = {};
 
-SEC("raw_tp/sys_enter")
+SEC("?raw_tp/sys_enter")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, on_sys_enter, struct bpf_raw_tracepoint_args *, ctx)
 {
 	u64 nr = ctx->args[1];
@@ -184,7 +184,7 @@ int UNPREEMPTED(PREEMPT_TRACEPOINT, on_sys_enter, struct bpf_raw_tracepoint_args
 	return count_syscall(slot - 1);
 }
 
-SEC("raw_tp/sys_exit")
+SEC("?raw_tp/sys_exit")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, on_sys_exit, struct bpf_raw_tracepoint_args *, ctx)
 {
 	u64 nr = syscall_of((struct pt_regs *)ctx->args[0]);

@@ -487,28 +487,28 @@ static __noinline int leave(u64 sp, u64 g, u32 slot)
 }
 
 /* The loader attaches copies of these: to one site each, or to all if the kernel supports cookies. */
-SEC("kprobe")
+SEC("?kprobe")
 int UNPREEMPTED(PREEMPT_FUNCTION, on_entry, struct pt_regs *, ctx)
 {
 	enter(stack_pointer(ctx), goroutine_of(ctx), event_slot());
 	return KEEP_EVENT;
 }
 
-SEC("kprobe")
+SEC("?kprobe")
 int UNPREEMPTED(PREEMPT_FUNCTION, on_entries, struct pt_regs *, ctx)
 {
 	enter(stack_pointer(ctx), goroutine_of(ctx), event_cookie(ctx));
 	return 0;
 }
 
-SEC("kprobe")
+SEC("?kprobe")
 int UNPREEMPTED(PREEMPT_FUNCTION, on_end, struct pt_regs *, ctx)
 {
 	leave(stack_pointer(ctx), goroutine_of(ctx), event_slot());
 	return KEEP_EVENT;
 }
 
-SEC("kprobe")
+SEC("?kprobe")
 int UNPREEMPTED(PREEMPT_FUNCTION, on_ends, struct pt_regs *, ctx)
 {
 	leave(stack_pointer(ctx), goroutine_of(ctx), event_cookie(ctx));
@@ -516,7 +516,7 @@ int UNPREEMPTED(PREEMPT_FUNCTION, on_ends, struct pt_regs *, ctx)
 }
 
 /* runtime.goexit1(): the goroutine ends, perhaps in calls that runtime.Goexit() left. Its struct g may be reused. */
-SEC("kprobe")
+SEC("?kprobe")
 int UNPREEMPTED(PREEMPT_FUNCTION, on_goroutine_end, struct pt_regs *, ctx)
 {
 	struct call_frames *s;

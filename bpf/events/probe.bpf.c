@@ -114,7 +114,7 @@ static __always_inline void end(void *record, u32 site, bool alone, void *ctx, u
 /* --- templates: what the loader attaches copies of ------------------------------------------- */
 
 /* On the perf event of a tracepoint. */
-SEC("tracepoint")
+SEC("?tracepoint")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, on_tracepoint, void *, ctx)
 {
 	single(ctx, event_slot(), only_tracepoints, ctx, 0);
@@ -122,7 +122,7 @@ int UNPREEMPTED(PREEMPT_TRACEPOINT, on_tracepoint, void *, ctx)
 }
 
 /* On a tracepoint, with access to its arguments. */
-SEC("raw_tp")
+SEC("?raw_tp")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, on_raw, void *, ctx)
 {
 	single(ctx, event_slot(), false, ctx, 0);
@@ -130,7 +130,7 @@ int UNPREEMPTED(PREEMPT_TRACEPOINT, on_raw, void *, ctx)
 }
 
 /* On the perf event of a kprobe or uprobe, at an entry or a return. */
-SEC("kprobe")
+SEC("?kprobe")
 int UNPREEMPTED(PREEMPT_PROBE, on_probe, void *, ctx)
 {
 	single(ctx, event_slot(), false, ctx, STACK_REGS);
@@ -138,105 +138,105 @@ int UNPREEMPTED(PREEMPT_PROBE, on_probe, void *, ctx)
 }
 
 /* kprobe.multi and uprobe.multi, where a result of 1 has another meaning. */
-SEC("kprobe")
+SEC("?kprobe")
 int UNPREEMPTED(PREEMPT_PROBE, on_probes, void *, ctx)
 {
 	single(ctx, event_cookie(ctx), false, ctx, STACK_REGS);
 	return 0;
 }
 
-SEC("fentry")
+SEC("?fentry")
 int UNPREEMPTED(PREEMPT_FUNCTION, on_entry, void *, ctx)
 {
 	single(ctx, event_slot(), false, ctx, 0);
 	return 0;
 }
 
-SEC("fexit")
+SEC("?fexit")
 int UNPREEMPTED(PREEMPT_FUNCTION, on_exit, void *, ctx)
 {
 	single(ctx, event_slot(), false, ctx, 0);
 	return 0;
 }
 
-SEC("tracepoint")
+SEC("?tracepoint")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, begin_tracepoint, void *, ctx)
 {
 	begin(ctx, event_slot(), only_tracepoints);
 	return KEEP_EVENT;
 }
 
-SEC("raw_tp")
+SEC("?raw_tp")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, begin_raw, void *, ctx)
 {
 	begin(ctx, event_slot(), false);
 	return 0;
 }
 
-SEC("kprobe")
+SEC("?kprobe")
 int UNPREEMPTED(PREEMPT_FUNCTION, begin_probe, void *, ctx)
 {
 	begin(ctx, event_slot(), false);
 	return KEEP_EVENT;
 }
 
-SEC("kprobe")
+SEC("?kprobe")
 int UNPREEMPTED(PREEMPT_FUNCTION, begin_probes, void *, ctx)
 {
 	begin(ctx, event_cookie(ctx), false);
 	return 0;
 }
 
-SEC("fentry")
+SEC("?fentry")
 int UNPREEMPTED(PREEMPT_FUNCTION, begin_entry, void *, ctx)
 {
 	begin(ctx, event_slot(), false);
 	return 0;
 }
 
-SEC("fexit")
+SEC("?fexit")
 int UNPREEMPTED(PREEMPT_FUNCTION, begin_exit, void *, ctx)
 {
 	begin(ctx, event_slot(), false);
 	return 0;
 }
 
-SEC("tracepoint")
+SEC("?tracepoint")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, end_tracepoint, void *, ctx)
 {
 	end(ctx, event_slot(), only_tracepoints, ctx, 0);
 	return KEEP_EVENT;
 }
 
-SEC("raw_tp")
+SEC("?raw_tp")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, end_raw, void *, ctx)
 {
 	end(ctx, event_slot(), false, ctx, 0);
 	return 0;
 }
 
-SEC("kprobe")
+SEC("?kprobe")
 int UNPREEMPTED(PREEMPT_PROBE, end_probe, void *, ctx)
 {
 	end(ctx, event_slot(), false, ctx, STACK_REGS);
 	return KEEP_EVENT;
 }
 
-SEC("kprobe")
+SEC("?kprobe")
 int UNPREEMPTED(PREEMPT_PROBE, end_probes, void *, ctx)
 {
 	end(ctx, event_cookie(ctx), false, ctx, STACK_REGS);
 	return 0;
 }
 
-SEC("fentry")
+SEC("?fentry")
 int UNPREEMPTED(PREEMPT_FUNCTION, end_entry, void *, ctx)
 {
 	end(ctx, event_slot(), false, ctx, 0);
 	return 0;
 }
 
-SEC("fexit")
+SEC("?fexit")
 int UNPREEMPTED(PREEMPT_FUNCTION, end_exit, void *, ctx)
 {
 	end(ctx, event_slot(), false, ctx, 0);

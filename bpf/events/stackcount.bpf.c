@@ -117,7 +117,7 @@ static __always_inline void count_tracepoint(void *record, u32 site, void *ctx)
 	count(record, site & SITE_EVENT, ctx, 0);
 }
 
-SEC("tracepoint")
+SEC("?tracepoint")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, on_tracepoint, void *, ctx)
 {
 	count_tracepoint(ctx, event_slot(), ctx);
@@ -125,14 +125,14 @@ int UNPREEMPTED(PREEMPT_TRACEPOINT, on_tracepoint, void *, ctx)
 }
 
 /* On a tracepoint, with access to its arguments. */
-SEC("raw_tp")
+SEC("?raw_tp")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, on_raw, void *, ctx)
 {
 	count_tracepoint(ctx, event_slot(), ctx);
 	return 0;
 }
 
-SEC("kprobe")
+SEC("?kprobe")
 int UNPREEMPTED(PREEMPT_GLOBAL, on_probe, void *, ctx)
 {
 	count(ctx, event_slot(), ctx, STACK_REGS);
@@ -140,7 +140,7 @@ int UNPREEMPTED(PREEMPT_GLOBAL, on_probe, void *, ctx)
 }
 
 /* kprobe.multi and uprobe.multi, where a result of 1 has another meaning. */
-SEC("kprobe")
+SEC("?kprobe")
 int UNPREEMPTED(PREEMPT_GLOBAL, on_probes, void *, ctx)
 {
 	count(ctx, event_cookie(ctx), ctx, STACK_REGS);

@@ -47,7 +47,7 @@ static __always_inline s64 syscall_slot(void *slots, u64 number)
 }
 
 #define ON_SYSCALL_ENTER(name, slots, handle, ...)                                                 \
-	SEC("tp_btf/sys_enter")                                                                    \
+	SEC("?tp_btf/sys_enter")                                                                   \
 	int UNPREEMPTED_PROG(name, struct pt_regs *regs, long number)                                      \
 	{                                                                                          \
 		s64 slot = syscall_slot(&slots, number);                                           \
@@ -62,7 +62,7 @@ static __always_inline s64 syscall_slot(void *slots, u64 number)
 	}
 
 #define ON_SYSCALL_EXIT(name, slots, handle, ...)                                                  \
-	SEC("tp_btf/sys_exit")                                                                     \
+	SEC("?tp_btf/sys_exit")                                                                    \
 	int UNPREEMPTED_PROG(name, struct pt_regs *regs, long result)                                      \
 	{                                                                                          \
 		u64 number = syscall_number(regs);                                                 \

@@ -3,6 +3,7 @@
  * Which of a program's events happened: its slot, a number that the loader assigned. If the kernel passes a cookie
  * to the program, the cookie is the slot. Otherwise the loader loads one program per event from the same template
  * and writes the slot into the instruction below (user/event/splice.h): no lookup, and the same on all kernels.
+ * Templates are SEC("?..."), so that only those are loaded that an event needs.
  */
 #ifndef TALLY_EVENT_BPF_H
 #define TALLY_EVENT_BPF_H

@@ -397,7 +397,7 @@ static __always_inline void end_realloc(const struct allocator_call *c, bool fai
 }
 
 /* The return of all functions above, whatever their kind. realloc(p, 0) that returns NULL has freed p. */
-SEC("uretprobe")
+SEC("?uretprobe")
 int UNPREEMPTED(PREEMPT_GLOBAL, on_return, struct pt_regs *, regs)
 {
 	struct allocator_call *c = allocator_calls_find(calling_task());
@@ -538,14 +538,14 @@ static __always_inline void look_at_call(struct pt_regs *regs, u32 kind)
 	}
 }
 
-SEC("uprobe")
+SEC("?uprobe")
 int UNPREEMPTED(PREEMPT_GLOBAL, on_call, struct pt_regs *, regs)
 {
 	look_at_call(regs, event_slot());
 	return 0;
 }
 
-SEC("uprobe")
+SEC("?uprobe")
 int UNPREEMPTED(PREEMPT_GLOBAL, on_calls, struct pt_regs *, regs)
 {
 	look_at_call(regs, event_cookie(regs));

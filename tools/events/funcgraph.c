@@ -280,21 +280,6 @@ static int make_plan(struct funcgraph *s)
 	return err ?: name_functions(s);
 }
 
-/* The templates themselves are neither loaded nor attached, only copies of them are. */
-static void keep_templates(const struct funcgraph *s)
-{
-	struct bpf_program *templates[] = {
-		s->bpf->progs.on_entry, s->bpf->progs.on_entries, s->bpf->progs.on_end, s->bpf->progs.on_ends,
-		s->bpf->progs.on_goroutine_end,
-	};
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(templates); i++) {
-		bpf_program__set_autoload(templates[i], false);
-		bpf_program__set_autoattach(templates[i], false);
-	}
-}
-
 static int size_maps(struct funcgraph *s, struct measurement *m)
 {
 	const struct host *host = &m->run->host;
@@ -322,7 +307,6 @@ static int load(struct measurement *m)
 	if (err)
 		return err;
 	s->bpf = m->bpf;
-	keep_templates(s);
 	err = make_plan(s);
 	if (!err)
 		err = size_maps(s, m);

@@ -219,18 +219,10 @@ static int make_plan(struct stackcount *s)
 
 static int open_programs(struct stackcount *s, struct measurement *m)
 {
-	struct bpf_program *prog;
 	int err = measurement__open(m);
 
-	if (err)
-		return err;
 	s->bpf = m->bpf;
-	bpf_object__for_each_program(prog, s->bpf->obj)
-		if (strncmp(bpf_program__name(prog), "scope_", 6)) {
-			bpf_program__set_autoload(prog, false);
-			bpf_program__set_autoattach(prog, false);
-		}
-	return make_plan(s);
+	return err ?: make_plan(s);
 }
 
 static int load(struct stackcount *s, struct measurement *m)

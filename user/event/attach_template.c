@@ -130,6 +130,7 @@ void attach_template__want(struct bpf_program *program, bool wanted, const struc
 	if (!program)
 		return;
 	bpf_program__set_autoload(program, wanted);
+	bpf_program__set_autoattach(program, false);
 	forget_program(program);
 	k = wanted ? calloc(1, sizeof(*k)) : NULL;
 	if (!k)

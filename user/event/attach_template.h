@@ -25,8 +25,9 @@
 void attach_template__set_up(void);
 
 /*
- * Declares whether a template is needed; program is NULL if there is none. The caller fills in a->code before it loads
- * the object, and calls attach_template__forget(a) before *a moves. Templates whose section names an event, such as
+ * Declares whether a template is needed; program is NULL if there is none. A template is a SEC("?...") program, which
+ * libbpf does not load unless asked to; attach__sites() attaches it. The caller fills in a->code before it loads the
+ * object, and calls attach_template__forget(a) before *a moves. Templates whose section names an event, such as
  * "raw_tp/sys_enter", and fentry templates are loaded like other programs.
  */
 void attach_template__want(struct bpf_program *program, bool wanted, const struct attachments *a);

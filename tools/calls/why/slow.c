@@ -205,23 +205,6 @@ static int make_plan(struct slow *s)
 	return 0;
 }
 
-/* The templates themselves are neither loaded nor attached, only copies of them are. */
-static void keep_templates(const struct slow *s)
-{
-	const typeof(s->bpf->progs) *p = &s->bpf->progs;
-	struct bpf_program *templates[] = {
-		p->on_entry,	    p->on_entries,    p->on_end,       p->on_ends,     p->from_probe,	 p->from_probes,
-		p->from_tracepoint, p->from_raw,      p->to_probe,     p->to_probes,   p->to_tracepoint, p->to_raw,
-		p->from_sys_enter,  p->from_sys_exit, p->to_sys_enter, p->to_sys_exit,
-	};
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(templates); i++) {
-		bpf_program__set_autoload(templates[i], false);
-		bpf_program__set_autoattach(templates[i], false);
-	}
-}
-
 /* The causes of all waits, so that a call counts once in each row. */
 static void number_causes(struct whyspan_bpf *bpf)
 {
@@ -261,7 +244,6 @@ int slow__open(struct slow *s, struct measurement *m, struct call_signatures *si
 	bpf_program__set_autoload(bpf->progs.on_unthrottle, false);
 	bpf_program__set_autoload(bpf->progs.on_lock, locks);
 	bpf_program__set_autoload(bpf->progs.on_locked, locks);
-	keep_templates(s);
 	err = make_plan(s);
 	m->has_said = err;
 	if (!err)

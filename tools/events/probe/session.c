@@ -345,18 +345,11 @@ static int open_programs(struct probe_session *s, bool without_fentry)
 {
 	struct attach_programs programs[PROBE_SIDES];
 	const struct probe_plan *p = &s->plan;
-	struct bpf_program *prog;
-	int err;
+	int err = measurement__open(s->m);
 
-	err = measurement__open(s->m);
 	if (err)
 		return err;
 	s->bpf = s->m->bpf;
-	bpf_object__for_each_program(prog, s->bpf->obj)
-		if (strncmp(bpf_program__name(prog), "scope_", 6)) {
-			bpf_program__set_autoload(prog, false);
-			bpf_program__set_autoattach(prog, false);
-		}
 	templates(s, programs);
 	s->plan.hierarchy = s->m->scope.hierarchy;
 	err = probe_plan__choose(&s->plan, programs, without_fentry);
