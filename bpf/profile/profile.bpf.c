@@ -72,7 +72,7 @@ static __always_inline void count_sample(void *ctx, u32 slot, struct profile_sam
 }
 
 /* For the timer: each sample counts as one. */
-SEC("perf_event")
+SEC("?perf_event")
 int on_sample(void *ctx)
 {
 	u32 slot = slot_here();
@@ -102,7 +102,7 @@ static __always_inline u64 events_since_last(void *ctx, u32 slot, struct profile
 /*
  * For other events. Events before the gate opened are added to s->events too, as they are in the kernel's count.
  */
-SEC("perf_event")
+SEC("?perf_event")
 int on_event(void *ctx)
 {
 	u32 slot = slot_here();
@@ -118,7 +118,7 @@ int on_event(void *ctx)
 	return 0;
 }
 
-SEC("tracepoint")
+SEC("?tracepoint")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, on_tracepoint, void *, ctx)
 {
 	u32 slot = slot_here();

@@ -143,7 +143,6 @@ static int open_skeleton(struct measurement *m)
 		return err;
 	bpf = m->bpf;
 	k->bpf = bpf;
-	bpf_program__set_autoattach(bpf->progs.on_exit, false);
 	err = task_state__prepare(bpf->obj, "vcpus", &m->run->host);
 	bpf->rodata->began_ns = monotonic_ns();
 	if (!err)

@@ -225,13 +225,8 @@ static u32 parts_of(const struct event_sampling *own, u32 take)
 
 void profile_events__configure(struct profile_events *e, struct profile_bpf *bpf, u32 take)
 {
-	struct bpf_program *all[] = { bpf->progs.on_sample, bpf->progs.on_event, bpf->progs.on_tracepoint };
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(all); i++) {
-		bpf_program__set_autoload(all[i], false);
-		bpf_program__set_autoattach(all[i], false);
-	}
 	for (i = 0; i < e->n; i++) {
 		bpf->rodata->every[i] = e->each[i].event.every;
 		bpf->rodata->take[i] = parts_of(&e->own[i], take);

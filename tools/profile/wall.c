@@ -40,7 +40,6 @@ static void configure(struct wall *w)
 	bpf->rodata->have_prev_state = kernel_btf_arguments("btf_trace_sched_switch") >= 5;
 	bpf_program__set_autoload(bpf->progs.on_kick, false);
 	bpf_program__set_autoload(bpf->progs.on_waking, false);
-	bpf_program__set_autoattach(bpf->progs.on_cpu_sample, false);
 	w->report.view = BLOCKED_BY_TASK;
 	w->report.wall = true;
 	w->report.without_sleepers = !w->sampling->with_idle;
