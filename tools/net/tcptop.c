@@ -9,6 +9,7 @@
 #include "agg/elements.h"
 #include "agg/loss.h"
 #include "agg/sum_set.h"
+#include "base/array.h"
 #include "cli/task_key.h"
 #include "host/syscalls.h"
 #include "net/tcp.h"
@@ -62,7 +63,6 @@ struct tcptop {
 	struct past *past;              /* by serial and socket */
 	size_t npast;
 	struct sum_set sums;            /* sums of this interval; a key may have several elements */
-	size_t room;                    /* allocated elements */
 	u64 dropped;                    /* records that were not counted for lack of memory */
 	bool settled;                   /* the counters have been read for the last time */
 };
@@ -112,23 +112,17 @@ static void reduce_key(void *context, void *key)
 /* Returns false if there is no room for one more element. */
 static bool has_room(struct tcptop *t)
 {
-	size_t most = 2 * (size_t)t->cli->max_keys, room;
-	void *larger;
+	size_t most = 2 * (size_t)t->cli->max_keys, room = t->sums.room < most ? t->sums.room : most;
+	bool grew;
 
-	if (t->sums.n < t->room)
+	if (t->sums.n < room)
 		return true;
 	sum_set__regroup(&t->sums, reduce_key, t);
-	if (t->sums.n < t->room / 2)
+	if (t->sums.n < room / 2)
 		return true;
-	room = t->room ? 2 * t->room : 256;
-	if (room > most)
-		room = most;
-	larger = room > t->room ? realloc(t->sums.element, room * sizeof(struct tcptop_element)) : NULL;
-	if (larger) {
-		t->sums.element = larger;
-		t->room = room;
-	}
-	return t->sums.n < t->room && t->sums.n < t->cli->max_keys;
+	grew = room < most && !array__reserve(&t->sums.element, &t->sums.room, room ? 2 * room : 256,
+					      sizeof(struct tcptop_element));
+	return (grew || t->sums.n < room) && t->sums.n < t->cli->max_keys;
 }
 
 static void add(struct tcptop *t, const struct tcptop_record *r, u64 sent, u64 received)
@@ -155,7 +149,6 @@ static void forget_sums(struct tcptop *t)
 {
 	sum_set__free(&t->sums);
 	t->sums.layout = &table.layout;
-	t->room = 0;
 	t->dropped = 0;
 }
 

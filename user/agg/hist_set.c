@@ -9,6 +9,7 @@
 
 #include "agg/elements.h"
 #include "agg/wide.h"
+#include "base/array.h"
 
 static void totals_add(struct histogram_totals *to, const struct hist_totals *from, bool is_signed)
 {
@@ -266,22 +267,20 @@ static struct hist_group *find_group(const struct hist_set *set, const void *key
 /* Keys point into one storage, which moves. */
 static struct hist_group *append_group(struct hist_set *set, const void *key)
 {
-	struct hist_group *group = reallocarray(set->group, set->ngroups + 1, sizeof(*group));
+	size_t room = 0, i;
 	char *keys;
-	size_t i;
 
-	if (!group)
+	if (ARRAY_RESERVE(set->group, room, set->ngroups + 1))
 		return NULL;
-	set->group = group;
 	keys = calloc(set->ngroups + 1, set->key_size ?: 1);
 	if (!keys)
 		return NULL;
-	group[set->ngroups] = (struct hist_group){ .key = key };
+	set->group[set->ngroups] = (struct hist_group){ .key = key };
 	for (i = 0; i <= set->ngroups && set->key_size; i++)
-		group[i].key = memcpy(keys + i * set->key_size, group[i].key, set->key_size);
+		set->group[i].key = memcpy(keys + i * set->key_size, set->group[i].key, set->key_size);
 	free(set->keys);
 	set->keys = keys;
-	return &group[set->ngroups++];
+	return &set->group[set->ngroups++];
 }
 
 int hist_set__add(struct hist_set *set, const void *key, u64 value, u64 n)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/iterator.h"
 
 /* The part of a named element after its sums. */
@@ -198,15 +199,12 @@ int sum_set__difference(struct sum_set *out, const struct sum_set *later,
 int sum_set__insert(struct sum_set *set, const void *elements, size_t n)
 {
 	size_t size = sum_layout__size(set->layout);
-	char *larger;
 
 	if (!n)
 		return 0;
-	larger = realloc(set->element, (set->n + n) * size);
-	if (!larger)
+	if (array__reserve(&set->element, &set->room, set->n + n, size))
 		return -ENOMEM;
-	memcpy(larger + set->n * size, elements, n * size);
-	set->element = larger;
+	memcpy(set->element + set->n * size, elements, n * size);
 	set->n += n;
 	settle(set);
 	return 0;

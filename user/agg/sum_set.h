@@ -46,7 +46,7 @@ void sum_layout__add_up(const struct sum_layout *l, void *to, const void *from);
 /* All zeros: empty. The layout is borrowed and outlives the set. */
 struct sum_set {
 	const struct sum_layout *layout;
-	size_t n;
+	size_t n, room;         /* room: 0, or how many the array has memory for */
 	char *element;
 };
 

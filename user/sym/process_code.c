@@ -29,29 +29,20 @@ struct code *code__new(struct mapping *mapping, size_t n)
 
 int process__own_code(struct process *p, size_t more)
 {
-	struct code *old = p->code;
-	size_t n = old ? old->n : 0, room = n + more;
-	struct mapping *larger;
+	struct code *old = p->code, *own = old && old->users == 1 ? old : code__new(NULL, 0);
+	size_t n = old ? old->n : 0;
 
-	if (old && old->users == 1 && old->room >= room)
-		return 0;
-	room += room / 2;
-	larger = reallocarray(old && old->users == 1 ? old->mapping : NULL, room ?: 1, sizeof(*larger));
-	if (!larger)
+	if (!own || ARRAY_RESERVE(own->mapping, own->room, n + more)) {
+		if (own != old)
+			code__let_go(own);
 		return -ENOMEM;
-	if (old && old->users == 1) {
-		old->mapping = larger;
-		old->room = room;
-		return 0;
 	}
+	if (own == old)
+		return 0;
 	if (n)
-		memcpy(larger, old->mapping, n * sizeof(*larger));
-	p->code = code__new(larger, n);
-	if (!p->code) {
-		p->code = old;
-		return -ENOMEM;
-	}
-	p->code->room = room;
+		memcpy(own->mapping, old->mapping, n * sizeof(*own->mapping));
+	own->n = n;
+	p->code = own;
 	code__let_go(old);
 	return 0;
 }
