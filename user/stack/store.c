@@ -206,22 +206,25 @@ static const struct stack_classes *class_of(const struct stack_store *s, u32 fra
 int stack_store__fetch(const struct stack_store *s, const struct stack_id *id, struct stack **stack)
 {
 	const struct stack_classes *class = class_of(s, id->frames);
-	struct stack *larger, *exact;
+	struct stack *larger;
+	int err = 0;
 
 	if (id->frames > class->frames)
 		return 0;
 	larger = malloc(value_size(class->frames));
 	if (!larger)
 		return -ENOMEM;
-	if (bpf_map_lookup_elem(class->fd, &id->hash, larger) ||
-	    (u32)larger->kernel + larger->user + larger->python != id->frames ||
-	    stack_hash(larger, s->seed, id->frames) != id->hash) {
-		free(larger);
-		return 0;
+	if (!bpf_map_lookup_elem(class->fd, &id->hash, larger) &&
+	    (u32)larger->kernel + larger->user + larger->python == id->frames &&
+	    stack_hash(larger, s->seed, id->frames) == id->hash) {
+		*stack = malloc(value_size(id->frames));
+		if (*stack)
+			memcpy(*stack, larger, value_size(id->frames));
+		else
+			err = -ENOMEM;
 	}
-	exact = realloc(larger, value_size(id->frames));
-	*stack = exact ?: larger;
-	return 0;
+	free(larger);
+	return err;
 }
 
 /* Sets *index to a stack's index, NO_STACK if it was lost. */
