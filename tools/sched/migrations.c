@@ -32,7 +32,7 @@ struct migrations {
 	struct stack_options options;
 	struct stacks stacks;
 	struct migrations_bpf *bpf;
-	struct counts before;           /* the last snapshot */
+	struct sum_set before;          /* the last snapshot */
 	struct loss_counters losses_before;
 	struct move_columns columns;    /* for --matrix */
 };
@@ -75,31 +75,6 @@ static int check(void *context, struct cli *cli)
 
 /* --- the report -------------------------------------------------------------------------------- */
 
-/* Computes the change since the last call. The snapshot becomes the next `before`. */
-static int difference(struct migrations *m, struct counts *counts, struct loss_counters *losses)
-{
-	struct counts now = {};
-	bool anew;
-	int err;
-
-	err = loss__since(losses, &m->losses_before, bpf_map__fd(m->bpf->maps.losses),
-			  m->bpf->obj);
-	if (!err)
-		err = moves__read(counts, bpf_map__fd(m->bpf->maps.migrations),
-				  &m->bpf->bss->writer_generation, &anew);
-	if (err)
-		return err;
-	err = anew ? 0 : counts__copy(&now, counts);
-	if (err) {
-		counts__free(counts);
-		return err;
-	}
-	counts__subtract(counts, &m->before);
-	counts__free(&m->before);
-	m->before = now;
-	return 0;
-}
-
 static int report_stacks(struct migrations *m, struct measurement *measurement, struct report *r)
 {
 	int err = stacks__report(&m->stacks, measurement, r,
@@ -121,7 +96,11 @@ static int watch(struct measurement *measurement)
 static int report(struct measurement *measurement, struct report *r)
 {
 	struct migrations *m = measurement->own;
-	struct counts counts;
+	const struct sum_source source = {
+		.layout = &moves_layout, .map_fd = bpf_map__fd(m->bpf->maps.migrations),
+		.generation = &m->bpf->bss->writer_generation,
+	};
+	struct sum_set set;
 	int err;
 
 	r->value = "tasks moved to another CPU";
@@ -131,13 +110,14 @@ static int report(struct measurement *measurement, struct report *r)
 	if (m->with_stacks)
 		return report_stacks(m, measurement, r);
 	r->table = true;
-	err = difference(m, &counts, &r->counters);
+	err = loss__since(&r->counters, &m->losses_before, bpf_map__fd(m->bpf->maps.losses), m->bpf->obj) ?:
+	      sum_set__since(&set, &m->before, &source);
 	if (err)
 		return err;
 	r->has_events = true;
-	r->events = moves__sum(&counts);
-	err = m->matrix ? moves__matrix(r, &m->columns, &counts) : moves__table(r, measurement, &counts);
-	counts__free(&counts);
+	r->events = moves__sum(&set);
+	err = m->matrix ? moves__matrix(r, &m->columns, &set) : moves__table(r, measurement, &set);
+	sum_set__free(&set);
 	return err;
 }
 
@@ -234,7 +214,7 @@ static void release(void *own)
 	struct migrations *m = own;
 
 	stacks__free(&m->stacks);
-	counts__free(&m->before);
+	sum_set__free(&m->before);
 	moves__free_columns(&m->columns);
 }
 
