@@ -37,12 +37,15 @@ static void add_running(struct calls *set, u64 outcome, u64 elapsed_ns)
 
 static void counts_of_a_key_are_added_up(void **state)
 {
-	struct count each[] = {
-		{ .row = WRITE, .value = 5 },
-		{ .row = READ, .value = 7 },
-		{ .row = READ_FAILED, .value = 2 },
+	struct {
+		struct syscount_key key;
+		struct syscount_count value;
+	} each[] = {
+		{ { .outcome = WRITE }, { .count = 5 } },
+		{ { .outcome = READ }, { .count = 7 } },
+		{ { .outcome = READ_FAILED }, { .count = 2 } },
 	};
-	struct counts counts = { each, ARRAY_SIZE(each) };
+	struct sum_set counts = { .layout = &calls_layout, .n = ARRAY_SIZE(each), .element = (char *)each };
 	struct calls set = {}, before = {};
 
 	(void)state;

@@ -8,64 +8,43 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agg/elements.h"
 #include "base/array.h"
 #include "base/iterator.h"
 
 /* --- the programs' counts --------------------------------------------------------------------- */
 
-int calls__read_array(struct counts *c, int map_fd)
+const struct sum_layout calls_layout = {
+	.key_size = sizeof(struct syscount_key), .value_size = sizeof(struct syscount_count),
+	.writer_at = offsetof(struct syscount_key, writer), .nsums = 1, .named = true,
+};
+
+struct counted {
+	struct syscount_key key;
+	struct syscount_count value;
+};
+
+int calls__read_array(struct sum_set *set, int map_fd)
 {
+	struct counted *found = calloc(OUTCOME_INDEXES, sizeof(*found));
 	int ncpus = libbpf_num_possible_cpus(), cpu, err = 0;
-	struct count each;
-	u64 *values;
+	u64 *values = calloc(ncpus < 0 ? 1 : ncpus, sizeof(*values)), sum;
+	size_t n = 0;
 	u32 i;
 
-	if (ncpus < 0)
-		return ncpus;
-	values = calloc(ncpus, sizeof(*values));
-	if (!values)
-		return -ENOMEM;
+	*set = (struct sum_set){ .layout = &calls_layout };
+	if (ncpus < 0 || !values || !found)
+		err = ncpus < 0 ? ncpus : -ENOMEM;
 	for (i = 0; i < OUTCOME_INDEXES && !err; i++) {
-		each = (struct count){ .place = COUNT_EVERYWHERE, .row = OUTCOME(i >> 1, i & 1) };
 		err = bpf_map_lookup_elem(map_fd, &i, values);
-		for (cpu = 0; cpu < ncpus && !err; cpu++)
-			each.value += values[cpu];
-		if (!err && each.value)
-			err = counts__add(c, &each);
+		for (sum = 0, cpu = 0; cpu < ncpus && !err; cpu++)
+			sum += values[cpu];
+		if (sum)
+			found[n++] = (struct counted){ { .outcome = OUTCOME(i >> 1, i & 1) }, { .count = sum } };
 	}
+	if (!err)
+		err = sum_set__insert(set, found, n);
 	free(values);
-	return err;
-}
-
-int calls__read_keyed(struct counts *c, const struct bpf_map *map, volatile u32 *generation,
-		      bool *anew)
-{
-	struct elements e = {
-		.key_size = bpf_map__key_size(map),
-		.value_size = sizeof(struct syscount_count),
-	};
-	const struct writer_place writer = {
-		.at = offsetof(struct syscount_key, writer), .generation = generation,
-	};
-	const struct syscount_count *value;
-	struct syscount_key key = {};
-	struct count each;
-	size_t i;
-	int err;
-
-	err = elements__take(&e, bpf_map__fd(map), &writer, anew);
-	for (i = 0; i < e.n && !err; i++) {
-		memcpy(&key, elements__key(&e, i), e.key_size);
-		value = elements__value(&e, i);
-		each = (struct count){
-			.key = key.task, .place = COUNT_EVERYWHERE, .row = key.outcome,
-			.value = value->count, .name_stamp = value->name_stamp,
-		};
-		memcpy(each.name, value->name, sizeof(each.name));
-		err = counts__add(c, &each);
-	}
-	elements__free(&e);
+	free(found);
 	return err;
 }
 
@@ -83,18 +62,18 @@ static int add(struct calls *set, struct call *each)
 	return 0;
 }
 
-int calls__add_counts(struct calls *set, const struct counts *counts)
+int calls__add_counts(struct calls *set, const struct sum_set *counts)
 {
 	struct call each;
 	size_t i;
 	int err = 0;
 
 	for (i = 0; i < counts->n && !err; i++) {
-		const struct count *c = &counts->count[i];
+		const struct counted *e = sum_set__at(counts, i);
 
-		each = (struct call){ .task = c->key, .outcome = c->row, .calls = c->value };
-		each.errors = outcome_errno(c->row) ? c->value : 0;
-		memcpy(each.name, c->name, sizeof(each.name));
+		each = (struct call){ .task = e->key.task, .outcome = e->key.outcome, .calls = e->value.count };
+		each.errors = outcome_errno(e->key.outcome) ? e->value.count : 0;
+		memcpy(each.name, e->value.name, sizeof(each.name));
 		err = add(set, &each);
 	}
 	return err;

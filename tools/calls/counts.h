@@ -11,8 +11,8 @@
 #include <bpf/libbpf.h>
 
 #include "agg/hist_set.h"
+#include "agg/sum_set.h"
 #include "base/types.h"
-#include "agg/counts.h"
 
 #include "bpf/calls/syscount.h"
 
@@ -38,19 +38,17 @@ struct calls {
 	bool tell_errors;               /* errors are told apart */
 };
 
-/*
- * Reads cumulative counts of the array (OUTCOME_INDEX()) or the hash (struct syscount_key); row is
- * the OUTCOME(). The caller must settle *c. Returns 0 or a negative errno.
- */
-int calls__read_array(struct counts *c, int map_fd);
-int calls__read_keyed(struct counts *c, const struct bpf_map *map, volatile u32 *generation,
-		      bool *anew);
+/* Of the hash; its keys may be shorter. */
+extern const struct sum_layout calls_layout;
+
+/* Reads the array (OUTCOME_INDEX()) as if it were the hash. Returns 0 or a negative errno; free *set in either case. */
+int calls__read_array(struct sum_set *set, int map_fd);
 
 /*
  * Adds counts, or times by either key of bpf/calls/syscount.h (the histograms move). Returns 0 or
  * -ENOMEM.
  */
-int calls__add_counts(struct calls *set, const struct counts *counts);
+int calls__add_counts(struct calls *set, const struct sum_set *counts);
 int calls__add_times(struct calls *set, struct hist_set *times);
 
 /*

@@ -6,43 +6,35 @@
 
 #include "agg/elements.h"
 
-static int take(struct call_snapshot *now, const struct bpf_object *obj, const struct bpf_map *counted, bool *anew)
+static int array_since(struct sum_set *grown, struct sum_set *last, int map_fd)
 {
-	int err = loss__read(&now->losses, bpf_object__find_map_fd_by_name(obj, "losses"), obj);
+	struct sum_set now;
+	int err = calls__read_array(&now, map_fd) ?: sum_set__difference(grown, &now, last);
 
-	*anew = false;
-	if (err)
-		return err;
-	if (bpf_map__type(counted) == BPF_MAP_TYPE_PERCPU_ARRAY)
-		err = calls__read_array(&now->counts, bpf_map__fd(counted));
-	else
-		err = calls__read_keyed(&now->counts, counted, elements__generation(obj), anew);
-	counts__settle(&now->counts);
+	sum_set__free(err ? &now : last);
+	if (!err)
+		*last = now;
 	return err;
 }
 
 int call_snapshot__difference(struct call_snapshot *last, const struct bpf_object *obj, const struct bpf_map *counted,
 			      struct calls *set, struct loss_counters *losses)
 {
-	struct call_snapshot now = {};
-	struct counts grown = {};
-	bool anew;
-	int err = take(&now, obj, counted, &anew);
+	const struct sum_source source = {
+		.layout = &calls_layout,
+		.map_fd = bpf_map__fd(counted),
+		.generation = elements__generation(obj),
+	};
+	struct sum_set grown = {};
+	int err = loss__since(losses, &last->losses, bpf_object__find_map_fd_by_name(obj, "losses"), obj);
 
+	if (!err && bpf_map__type(counted) == BPF_MAP_TYPE_PERCPU_ARRAY)
+		err = array_since(&grown, &last->counts, source.map_fd);
+	else if (!err)
+		err = sum_set__since(&grown, &last->counts, &source);
 	if (!err)
-		err = counts__copy(&grown, &now.counts);
-	if (err) {
-		call_snapshot__free(&now);
-		return err;
-	}
-	counts__subtract(&grown, &last->counts);
-	err = calls__add_counts(set, &grown);
-	counts__free(&grown);
-	*losses = loss__difference(&now.losses, &last->losses);
-	call_snapshot__free(last);
-	if (anew)
-		counts__free(&now.counts);
-	*last = now;
+		err = calls__add_counts(set, &grown);
+	sum_set__free(&grown);
 	return err;
 }
 
@@ -59,5 +51,5 @@ int call_snapshot__add_running(struct calls *set, const struct bpf_link *show_ru
 
 void call_snapshot__free(struct call_snapshot *last)
 {
-	counts__free(&last->counts);
+	sum_set__free(&last->counts);
 }

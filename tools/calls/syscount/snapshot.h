@@ -10,7 +10,7 @@
 
 /* The last snapshot; initialise to all zeros. */
 struct call_snapshot {
-	struct counts counts;
+	struct sum_set counts;
 	struct loss_counters losses;
 };
 
