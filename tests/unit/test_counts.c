@@ -2,7 +2,7 @@
 /* Counts by key, place and row: settled, subtracted, folded, scaled. */
 #include "unit.h"
 
-#include "agg/counts.h"
+#include "events/stat/counts.h"
 
 #define ROWS 4
 #define PLACES 5

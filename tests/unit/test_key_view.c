@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "cli/key_view.h"
+#include "events/stat/counts.h"
 #include "host/cgroup_names.h"
 
 #define CGROUPS 12
@@ -176,7 +177,8 @@ static void counts(void **state)
 		}
 		cgroup_names__begin(&cgroups);
 		counts__settle(&set);
-		key_view__counts(&view, &set);
+		if (key_view__merges(&view))
+			counts__regroup(&set, key_view__change, (void *)&view);
 		assert_int_equal(names.err, 0);
 		for (i = 0; i < set.n; i++) {
 			struct model *m = model_of(&set.count[i].key, by);

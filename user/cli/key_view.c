@@ -35,9 +35,3 @@ void key_view__sum_set(const struct key_view *view, struct sum_set *set)
 	if (key_view__merges(view))
 		sum_set__regroup(set, key_view__change, (void *)view);
 }
-
-void key_view__counts(const struct key_view *view, struct counts *c)
-{
-	if (key_view__merges(view))
-		counts__regroup(c, key_view__change, (void *)view);
-}

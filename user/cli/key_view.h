@@ -14,7 +14,6 @@
 #ifndef TALLY_CLI_KEY_VIEW_H
 #define TALLY_CLI_KEY_VIEW_H
 
-#include "agg/counts.h"
 #include "agg/hist_set.h"
 #include "agg/sum_set.h"
 #include "cli/task_key.h"
@@ -35,6 +34,5 @@ void key_view__change(void *view, void *key);
 /* Returns 0 or -ENOMEM. */
 int key_view__hist_set(const struct key_view *view, struct hist_set *set);
 void key_view__sum_set(const struct key_view *view, struct sum_set *set);
-void key_view__counts(const struct key_view *view, struct counts *c);
 
 #endif /* TALLY_CLI_KEY_VIEW_H */

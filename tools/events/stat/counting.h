@@ -21,9 +21,9 @@
 #define TALLY_COUNT_COUNTING_H
 
 #include "agg/loss.h"
-#include "agg/counts.h"
 #include "event/attach.h"
 #include "event/counter.h"
+#include "events/stat/counts.h"
 #include "host/hotplug.h"
 #include "host/topology.h"
 #include "run/measurement.h"

@@ -7,7 +7,7 @@
 #ifndef TALLY_STAT_EACH_CGROUP_H
 #define TALLY_STAT_EACH_CGROUP_H
 
-#include "agg/counts.h"
+#include "events/stat/counts.h"
 #include "host/cgroup_names.h"
 
 /* Initialise to all zeros. */

@@ -303,7 +303,8 @@ int table__put(struct stat_run *s, struct measurement *m, struct report *r, stru
 	err = group__make(&g, s);
 	if (err)
 		return err;
-	key_view__counts(&view, c);
+	if (key_view__merges(&view))
+		counts__regroup(c, key_view__change, (void *)&view);
 	span = find_spans(c, cli->by, s->zeros || s->each.typed, &n);
 	if (!span)
 		err = -ENOMEM;

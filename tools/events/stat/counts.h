@@ -4,8 +4,8 @@
  * each for one event, place and key. Snapshots are cumulative; an interval is the difference of
  * two.
  */
-#ifndef TALLY_COUNT_COUNTS_H
-#define TALLY_COUNT_COUNTS_H
+#ifndef TALLY_STAT_COUNTS_H
+#define TALLY_STAT_COUNTS_H
 
 #include "base/types.h"
 #include "bpf/lib/task_key.h"
@@ -60,4 +60,4 @@ void counts__free(struct counts *c);
  */
 bool count__scale(const struct count *each, u64 *value, double *running);
 
-#endif /* TALLY_COUNT_COUNTS_H */
+#endif /* TALLY_STAT_COUNTS_H */

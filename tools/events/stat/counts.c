@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "agg/counts.h"
+#include "events/stat/counts.h"
 
 #include <errno.h>
 #include <stdlib.h>
