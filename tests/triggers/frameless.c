@@ -14,20 +14,15 @@
  *   ready
  *   done
  */
-#include <alloca.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#include "trigger.h"
-
-#pragma GCC optimize("omit-frame-pointer", "no-optimize-sibling-calls")
-
-#define NOIPA __attribute__((noipa))
-#define KEEP(pointer) __asm__ volatile("" : : "r"(pointer) : "memory")
+static void ask(long value);
+#define INNERMOST(value) ask(value)
+#include "frames.h"
 
 static long n, depth;
-static volatile long sink;
 
 /* Frames of size 0 would be too easy: values in registers have to be saved. */
 static NOIPA void ask(long value)
@@ -51,20 +46,6 @@ static NOIPA long outer(long a)
 	return inner(a, b) + b + c;
 }
 
-static NOIPA int compare(const void *a, const void *b)
-{
-	ask(*(const int *)a);
-	return *(const int *)a - *(const int *)b;
-}
-
-static NOIPA void sorting(void)
-{
-	int two[] = { 2, 1 };
-
-	qsort(two, 2, sizeof(*two), compare);
-	sink = two[0];
-}
-
 static NOIPA void on_signal(int signal)
 {
 	ask(signal);
@@ -74,44 +55,6 @@ static NOIPA void on_signal(int signal)
 static NOIPA void raising(void)
 {
 	raise(SIGUSR1);
-	sink++;
-}
-
-static NOIPA void growing(long size)
-{
-	char *room = alloca(size + 100);
-
-	KEEP(room);
-	ask(size);
-	KEEP(room);
-}
-
-static NOIPA void large(void)
-{
-	char room[30000];
-
-	KEEP(room);
-	ask(1);
-	KEEP(room);
-}
-
-static NOIPA void aligned(long size)
-{
-	char room[200] __attribute__((aligned(64)));
-	char *more = alloca(size);
-
-	KEEP(room);
-	KEEP(more);
-	ask(size);
-	KEEP(room);
-}
-
-static NOIPA void deep(long left)
-{
-	if (left > 1)
-		deep(left - 1);
-	else
-		ask(left);
 	sink++;
 }
 

@@ -13,23 +13,19 @@
  *
  *   ready TID ...                in this order
  */
-#include <alloca.h>
 #include <linux/futex.h>
 #include <poll.h>
 #include <sys/syscall.h>
 
-#include "trigger.h"
-
-#pragma GCC optimize("omit-frame-pointer", "no-optimize-sibling-calls")
-
-#define NOIPA __attribute__((noipa))
-#define WITH_FRAME NOIPA __attribute__((optimize("no-omit-frame-pointer", "no-optimize-sibling-calls")))
-#define KEEP(pointer) __asm__ volatile("" : : "r"(pointer) : "memory")
-
 enum { NAP, FUTEX, POLL, READ, CALLS, SORTING = 2 * CALLS, HANDLING, GROWING, ALIGNED, LARGE, DEEP, PLACES };
 
+static void rest(long how);
+#define INNERMOST(value) rest(NAP)
+#include "frames.h"
+
+#define WITH_FRAME NOIPA __attribute__((optimize("no-omit-frame-pointer", "no-optimize-sibling-calls")))
+
 static volatile pid_t tids[PLACES];
-static volatile long sink;
 static int ends[2], word;
 
 /* Inlined into its callers, so it has no frame of its own. */
@@ -86,20 +82,6 @@ static WITH_FRAME long with_outer(long a)
 	return with_inner(a, a * 3) + sink;
 }
 
-static NOIPA int compare(const void *a, const void *b)
-{
-	rest(NAP);
-	return *(const int *)a - *(const int *)b;
-}
-
-static NOIPA void sorting(void)
-{
-	int two[] = { 2, 1 };
-
-	qsort(two, 2, sizeof(*two), compare);
-	sink = two[0];
-}
-
 static NOIPA void on_signal(int signal)
 {
 	rest(NAP);
@@ -113,44 +95,6 @@ static NOIPA void handling(void)
 	if (!stack.ss_sp || sigaltstack(&stack, NULL))
 		error(1, errno, "sigaltstack");
 	raise(SIGUSR1);
-	sink++;
-}
-
-static NOIPA void growing(long size)
-{
-	char *room = alloca(size + 100);
-
-	KEEP(room);
-	rest(NAP);
-	KEEP(room);
-}
-
-static NOIPA void aligned(long size)
-{
-	char room[200] __attribute__((aligned(64)));
-	char *more = alloca(size);
-
-	KEEP(room);
-	KEEP(more);
-	rest(NAP);
-	KEEP(room);
-}
-
-static NOIPA void large(void)
-{
-	char room[30000];
-
-	KEEP(room);
-	rest(NAP);
-	KEEP(room);
-}
-
-static NOIPA void deep(long left)
-{
-	if (left > 1)
-		deep(left - 1);
-	else
-		rest(NAP);
 	sink++;
 }
 
