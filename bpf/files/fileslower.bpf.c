@@ -21,6 +21,12 @@ struct {
 	__type(value, struct fileslower_record);
 } record_room SEC(".maps");
 
+/* preadv2(2) and pwritev2(2) use the file position if their offset is -1. */
+static __always_inline bool passes_offset(const struct file_state *st)
+{
+	return (st->call == FILE_CALL_PREAD || st->call == FILE_CALL_PWRITE) && st->argument != ~0ULL;
+}
+
 /* The call's file offset. A call that moves the position has moved it by now, appending or not. */
 static __always_inline s64 offset_of(const struct file_state *st, struct file *f, u32 mode,
 				     s64 result, u32 end)
@@ -29,9 +35,9 @@ static __always_inline s64 offset_of(const struct file_state *st, struct file *f
 
 	if (mode != S_IFREG && mode != S_IFBLK)
 		return FILESLOWER_NO_OFFSET;
-	if (st->call == FILE_CALL_PREAD || st->call == FILE_CALL_PWRITE)
+	if (passes_offset(st))
 		return st->argument;
-	if ((st->call != FILE_CALL_READ && st->call != FILE_CALL_WRITE) || result < 0)
+	if (st->call > FILE_CALL_PWRITE || result < 0)
 		return FILESLOWER_NO_OFFSET;
 	position = BPF_CORE_READ(f, f_pos);
 	return end ? position : position - result;

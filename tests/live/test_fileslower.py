@@ -99,6 +99,18 @@ def test_waits_in_deep_files(fileslower, directory, ends):
     assert paths == [{str(load.path)}, {".../" + "/".join(load.path.parts[-32:])}]
 
 
+def test_calls_that_pass_no_offset(lines, directory):
+    """preadv2 and pwritev2 with the offset -1 are at the file position, as read and write are."""
+    path = str(directory / "a")
+    found = lines("open", CREATE | os.O_TRUNC, path, "writev2", 2, 100, "seek", 20, "readv2", 2, 60, "preadv2", 1, 50)
+    assert [done(line) for line in found] == [
+        ("open", None, None, None, path),
+        ("write", 100, 0, None, path), ("write", 100, 100, None, path),
+        ("read", 60, 20, None, path), ("read", 60, 80, None, path),
+        ("read", 50, 0, None, path),
+    ]
+
+
 @tally.needs_32_bit_calls
 def test_32_bit_calls(lines, directory):
     """With their offsets, which they pass in halves, and the paths that they pass to open."""

@@ -7,6 +7,7 @@
  *   eventfd            the same for a descriptor that is not a file
  *   read|write|pread|pwrite|readv|writev|preadv2|pwritev2 N SIZE
  *                      N times, vectors in two halves; calls with an offset at 0, 1 * SIZE, ...
+ *   readv2|writev2 N SIZE            preadv2 and pwritev2 with the offset -1: at the file position
  *   sendfile|copy|splice N SIZE      from the current file to the other one, splice to a pipe
  *   fsync|fdatasync|readdir N        N times
  *   badfd|fault N      reads of a closed descriptor, writes from unmapped memory
@@ -87,6 +88,15 @@ static void do_moves(const struct act *act, char **arg)
 			syscall(act->number, current, buffer, size, i * size);
 		}
 	}
+}
+
+static void do_moves_at_position(const struct act *act, char **arg)
+{
+	struct iovec all = { buffer, atol(arg[1]) };
+	long n = atol(arg[0]), i;
+
+	for (i = 0; i < n; i++)
+		syscall(act->number, current, &all, 1, -1L, -1L, 0);
 }
 
 /* arch/x86/entry/syscalls/syscall_32.tbl */
@@ -177,6 +187,8 @@ static const struct act acts[] = {
 	{ "writev", 2, do_moves, SYS_writev },
 	{ "preadv2", 2, do_moves, SYS_preadv2 },
 	{ "pwritev2", 2, do_moves, SYS_pwritev2 },
+	{ "readv2", 2, do_moves_at_position, SYS_preadv2 },
+	{ "writev2", 2, do_moves_at_position, SYS_pwritev2 },
 	{ "sendfile", 2, do_moves, SYS_sendfile },
 	{ "copy", 2, do_moves, SYS_copy_file_range },
 	{ "splice", 2, do_moves, SYS_splice },
