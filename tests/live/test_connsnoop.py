@@ -248,7 +248,9 @@ def test_others(connsnoop, sockets, trigger, tool):
     tracer = connsnoop()
     client = sockets(socket.AF_INET, socket.SOCK_DGRAM)
     client.connect(("127.0.0.1", 53))
-    ((event, values),) = told(tracer)
+    client.connect(("127.0.0.1", 0))    # as getaddrinfo(3) does to find the source address
+    (event, values), (_, without_port) = told(tracer)
+    assert (without_port["remote"], without_port["error"]) == ("127.0.0.1:0", None)
     assert (event, values["protocol"], values["remote"]) == ("connect", "udp", "127.0.0.1:53")
     assert values["local"] == text(client.getsockname())
     load = trigger("syscalls", 1, "42:3", "i362:4", "43:5")

@@ -47,7 +47,7 @@ static void format_path(char text[ADDRESS_SPACE], const struct socket_address *a
 	text[n] = 0;
 }
 
-/* "127.0.0.1:80", "[::1]:80", a path; no value if the address is unknown or not set yet. */
+/* "127.0.0.1:80", "[::1]:80", a path; no value if the address is unknown. */
 static struct stream_field address(const char *name, char text[ADDRESS_SPACE],
 				   const struct socket_address *a)
 {
@@ -58,7 +58,13 @@ static struct stream_field address(const char *name, char text[ADDRESS_SPACE],
 		f.field.word = false;
 		return *text ? f : snoop_none(name);
 	}
-	return a->port && ip_end(a->family, a->ip, a->port, text) ? f : snoop_none(name);
+	return ip_end(a->family, a->ip, a->port, text) ? f : snoop_none(name);
+}
+
+/* A socket that is not bound has port 0, which a caller may also pass as the port of a remote address. */
+static struct stream_field local_address(char text[ADDRESS_SPACE], const struct socket_address *a)
+{
+	return a->family == AF_UNIX || a->port ? address("local", text, a) : snoop_none("local");
 }
 
 static const char *protocol_name(const struct conn_record *r)
@@ -102,7 +108,7 @@ static int show(void *context, const void *record, size_t size)
 		error_field(r),
 		r->latency_ns ? snoop_time("latency", r->latency_ns) : snoop_none("latency"),
 		snoop_spare(snoop_word("protocol", protocol_name(r))),
-		snoop_spare(address("local", local, &r->local)),
+		snoop_spare(local_address(local, &r->local)),
 		address("remote", remote, &r->remote),
 	};
 	struct stream_line line = {
