@@ -8,6 +8,9 @@
 #include "socket.bpf.h"
 #include "tcp.h"
 
+/* include/uapi/linux/in.h */
+#define IPPROTO_MPTCP 262
+
 /* include/net/tcp_states.h */
 #define TCP_ESTABLISHED 1
 #define TCP_SYN_SENT 2
@@ -24,6 +27,23 @@ const volatile struct tcp_ports ports = {};
 static __always_inline bool sock_got_fin(const struct sock *sk)
 {
 	return (BPF_CORE_READ(sk, __sk_common.skc_flags) >> SOCK_DONE) & 1;
+}
+
+/* net/mptcp/protocol.h; kernels without MPTCP have no such type. */
+struct mptcp_sock {
+	struct sock *first;
+} __attribute__((preserve_access_index));
+
+/* The TCP socket behind a descriptor's socket: of MPTCP, the first one of its connection. NULL: none. */
+static __always_inline struct sock *tcp_socket_of(struct sock *sk)
+{
+	u16 protocol = sk ? BPF_CORE_READ(sk, sk_protocol) : 0;
+
+	if (protocol == IPPROTO_TCP)
+		return sk;
+	if (protocol != IPPROTO_MPTCP || !bpf_core_field_exists(struct mptcp_sock, first))
+		return NULL;
+	return BPF_CORE_READ((struct mptcp_sock *)sk, first);
 }
 
 static __always_inline void flow_addresses(struct tcp_flow *f, const struct sock_common *c)

@@ -151,7 +151,7 @@ int UNPREEMPTED_PROG(on_exit, struct pt_regs *regs, long ret)
 
 	if (!call_of(&c, regs) || ret < 0)
 		return 0;
-	key = (u64)socket_of(ret);
+	key = (u64)tcp_socket_of(socket_of(ret));
 	s = bpf_map_lookup_elem(&sessions, &key);
 	if (s && s->role == TCPLIFE_UNKNOWN)
 		set_owner(s, TCPLIFE_ACCEPTED);
@@ -170,8 +170,8 @@ int seed_sessions(struct bpf_iter__task_file *ctx)
 
 	if (!t || !file)
 		return 0;
-	sk = socket_of_file(file);
-	if (!sk || BPF_CORE_READ(sk, sk_protocol) != IPPROTO_TCP)
+	sk = tcp_socket_of(socket_of_file(file));
+	if (!sk)
 		return 0;
 	state = BPF_CORE_READ(sk, __sk_common.skc_state);
 	if (state == TCP_CLOSE || state == TCP_LISTEN)

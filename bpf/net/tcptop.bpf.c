@@ -208,8 +208,8 @@ int UNPREEMPTED_PROG(on_exit, struct pt_regs *regs, long ret)
 
 	if (!call_of(&call, regs) || ret < 0)
 		return 0;
-	sk = socket_of(ret);
-	if (!sk || BPF_CORE_READ(sk, sk_protocol) != IPPROTO_TCP)
+	sk = tcp_socket_of(socket_of(ret));
+	if (!sk)
 		return 0;
 	key = (u64)sk;
 	c = bpf_map_lookup_elem(&connections, &key);
@@ -233,7 +233,7 @@ static __always_inline bool is_connection(const struct sock *sk)
 /* Returns the connection behind a file, or 0 if there is none. */
 static __always_inline u64 connection_of(struct file *file)
 {
-	struct sock *sk = socket_of_file(file);
+	struct sock *sk = tcp_socket_of(socket_of_file(file));
 
 	return sk && is_connection(sk) ? (u64)sk : 0;
 }

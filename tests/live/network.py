@@ -84,14 +84,17 @@ def text(address):
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
+IPPROTO_MPTCP = 262
+
+
 class Sockets:
     """Sockets of one local address, which are closed at the end of the test."""
 
-    def __init__(self, ends, family, host):
-        self.ends, self.family, self.host = ends, family, host
+    def __init__(self, ends, family, host, protocol=0):
+        self.ends, self.family, self.host, self.protocol = ends, family, host, protocol
 
     def new(self, kind=socket.SOCK_STREAM):
-        return self.ends.enter_context(socket.socket(self.family, kind))
+        return self.ends.enter_context(socket.socket(self.family, kind, self.protocol))
 
     def server(self, backlog=64):
         s = self.new()
@@ -109,6 +112,15 @@ class Sockets:
         for s in (client, accepted):
             s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return client, accepted
+
+
+def mptcp(ends):
+    """Sockets of MPTCP, whose connections have one TCP connection each."""
+    try:
+        socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP).close()
+    except OSError:
+        pytest.skip("no MPTCP here")
+    return Sockets(ends, *LOOPBACK["IPv4"], IPPROTO_MPTCP)
 
 
 NOTHING = ctypes.create_string_buffer(struct.pack("HBBI", 6, 0, 0, 0))   # return 0: drop the packet

@@ -126,6 +126,24 @@ def test_owner(tcplife, v4):
 
 
 @exact
+def test_mptcp(tcplife, v4, ends):
+    """The session behind a socket of MPTCP belongs to the process that has accepted that socket."""
+    both = network.mptcp(ends)
+    tracer = tcplife("-p", os.getpid())
+    client, accepted = both.pair(both.server())
+    expected = {text(client.getsockname()): ("connect", 10, 1000), text(accepted.getsockname()): ("accept", 1000, 10)}
+    for sender, receiver, n in ((client, accepted, 1000), (accepted, client, 10)):
+        sender.sendall(b"x" * n)
+        network.receive(receiver, n)
+    client.close()
+    accepted.close()
+    tracer.await_lines(2, 0)
+    lines, _ = told(tracer)
+    values = {end: line["values"] for end, line in lines.items()}
+    assert {end: (v["role"], v["received"], v["sent"]) for end, v in values.items()} == expected
+
+
+@exact
 def test_from_before(tcplife, v4):
     """No beginning, but an owner: the process that holds it. And a line for sessions open at the end."""
     server = v4.server()

@@ -257,6 +257,23 @@ def test_nobody_has_accepted(tcptop, v4):
 
 
 @exact
+def test_mptcp(tcptop, v4, ends):
+    """The TCP connection behind a socket of MPTCP belongs to the process that has accepted that socket."""
+    both = network.mptcp(ends)
+    server = both.server()
+    old = both.pair(server)
+    tracer = tcptop("-p", os.getpid())
+    new = both.pair(server)
+    expected = {}
+    for n, (client, accepted) in ((99, old), (77, new)):
+        move(client, accepted, n)
+        expected |= {end_of(client): (0, n), end_of(accepted): (n, 0)}
+    rows = rows_of(tracer)
+    assert figures(rows) == expected
+    assert {row["pid"] for row in rows} == {os.getpid()}
+
+
+@exact
 def test_scope(tcptop, ends):
     """Processes, names, ports; all network namespaces are in scope."""
     tracers = [tcptop(*args) for args in
