@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """-- COMMAND: starts once the measurement has begun, is followed with its children, ends the run."""
 
+import json
 import os
 import re
 import signal
@@ -258,6 +259,20 @@ def test_under_sudo_the_command_is_the_users(run, directory):
     assert set(uids) == set(gids) == {str(NOBODY)}
     assert "0" not in groups
     assert "CapEff:\t0000000000000000" in result.text
+
+
+@once
+@pytest.mark.parametrize("tool, options", (("opensnoop", ()), ("connsnoop", ()), ("fileslower", ("--min", "0"))),
+                         ids=lambda it: it if isinstance(it, str) else "")
+def test_under_sudo_nothing_comes_before_the_command(run, directory, tool, options):
+    """tally opens files and connects to servers of names to become the user, and none of that is in the numbers."""
+    env = dict(os.environ, SUDO_UID=str(NOBODY), SUDO_GID=str(NOBODY))
+    report = directory / "report"
+    result = run("--json", "-o", report, *options, "--", "cat", "/dev/null", tool=tool, env=env)
+    assert result.code == 0, result
+    lines = [line for line in map(json.loads, report.read_text().splitlines()) if "comm" in line]
+    assert {line["comm"] for line in lines} <= {"cat"}, lines
+    assert lines or tool == "connsnoop"
 
 
 @once

@@ -58,21 +58,37 @@ static void child(char **argv, int go, int report, const struct command_setting 
 	child_signal__give_back();
 	if (setting->files.rlim_max && setrlimit(RLIMIT_NOFILE, &setting->files))
 		_exit(127);
-	if (read(go, &byte, 1) != 1)
-		_exit(127);
+	/* Nothing is measured yet: looking up the groups of a user reads files and asks servers. */
 	err = become_invoking_user();
 	if (!err)
 		err = change_environment(setting);
-	if (!err && (getrusage(RUSAGE_SELF, &before) ||
-		     write(report, &before, sizeof(before)) != sizeof(before)))
+	if (write(report, &err, sizeof(err)) != sizeof(err) || err || read(go, &byte, 1) != 1)
+		_exit(127);
+	if (getrusage(RUSAGE_SELF, &before) || write(report, &before, sizeof(before)) != sizeof(before))
 		_exit(126);
-	if (!err) {
-		execvp(argv[0], argv);
-		err = -errno;
-	}
+	execvp(argv[0], argv);
+	err = -errno;
 	if (write(report, &err, sizeof(err)) != sizeof(err))
 		_exit(126);
 	_exit(127);
+}
+
+static ssize_t read_on(int fd, void *data, size_t size)
+{
+	ssize_t n;
+
+	do
+		n = read(fd, data, size);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
+/* Waits until the child has become the user. If it has died, command__go() reports that. */
+static int await_child(struct command *c)
+{
+	ssize_t n = read_on(c->error_fd, &c->exec_err, sizeof(c->exec_err));
+
+	return n < 0 ? n : 0;
 }
 
 int command__start(struct command *c, char **argv, const struct command_setting *setting)
@@ -102,7 +118,7 @@ int command__start(struct command *c, char **argv, const struct command_setting 
 		.pid = pid, .pidfd = -1, .go_fd = go[1], .error_fd = report[0], .name = argv[0],
 	};
 	c->pidfd = syscall(SYS_pidfd_open, pid, 0);
-	return c->pidfd < 0 ? -errno : 0;
+	return c->pidfd < 0 ? -errno : await_child(c);
 
 close_report:
 	close(report[0]);
@@ -129,14 +145,10 @@ static int complain_of_early_end(const struct command *c)
 	return -ECHILD;
 }
 
-static ssize_t read_on(int fd, void *data, size_t size)
+static int complain_of_command(const struct command *c, int err)
 {
-	ssize_t n;
-
-	do
-		n = read(fd, data, size);
-	while (n < 0 && errno == EINTR);
-	return n < 0 ? -errno : n;
+	diag_error("cannot run '%s': %s", c->name, strerror(-err));
+	return err;
 }
 
 int command__go(struct command *c)
@@ -146,8 +158,9 @@ int command__go(struct command *c)
 		int err;
 	} said;
 	ssize_t n;
-	int err;
 
+	if (c->exec_err)
+		return complain_of_command(c, c->exec_err);
 	/* The child is the only reader. */
 	if (write(c->go_fd, "", 1) != 1)
 		return errno == EPIPE ? complain_of_early_end(c) : -errno;
@@ -162,9 +175,8 @@ int command__go(struct command *c)
 	}
 	if (n != sizeof(said.err))
 		return n < 0 ? n : complain_of_early_end(c);
-	c->exec_err = err = said.err;
-	diag_error("cannot run '%s': %s", c->name, strerror(-err));
-	return err;
+	c->exec_err = said.err;
+	return complain_of_command(c, said.err);
 }
 
 bool command__has_ended(const struct command *c)

@@ -27,15 +27,15 @@ struct command {
 	int error_fd;           /* receives the errno of a failed exec */
 	const char *name;
 	struct rusage before;   /* what the process had used when it called execve(2) */
-	int exec_err;           /* negative errno of a failed execve(2); 0: it succeeded, or was not tried */
+	int exec_err;           /* negative errno of a failed execve(2), or of a step before it; 0: none so far */
 	bool has_begun;         /* execve(2) succeeded */
 	bool has_ended;         /* after that, and before command__release() */
 	int status;             /* if so, as in waitpid(2) */
 };
 
 /*
- * Forks; the child waits. Returns 0 or a negative errno. The caller must call command__release() in
- * either case.
+ * Forks; the child becomes the user who called sudo, and waits. Returns 0 or a negative errno. The caller must call
+ * command__release() in either case.
  */
 int command__start(struct command *c, char **argv, const struct command_setting *setting);
 
