@@ -262,6 +262,18 @@ def test_under_sudo_the_command_is_the_users(run, directory):
 
 
 @once
+@pytest.mark.parametrize("tool", ("filetop", "fsdist"))
+def test_files_are_those_of_the_command(run, directory, tool):
+    """The process in which tally starts the command writes to a pipe before the exec, which does not count."""
+    report = directory / "report"
+    result = run("--json", "-o", report, "--by", "comm", "--all-kinds", "--", "cat", "/dev/null", tool=tool)
+    assert result.code == 0, result
+    found = report_of(report)
+    rows = found["rows"] if tool == "filetop" else [group["key"] for group in found["groups"]]
+    assert {row["comm"] for row in rows} == {"cat"} and not found.get("begun_before"), found
+
+
+@once
 @pytest.mark.parametrize("tool, options", (("opensnoop", ()), ("connsnoop", ()), ("fileslower", ("--min", "0"))),
                          ids=lambda it: it if isinstance(it, str) else "")
 def test_under_sudo_nothing_comes_before_the_command(run, directory, tool, options):

@@ -141,6 +141,7 @@ static int check(void *context, struct cli *cli)
 	struct fileslower *s = context;
 	int err = lines__init(&s->lines, cli, field_names, FIELDS);
 
+	cli->scope.command_joins_at_exec = true;
 	s->lines.has_event = true;
 	s->lines.rare = s->min_ns >= RARE_MIN;
 	return err;

@@ -113,6 +113,7 @@ static int watch(struct measurement *m)
 static int check(void *context, struct cli *cli)
 {
 	(void)context;
+	cli->scope.command_joins_at_exec = true;
 	if (!cli->by)
 		cli->by = BY_FILE;
 	return 0;

@@ -57,6 +57,7 @@ static int report(struct measurement *m, struct report *r)
 static int check(void *context, struct cli *cli)
 {
 	(void)context;
+	cli->scope.command_joins_at_exec = true;
 	cli->by |= BY_FILE_OP;
 	return 0;
 }
