@@ -142,6 +142,71 @@ def test_enumerators_by_name(tool, made):
         assert each(tool, made["c++"], "take_boxes k=*kind n=(*kind):enum") == {"k": 200, "n": "large"}
 
 
+ENUMERATIONS = r"""
+#define MADE(name, base, ...) enum name base { __VA_ARGS__ }
+#ifdef __cplusplus
+MADE(level, : int, LOW = 1, HIGH = 2);
+MADE(mark, : unsigned long, TOP = 0xffffffffffffffff, HALF = 0x8000000000000000, ONE = 1);
+#else
+MADE(level, , BELOW = -9, LOW = 1, HIGH = 2);
+MADE(mark, , TOP = 0xffffffffffffffff, HALF = 0x8000000000000000, ONE = 1);
+#endif
+MADE(mixed, , NEGATIVE = -5, WIDE = 0xffffffff);
+MADE(wide, , LARGE = 0x100000000, THREE = 3);
+struct all { enum level level; enum mark mark; enum mixed mixed; enum wide wide; };
+static volatile long sink;
+void __attribute__((noinline)) take(enum level level, enum mark mark, enum mixed mixed, enum wide wide, struct all *all)
+{
+	sink = (long)level + (long)mark + (long)mixed + (long)wide;
+	__asm__ volatile("" : : "r"(all) : "memory");
+}
+int main(void)
+{
+	static struct all minus = { (enum level)-2, TOP, NEGATIVE, LARGE }, plus = { HIGH, ONE, WIDE, THREE };
+	take(minus.level, minus.mark, minus.mixed, minus.wide, &minus);
+	take(plus.level, plus.mark, plus.mixed, plus.wide, &plus);
+	return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("language", ("c", "c++"))
+def test_enumerators_of_every_size_and_sign(tool, tmp_path, language):
+    """Negative ones, ones of 64 bits, and negative numbers of a signed type without negative enumerators."""
+    compiler = {"c": "gcc", "c++": "g++"}[language]
+    if not shutil.which(compiler):
+        pytest.skip(f"there is no {compiler}")
+    source = tmp_path / "enumerations.source"
+    source.write_text(ENUMERATIONS)
+    path = compile_trigger(tmp_path, source, "-x", language, "-g", "-O1", name="enumerations", compiler=compiler)
+
+    def go(*args):
+        return tool("--json", "-x", path, *args, "--", path, tool="probe", ready=False).wait()
+
+    names = ("level", "mark", "mixed", "wide")
+    both = [name for name in names] + [f"n_{name}={name}:enum" for name in names]
+    got, report = stream_of(go("take " + " ".join(both)))
+    assert nothing_lost(report)
+    assert got == [
+        {"level": -2, "mark": float(2**64), "mixed": -5, "wide": 2**32,
+         "n_level": "-2", "n_mark": "TOP", "n_mixed": "NEGATIVE", "n_wide": "LARGE"},
+        {"level": 2, "mark": 1, "mixed": 2**32 - 1, "wide": 3,
+         "n_level": "HIGH", "n_mark": "ONE", "n_mixed": "WIDE", "n_wide": "THREE"}]
+    assert [line["*all"] for line in stream_of(go("take *all"))[0]] == [
+        "{.level=-2, .mark=TOP, .mixed=NEGATIVE, .wide=LARGE}", "{.level=HIGH, .mark=ONE, .mixed=WIDE, .wide=THREE}"]
+    for chosen in ("mixed == NEGATIVE", "mixed != WIDE", "level < LOW", "all->mixed < WIDE", "mark == TOP",
+                   "mark >= HALF", "wide == LARGE", "wide > THREE"):
+        assert report_of(go("take", "--filter", chosen))["events"] == 1, chosen
+
+
+def test_a_tracepoint_has_a_name_for_a_negative_number(run):
+    """RPM_INVALID is -1 (enum rpm_status of the kernel), in a field of int."""
+    result = run("-n", "rpm:rpm_status", "--filter", "status == RPM_INVALID", tool="probe")
+    if "no event" in result.stderr or "no such" in result.stderr:
+        pytest.skip("this kernel has no rpm:rpm_status")
+    assert result.code == 0, result
+
+
 def test_names_that_a_tracepoint_has_for_its_numbers(tool):
     """Names are those of the kernel's own output: irq_vector.h and trace/events/irq.h."""
     known = {0: "HI", 1: "TIMER", 2: "NET_TX", 3: "NET_RX", 4: "BLOCK", 5: "IRQ_POLL", 6: "TASKLET", 7: "SCHED",

@@ -57,16 +57,23 @@ static enum number_kind kind_of(u64 number)
 	return number > INT64_MAX ? UNSIGNED : SMALL;
 }
 
+/* A number with a name: -1 among signed ones has the bits of the largest unsigned one. */
+static enum number_kind kind_of_named(u64 number, bool is_signed)
+{
+	return is_signed && number > INT64_MAX ? SIGNED : kind_of(number);
+}
+
 /* Resolves a name next to an operand: one of its symbols, or an enumerator of its type. */
 static bool named_number(struct compiler *f, const struct expr *e, const struct expr *beside,
-			 u64 *number)
+			 u64 *number, enum number_kind *kind)
 {
 	const struct tracepoint_format *format = f->place->format;
 	struct complaint ignored = {};
 	struct compiler quiet = *f;
 	struct code scratch = {};
 	struct operand o;
-	bool found;
+	bool found, is_signed;
+	u32 size;
 
 	beside = compiler__follow(f, beside);
 	if (beside->op == EXPR_TYPED && !strcmp(beside->text, "enum"))
@@ -78,13 +85,18 @@ static bool named_number(struct compiler *f, const struct expr *e, const struct 
 	if (beside->right && beside->op != EXPR_INDEX)
 		return false;
 	if (format && beside->op == EXPR_NAME &&
-	    field__symbol(format, beside->text, e->text, number))
+	    field__symbol(format, beside->text, e->text, number)) {
+		*kind = kind_of_named(*number, field__find(format, beside->text)->is_signed);
 		return true;
+	}
 	quiet.code = &scratch;
 	quiet.c = &ignored;
 	compiler__begin_losses(&quiet);
 	found = !compiler__value(&quiet, beside, &o) &&
-		c_type__enumerator(&o.type, e->text, number);
+		c_type__enumerator(&o.type, e->text, number) &&
+		c_type__is_number(&o.type, &size, &is_signed);
+	if (found)
+		*kind = kind_of_named(*number, is_signed);
 	code__free(&scratch);
 	return found;
 }
@@ -117,10 +129,7 @@ static bool known_number(struct compiler *f, const struct expr *e, const struct 
 		*kind = SIGNED;
 		return true;
 	case EXPR_NAME:
-		if (is_known(f->place, e->text) || !beside || !named_number(f, e, beside, number))
-			return false;
-		*kind = kind_of(*number);
-		return true;
+		return !is_known(f->place, e->text) && beside && named_number(f, e, beside, number, kind);
 	default:
 		return false;
 	}

@@ -187,41 +187,85 @@ static int write_base(struct direct_types *t, Dwarf_Die *die)
 }
 
 /* Negative values have a signed form. Read as signed, a one-byte 200 comes out of libdw as -56. */
-static bool enumerator_at(Dwarf_Die *die, s64 *value)
+static bool enumerator_at(Dwarf_Die *die, u64 *value, bool *is_negative)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Sword with_sign;
-	u64 number;
 
+	*is_negative = false;
 	if (!dwarf_attr(die, DW_AT_const_value, &attr))
 		return false;
 	if (dwarf_whatform(&attr) == DW_FORM_sdata || dwarf_whatform(&attr) == DW_FORM_implicit_const) {
 		if (dwarf_formsdata(&attr, &with_sign))
 			return false;
 		*value = with_sign;
+		*is_negative = with_sign < 0;
 		return true;
 	}
-	if (!number_at(die, DW_AT_const_value, &number))
+	return number_at(die, DW_AT_const_value, value);
+}
+
+/* Is the enumeration's own integer type signed? C++ and clang say which it is. */
+static bool enumeration_is_signed(Dwarf_Die *die)
+{
+	Dwarf_Word encoding;
+	Dwarf_Attribute attr;
+	Dwarf_Die type;
+
+	if (!dwarf_formref_die(dwarf_attr(die, DW_AT_type, &attr), &type) || dwarf_peel_type(&type, &type) ||
+	    dwarf_formudata(dwarf_attr(&type, DW_AT_encoding, &attr), &encoding))
 		return false;
-	*value = number;
-	return true;
+	return encoding == DW_ATE_signed || encoding == DW_ATE_signed_char;
+}
+
+/*
+ * BTF's enumerations of 32 bits are signed if one of their values is negative. Do these need the kind of 64 bits, for a
+ * value that does not fit or for their sign?
+ */
+static bool enumeration_is_wide(struct direct_types *t, Dwarf_Die *die, bool *is_signed)
+{
+	bool is_negative, any_negative = false, fits = true;
+	u64 value, most = 0;
+	Dwarf_Die child;
+
+	*is_signed = enumeration_is_signed(die);
+	if (dwarf_child(die, &child))
+		return *is_signed;
+	do {
+		if (dwarf_tag(&child) != DW_TAG_enumerator || !enumerator_at(&child, &value, &is_negative))
+			continue;
+		any_negative |= is_negative;
+		fits &= !is_negative || (s64)value >= INT32_MIN;
+		if (!is_negative && value > most)
+			most = value;
+	} while (dwarf__spend(t->d) && !dwarf_siblingof(&child, &child));
+	fits &= most <= (any_negative ? INT32_MAX : UINT32_MAX);
+	*is_signed |= any_negative;
+	return !fits || *is_signed != any_negative;
 }
 
 static int write_enumeration(struct direct_types *t, Dwarf_Die *die)
 {
-	int size = dwarf_bytesize(die), err = btf__add_enum(t->btf, dwarf_die__name(t->d, die),
-							    size < 0 ? 4 : size);
+	const char *name = dwarf_die__name(t->d, die);
+	bool is_signed, wide = enumeration_is_wide(t, die, &is_signed);
+	int size = dwarf_bytesize(die), err;
 	Dwarf_Die child;
-	const char *name;
-	s64 value;
+	u64 value;
 
+	if (size < 0)
+		size = 4;
+	err = wide ? btf__add_enum64(t->btf, name, size, is_signed) : btf__add_enum(t->btf, name, size);
 	if (err < 0 || dwarf_child(die, &child))
 		return err;
 	do {
 		name = dwarf_die__name(t->d, &child);
-		if (dwarf_tag(&child) == DW_TAG_enumerator && name && *name &&
-		    enumerator_at(&child, &value))
-			btf__add_enum_value(t->btf, name, value); /* if it fits into 32 bits */
+		if (dwarf_tag(&child) != DW_TAG_enumerator || !name || !*name ||
+		    !enumerator_at(&child, &value, &is_signed))
+			continue;
+		if (wide)
+			btf__add_enum64_value(t->btf, name, value);
+		else
+			btf__add_enum_value(t->btf, name, value);
 	} while (dwarf__spend(t->d) && !dwarf_siblingof(&child, &child));
 	return err;
 }
