@@ -126,6 +126,60 @@ def test_a_name_that_two_files_have_for_different_types(run, tool, tmp_path):
     assert result.code == 2 and "have different types called 'struct own *'" in result.stderr, result
 
 
+# --- names ----------------------------------------------------------------------------------------
+
+NAMESAKES = """
+struct pair { int n; long pair; };
+void __attribute__((noinline)) take(int n, struct pair *pair)
+{
+	__asm__ volatile("" : : "r"(n), "r"(pair) : "memory");
+}
+int main(void)
+{
+	for (int i = 1; i <= 6; i++) {
+		struct pair pair = { 100 * i, 1000 * i };
+		take(i, &pair);
+	}
+	return 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def namesakes(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("namesakes")
+    source = directory / "namesakes.c"
+    source.write_text(NAMESAKES)
+    return compile_trigger(directory, source, "-g", "-O1", name="namesakes")
+
+
+@pytest.mark.parametrize("probe, wanted", (
+    ("take pair->n n", {"pair->n": 100, "n": 1}),
+    ("take n pair->n", {"n": 1, "pair->n": 100}),
+    ("take pair->pair pair->n", {"pair": 1000, "n": 100}),
+    ("take n=pair->n m=n+1", {"n": 100, "m": 101}),
+    ("take pair->n m=n+1", {"n": 100, "m": 2}),
+))
+def test_members_named_as_an_argument(tool, namesakes, probe, wanted):
+    """A name of the function's own is not taken for a member that is another column; a given name is."""
+    got, report = stream_of(run(tool, namesakes, probe))
+    assert nothing_lost(report) and got[0] == wanted
+    assert [line["n"] for line in got] == [(i + 1) * wanted["n"] for i in range(N)]
+
+
+@pytest.mark.parametrize("probe", ("take pair->n", "take%return pair->n"))
+def test_a_filter_on_an_argument_beside_such_a_member(tool, namesakes, probe):
+    for args, wanted in ((("--filter", "n > 2", "--count"), N - 2), (("--filter", "n > 50", "--count"), 0)):
+        assert report_of(run(tool, namesakes, probe, *args))["events"] == wanted, args
+    assert report_of(run(tool, namesakes, probe, "--sum", "n"))["rows"][0]["sum"] == N * (N + 1) // 2
+    assert report_of(run(tool, namesakes, probe.replace(" ", " n="), "--sum", "n"))["rows"][0]["sum"] == 2100
+
+
+def test_a_filter_on_an_argument_beside_such_a_member_by_latency(tool, namesakes):
+    filtered = ("--latency", "--filter", "n > 2 && $elapsed > 0", "--count")
+    assert report_of(run(tool, namesakes, "take pair->n", *filtered))["events"] == N - 2
+
+
 # --- names of numbers ---------------------------------------------------------------------------
 
 def test_enumerators_by_name(tool, made):

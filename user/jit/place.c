@@ -9,6 +9,7 @@
 
 #include "base/arch.h"
 #include "base/array.h"
+#include "expr/fields.h"
 #include "jit/registers.h"
 
 struct kernel_types *place__types(const struct place *p)
@@ -77,6 +78,24 @@ void place__names(const struct place *p, char *text, size_t size)
 				      p->variable[i].name);
 }
 
+bool place__is_known_everywhere(const char *name)
+{
+	static const char *const known[] = {
+		"comm", "pid", "tid", "uid", "cpu", "cgroup", "container", "unit", "pidns", "nsecs", "func",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(known); i++)
+		if (!strcmp(name, known[i]))
+			return true;
+	return false;
+}
+
+static bool has_itself(const struct place *p, const char *name)
+{
+	return place__is_known_everywhere(name) || (p->format && field__find(p->format, name)) || place__find(p, name);
+}
+
 const struct expr *place__stands_for_other(const struct place *p, const struct expr *e)
 {
 	const struct expr *just;
@@ -85,7 +104,7 @@ const struct expr *place__stands_for_other(const struct place *p, const struct e
 	for (i = 0; e->op == EXPR_NAME && i < p->naliases; i++) {
 		const struct place_alias *a = &p->alias[i];
 
-		if (strcmp(a->name, e->text))
+		if (strcmp(a->name, e->text) || a->is_off || (!a->is_given && has_itself(p, a->name)))
 			continue;
 		/* An alias "size" may share the name of an argument if it is only size, or size:u32. */
 		for (just = a->expr; just->op == EXPR_TYPED || just->op == EXPR_CAST; just = just->left)

@@ -43,10 +43,15 @@ struct place_variable {
 	char *why;              /* AT_NOWHERE: a sentence; else NULL */
 };
 
-/* A name for an expression: ALIAS=EXPR, or the last member in it. */
+/*
+ * A name for an expression: ALIAS=EXPR, or the last member in it. The second kind does not stand for the expression
+ * where the event has something of that name itself.
+ */
 struct place_alias {
 	const char *name;
 	const struct expr *expr;
+	bool is_given;          /* ALIAS= */
+	bool is_off;            /* stands for nothing: its expression contains the name */
 };
 
 struct place {
@@ -112,6 +117,9 @@ int place__add(struct place *p, const struct place_variable *v);
 void place__free(struct place *p);
 
 const struct place_variable *place__find(const struct place *p, const char *name);
+
+/* A name that has a meaning at every event: comm, pid, cpu and so on. */
+bool place__is_known_everywhere(const char *name);
 
 /* The expression that e is an alias of; NULL: e is not an alias. */
 const struct expr *place__stands_for_other(const struct place *p, const struct expr *e);

@@ -36,7 +36,8 @@ static int add_fields(struct probe_plan *p, const struct probe_argument *a, size
 	size_t i;
 
 	for (i = 0; i < n && !err; i++) {
-		struct probe_field f = { .name = a[i].name, .expr = a[i].expr, .option = option, .text = a[i].text };
+		struct probe_field f = { .name = a[i].name, .expr = a[i].expr, .option = option, .text = a[i].text,
+					 .is_named = a[i].is_named };
 
 		if (a[i].expr->op == EXPR_NAME && !strcmp(a[i].expr->text, "func")) {
 			p->by_site = true;
@@ -368,6 +369,18 @@ static bool is_taken(const struct probe_plan *p, const struct probe_field *f, co
 	return false;
 }
 
+/* Is the name that of the last member, while another column is asked for by just this name? */
+static bool is_name_of_other(const struct probe_plan *p, const struct probe_field *f)
+{
+	size_t i;
+
+	for (i = 0; i < p->nfields && !f->is_named; i++)
+		if (&p->field[i] != f && p->field[i].expr && !strcmp(p->field[i].text, f->name) &&
+		    strcmp(f->text, f->name) && !strcmp(p->field[i].name, f->name))
+			return true;
+	return false;
+}
+
 /*
  * Makes the name of a column unique: the expression as typed distinguishes p->comm from
  * p->parent->comm. Returns NULL without memory.
@@ -378,7 +391,7 @@ static char *name_of_field(const struct probe_plan *p, const struct probe_field 
 
 	if (!f->expr)
 		return name;
-	if (name && is_taken(p, f, name, rows)) {
+	if (name && (is_taken(p, f, name, rows) || is_name_of_other(p, f))) {
 		free(name);
 		name = strdup(f->text);
 	}

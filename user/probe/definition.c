@@ -86,6 +86,7 @@ static int add_argument(struct probe_argument **argument, size_t *n, const char 
 		*part = a.text;
 		return err;
 	}
+	a.is_named = name;
 	a.name = name ? strndup(text, name) : name_of(a.expr, a.text);
 	if (!a.name) {
 		expr__free(a.expr);

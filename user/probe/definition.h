@@ -15,6 +15,7 @@
 
 struct probe_argument {
 	char *name;             /* the alias, the last member of the expression, or its text */
+	bool is_named;          /* it is the alias */
 	struct expr *expr;      /* expression whose positions refer to text */
 	char *text;
 };

@@ -153,34 +153,23 @@ struct named {
 	bool field, argument;           /* a name was found that is only a field, or only an argument */
 };
 
-static bool is_known_everywhere(const char *name)
-{
-	static const char *const known[] = {
-		"comm", "pid", "tid", "uid", "cpu", "cgroup", "container", "unit", "pidns", "nsecs", "func",
-	};
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(known); i++)
-		if (!strcmp(name, known[i]))
-			return true;
-	return false;
-}
-
 static void look_at_names(struct named *n, const struct probe_plan *p, const struct expr *e)
 {
-	const struct place named = { .alias = p->alias, .naliases = p->naliases };
+	struct place named = *n->place;
 	u64 number;
 
 	if (!e)
 		return;
+	named.alias = p->alias;
+	named.naliases = p->naliases;
 	if (e->op == EXPR_SPECIAL) {
 		n->argument |= !strncmp(e->text, "arg", 3) && !parse_u64(e->text + 3, &number);
 	} else if (e->op == EXPR_NAME && !place__stands_for_other(&named, e)) {
 		bool field = field__find(n->place->format, e->text);
-		bool argument = n->perhaps ? !is_known_everywhere(e->text) :
+		bool argument = n->perhaps ? !place__is_known_everywhere(e->text) :
 					     place__find(n->place, e->text) != NULL;
 
-		n->field |= field && !argument && !n->perhaps && !is_known_everywhere(e->text);
+		n->field |= field && !argument && !n->perhaps && !place__is_known_everywhere(e->text);
 		n->argument |= argument && !field;
 	}
 	look_at_names(n, p, e->left);
@@ -381,6 +370,12 @@ static int parse_filter(struct probe_plan *p)
 	return err;
 }
 
+static bool mentions(const struct expr *e, const char *name)
+{
+	return (e->op == EXPR_NAME && !strcmp(e->text, name)) || (e->left && mentions(e->left, name)) ||
+	       (e->right && mentions(e->right, name));
+}
+
 /* Whether a name in e is defined by itself, directly or indirectly. An alias "size" for size:u32 is not such a case. */
 static bool goes_round(const struct probe_plan *p, const struct expr *e, int depth)
 {
@@ -390,7 +385,7 @@ static bool goes_round(const struct probe_plan *p, const struct expr *e, int dep
 	if (depth > ALIASES_DEEP)
 		return true;
 	for (i = 0; e->op == EXPR_NAME && i < p->naliases; i++) {
-		if (strcmp(p->alias[i].name, e->text))
+		if (strcmp(p->alias[i].name, e->text) || p->alias[i].is_off)
 			continue;
 		for (just = p->alias[i].expr; just->op == EXPR_TYPED || just->op == EXPR_CAST;
 		     just = just->left)
@@ -402,13 +397,17 @@ static bool goes_round(const struct probe_plan *p, const struct expr *e, int dep
 	       (e->right && goes_round(p, e->right, depth));
 }
 
-static int check_aliases(const struct probe_plan *p)
+static int check_aliases(struct probe_plan *p)
 {
 	size_t i;
 
 	for (i = 0; i < p->naliases; i++) {
-		if (!goes_round(p, p->alias[i].expr, 0))
+		if (p->alias[i].is_off || !goes_round(p, p->alias[i].expr, 0))
 			continue;
+		if (!p->alias[i].is_given) {
+			p->alias[i].is_off = true;
+			continue;
+		}
 		diag_error("'%s' stands for an expression in which it is itself", p->alias[i].name);
 		return -EINVAL;
 	}
@@ -428,7 +427,8 @@ static int collect_aliases(struct probe_plan *p)
 		for (k = 0; k < p->definition[i].n; k++) {
 			const struct probe_argument *a = &p->definition[i].argument[k];
 
-			p->alias[p->naliases++] = (struct place_alias){ a->name, a->expr };
+			p->alias[p->naliases++] = (struct place_alias){ a->name, a->expr, a->is_named,
+									!a->is_named && mentions(a->expr, a->name) };
 		}
 	return check_aliases(p);
 }
@@ -482,7 +482,7 @@ static bool has_own_names(const struct probe_plan *p, const struct expr *e)
 		return is_typed_by_function(e->text);
 	if (e->op != EXPR_NAME)
 		return has_own_names(p, e->left) || has_own_names(p, e->right);
-	if (is_known_everywhere(e->text))
+	if (place__is_known_everywhere(e->text))
 		return false;
 	for (i = 0; i < p->naliases; i++)
 		if (!strcmp(e->text, p->alias[i].name))

@@ -73,6 +73,7 @@ struct probe_field {
 	const char *name;
 	const struct expr *expr;        /* NULL stands for the event */
 	const char *option, *text;      /* for messages */
+	bool is_named;                  /* the name was given */
 	bool at_begin;
 	bool typed;                     /* the type of its place in the layout is set */
 	size_t group;                   /* group of sites that have this field; 0: all sites have it */

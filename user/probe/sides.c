@@ -9,16 +9,20 @@
 #include "report/diag.h"
 
 /* Only the end of a span knows the result and the time elapsed. */
-static bool mentions_end(const struct probe_plan *p, const struct expr *e)
+static bool mentions_end(const struct probe_plan *p, const struct expr *e, const struct place *begin)
 {
-	const struct place named = { .alias = p->alias, .naliases = p->naliases };
-	const struct expr *other = place__stands_for_other(&named, e);
+	struct place named = *begin;
+	const struct expr *other;
+
+	named.alias = p->alias;
+	named.naliases = p->naliases;
+	other = place__stands_for_other(&named, e);
 
 	if (e->op == EXPR_SPECIAL && (!strcmp(e->text, "retval") || !strcmp(e->text, "elapsed")))
 		return true;
 	if (other)
-		return mentions_end(p, other);
-	return (e->left && mentions_end(p, e->left)) || (e->right && mentions_end(p, e->right));
+		return mentions_end(p, other, begin);
+	return (e->left && mentions_end(p, e->left, begin)) || (e->right && mentions_end(p, e->right, begin));
 }
 
 /* Whether the expression is a number at this place. Conditions are numbers, even if they compare texts. */
@@ -41,7 +45,7 @@ bool side__belongs_to_begin(const struct probe_plan *p, const struct expr *e,
 {
 	struct operand_type t = {};
 
-	if (!begin || p->returns || mentions_end(p, e))
+	if (!begin || p->returns || mentions_end(p, e, begin))
 		return false;
 	return p->calls || is_number(e, begin, &t) || t.kind >= LAYOUT_TEXT;
 }
@@ -117,7 +121,7 @@ static struct expr *copy(struct divider *d, const struct expr *e, bool for_end)
 
 	if (d->err)
 		return NULL;
-	if (for_end && d->begin && !is_constant(e) && !mentions_end(d->p, e) &&
+	if (for_end && d->begin && !is_constant(e) && !mentions_end(d->p, e, d->begin) &&
 	    is_number(e, d->begin, &t))
 		return keep(d, e, &t);
 	new = node(d, e);
