@@ -180,6 +180,60 @@ def test_a_filter_on_an_argument_beside_such_a_member_by_latency(tool, namesakes
     assert report_of(run(tool, namesakes, "take pair->n", *filtered))["events"] == N - 2
 
 
+SECOND_NAMES = """
+static volatile long sink;
+static inline __attribute__((always_inline)) void bump(int by) { sink += by; }
+#ifdef __cplusplus
+struct base { long kept; base() { kept = 7; } };
+struct derived : base { int own; derived(int x, long y); };
+__attribute__((noinline)) derived::derived(int x, long y) : own(x) { sink += y; }
+#endif
+int __attribute__((noinline)) first(int x, long y)
+{
+	bump(x);
+	__asm__ volatile("" : : "r"(y));
+	return -x;
+}
+#ifdef __cplusplus
+int second(int x, long y) __attribute__((alias("_Z5firstil")));
+#else
+int second(int x, long y) __attribute__((alias("first")));
+#endif
+int main(void)
+{
+	for (int i = -3; i < 3; i++) {
+		second(i, i * 10000000000);
+#ifdef __cplusplus
+		derived object(i, i * 10000000000);
+		sink += object.own;
+#endif
+	}
+	return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("language", ("c", "c++"))
+def test_second_names_of_functions_that_begin_with_inlined_code(tool, tmp_path, language):
+    """
+    An alias, and a constructor, whose code is described under another name. The first instruction belongs to a function
+    that is inlined there, too.
+    """
+    compiler = {"c": "gcc", "c++": "g++"}[language]
+    if not shutil.which(compiler):
+        pytest.skip(f"there is no {compiler}")
+    source = tmp_path / "second_names.source"
+    source.write_text(SECOND_NAMES)
+    path = compile_trigger(tmp_path, source, "-x", language, "-g", "-O2", name="second_names", compiler=compiler)
+    wanted = [{"x": i, "y": i * 10000000000} for i in range(-3, 3)]
+    for function in ("second", "first") + (("derived::derived",) if language == "c++" else ()):
+        got, report = stream_of(run(tool, path, f"{function} x y"))
+        assert nothing_lost(report) and got == wanted, function
+    got, _ = stream_of(run(tool, path, "second%return $retval y"))
+    assert got == [{"retval": -i, "y": i * 10000000000} for i in range(-3, 3)]
+    assert report_of(run(tool, path, "second", "--filter", "x < 0"))["events"] == 3
+
+
 # --- names of numbers ---------------------------------------------------------------------------
 
 def test_enumerators_by_name(tool, made):

@@ -203,9 +203,9 @@ struct dwarf_variables {
 };
 
 /*
- * The variables visible at an address: the parameters of the innermost function there, inlined or not, and the
- * variables of the enclosing blocks (inner ones hide outer ones of the same name), statics included. With globals, also
- * the globals of the compilation unit. -ENOENT: no function there.
+ * The variables visible at an address: the parameters of the function that begins there, else of the innermost one,
+ * inlined or not, and the variables of the enclosing blocks (inner ones hide outer ones of the same name), statics
+ * included. With globals, also the globals of the compilation unit. -ENOENT: no function there.
  */
 int dwarf_variables__at(struct dwarf_variables *found, struct dwarf *d, u64 address, bool globals);
 

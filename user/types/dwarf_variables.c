@@ -435,13 +435,22 @@ static bool is_c(Dwarf_Die *unit)
 	       language == DW_LANG_C11;
 }
 
+/* Does the code of this function, out of line, begin at the address? */
+static bool begins_at(struct dwarf *d, Dwarf_Die *die, u64 address)
+{
+	u64 entry;
+
+	return dwarf_tag(die) == DW_TAG_subprogram && !dwarf_die__entry(d, die, &entry) && entry == address;
+}
+
 /*
- * Finds the path to the given function (place's, else the innermost one) and to its blocks around the address.
- * *function: index of the function in the path.
+ * Finds the path to the given function (place's, else the one that begins at the address, else the innermost one) and
+ * to its blocks around the address. *function: index of the function in the path.
  */
 static int find_path(struct dwarf_path *path, size_t *function, struct dwarf *d,
 		     const struct dwarf_place *place, Dwarf_Die *unit, u64 address)
 {
+	bool found = false;
 	size_t i;
 	int err;
 
@@ -454,12 +463,12 @@ static int find_path(struct dwarf_path *path, size_t *function, struct dwarf *d,
 	}
 	err = dwarf_path__at(path, d, unit, address);
 	for (i = path->n; i-- > 0 && !err;) {
-		if (dwarf_die__is_function(&path->die[i])) {
-			*function = i;
-			return 0;
-		}
+		if (!dwarf_die__is_function(&path->die[i]) || (found && !begins_at(d, &path->die[i], address)))
+			continue;
+		*function = i;
+		found = true;
 	}
-	return err ?: -ENOENT;
+	return err ?: found ? 0 : -ENOENT;
 }
 
 static int prepare(struct view *v, Dwarf_Die *unit)
@@ -517,7 +526,7 @@ static int find(struct dwarf_variables *out, struct dwarf *d, const struct dwarf
 	struct dwarf_variables found = {};
 	struct dwarf_path path = {};
 	Dwarf_Die unit, *known;
-	size_t function;
+	size_t function = 0;
 	int err;
 
 	d->budget = DWARF_MAX_STEPS + 16 * d->entries;
