@@ -524,10 +524,14 @@ static __noinline int fault_on(u64 mapping, u64 page)
 	return 0;
 }
 
+/* The page cache is all that tmpfs has, and only its faults on pages that are present pass a tracepoint: this one. */
 SEC("tp_btf/mm_filemap_map_pages")
 int UNPREEMPTED_PROG(on_map_pages)
 {
-	fault_on(argument(ctx, 0), NO_PAGE);
+	u64 mapping = argument(ctx, 0);
+
+	if (!is_on_tmpfs(host_of(mapping)))
+		fault_on(mapping, NO_PAGE);
 	return 0;
 }
 

@@ -12,6 +12,15 @@
 #define S_IFBLK 0060000
 #define S_IFDIR 0040000
 
+/* include/uapi/linux/magic.h */
+#define TMPFS_MAGIC 0x01021994
+
+/* Files on tmpfs, memfds, and shared memory without a file. */
+static __always_inline bool is_on_tmpfs(const struct inode *inode)
+{
+	return BPF_CORE_READ(inode, i_sb, s_magic) == TMPFS_MAGIC;
+}
+
 /* At most FILE_DEPTH. The verifier follows each step of the walk: with a lower limit a tool starts sooner. */
 const volatile u32 file_depth = FILE_DEPTH;
 

@@ -54,9 +54,8 @@ static __always_inline u32 mode_of(const struct fault_context *c)
 
 /* --- the mapping at the address --------------------------------------------------------------- */
 
-/* include/linux/mm.h, include/uapi/linux/magic.h */
+/* include/linux/mm.h */
 #define VM_HUGETLB 0x00400000
-#define TMPFS_MAGIC 0x01021994
 
 struct fault_place {
 	u32 kind;               /* enum fault_kind */
@@ -95,9 +94,7 @@ static __always_inline u32 kind_of_file(struct file *f, u64 flags)
 		return FAULT_HUGETLB;
 	if (flags & VM_EXEC)
 		return FAULT_TEXT;
-	if (BPF_CORE_READ(f, f_inode, i_sb, s_magic) == TMPFS_MAGIC)
-		return FAULT_SHMEM;
-	return FAULT_DATA;
+	return is_on_tmpfs(BPF_CORE_READ(f, f_inode)) ? FAULT_SHMEM : FAULT_DATA;
 }
 
 static __always_inline void look_at(struct fault_place *p, struct vm_area_struct *vma)

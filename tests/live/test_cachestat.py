@@ -220,6 +220,25 @@ def test_mapped(measured, file):
 
 
 @pytest.mark.exact
+def test_shared_memory(tool, ends):
+    """Its pages are in no file on a disk: none of its faults counts."""
+    fd = os.memfd_create("memory")
+    ends.callback(os.close, fd)
+    os.truncate(fd, PAGES * PAGE)
+    with mmap.mmap(fd, PAGES * PAGE) as at:
+        at.write(b"x" * PAGES * PAGE)
+    tracer = tool("--json", "-p", os.getpid(), "--by", "file", tool="cachestat")
+    before = resource.getrusage(resource.RUSAGE_THREAD).ru_minflt
+    with mmap.mmap(fd, PAGES * PAGE, prot=mmap.PROT_READ) as at:
+        assert {at[page * PAGE] for page in range(PAGES)} == {ord("x")}
+    assert resource.getrusage(resource.RUSAGE_THREAD).ru_minflt > before
+    made = os.fstat(fd)
+    dev = f"{os.major(made.st_dev)}:{os.minor(made.st_dev)}"
+    rows = tracer.stop().report["rows"]
+    assert not [row for row in rows if (row["dev"], row["inode"]) == (dev, made.st_ino)], rows
+
+
+@pytest.mark.exact
 def test_written(measured, file):
     def write():
         for page in range(PAGES // 2):
