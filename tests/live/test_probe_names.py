@@ -172,6 +172,17 @@ def test_debug_information(tool, described):
         assert [row["count"] for row in report["rows"]] == [n], typed
 
 
+def test_methods_by_their_last_name(tool, described):
+    """With debug information, m is each method of that name, and each has a row of its own."""
+    wanted = {f"names:{name}": n for name, n in {**OVERLOADS, **INSTANCES}.items()}
+    report = report_of(run(tool, described, "m", "--by", "func"))
+    assert counts_by(report, "func") == wanted and nothing_lost(report)
+    rows = report_of(run(tool, described, "m", "--latency", "--count", "--by", "func"))["rows"]
+    assert {row["func"]: row["count"] for row in rows} == wanted
+    report = report_of(run(tool, described, "m", "--count"))
+    assert sum(row["count"] for row in report["rows"]) == sum(wanted.values())
+
+
 WRONG = (
     ("ns::K::nope", "no function named 'ns::K::nope'"),
     ("ns::L::only", "there is ns::K::only(long)"),

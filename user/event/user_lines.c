@@ -31,7 +31,7 @@ static int add_address(struct resolver *r, const char *name, u64 address, u64 of
  * Inlined copies are calls too. They have no return, and an offset in one is not the same code as
  * in the function.
  */
-static int add_places(struct resolver *r, const struct dwarf_function *f)
+static int add_places(struct resolver *r, const struct dwarf_function *f, const char *name)
 {
 	const struct event_function *e = &r->event->function;
 	char text[384];
@@ -44,9 +44,9 @@ static int add_places(struct resolver *r, const struct dwarf_function *f)
 		if (p->is_inlined && (e->is_return || e->offset))
 			continue;
 		if (p->is_inlined)
-			snprintf(text, sizeof(text), "%s (inlined into %s)", e->name, p->function);
+			snprintf(text, sizeof(text), "%s (inlined into %s)", name, p->function);
 		else
-			snprintf(text, sizeof(text), "%s%s", e->name,
+			snprintf(text, sizeof(text), "%s%s", name,
 				 e->is_return ? "%return" : "");
 		n = r->sites->n;
 		err = add_address(r, text, p->address + e->offset, p->offset + e->offset);
@@ -235,11 +235,45 @@ static int find_described(struct resolver *r, struct dwarf_functions *found, str
 	return dwarf_functions__find(found, d, glob);
 }
 
+/*
+ * The names of functions of which several are meant: overloads, and methods of several classes. With their scopes, and
+ * with parameters if that does not distinguish them. NULL: the name as typed is enough, or there is no memory.
+ */
+static char **tell_apart(struct resolver *r, const struct dwarf_functions *found)
+{
+	char **told, *shortly, text[TOLD_MOST];
+	size_t i, k, n = 0;
+
+	for (i = 0; i < found->n; i++)
+		n += found->function[i].linkage && found->function[i].nplaces;
+	told = n > 1 ? calloc(2 * found->n, sizeof(*told)) : NULL;
+	for (i = 0; told && i < found->n; i++) {
+		if (!found->function[i].linkage)
+			continue;
+		resolver__tell_name(r, text, sizeof(text), found->function[i].linkage, CODE_NAME_SHORT);
+		told[found->n + i] = strdup(text);
+	}
+	for (i = 0; told && i < found->n; i++) {
+		shortly = told[found->n + i];
+		for (k = 0; k < found->n && shortly; k++)
+			if (k != i && told[found->n + k] && !strcmp(told[found->n + k], shortly))
+				break;
+		if (shortly && k < found->n)
+			resolver__tell_name(r, text, sizeof(text), found->function[i].linkage, CODE_NAME_FULL);
+		if (shortly)
+			told[i] = strdup(k < found->n ? text : shortly);
+	}
+	for (i = 0; told && i < found->n; i++)
+		free(told[found->n + i]);
+	return told;
+}
+
 int resolver__add_from_dwarf(struct resolver *r)
 {
 	const struct event_function *e = &r->event->function;
 	struct wanted_lines wanted = { .behind = UINT32_MAX };
 	struct dwarf_functions found = {};
+	char **told = NULL;
 	bool in_source = false;
 	struct dwarf *d;
 	size_t i, n = 0;
@@ -250,6 +284,8 @@ int resolver__add_from_dwarf(struct resolver *r)
 	if (err)
 		return err;
 	err = find_described(r, &found, d);
+	if (!err && !r->by_code_name && !event_function__has_line(e))
+		told = tell_apart(r, &found);
 	for (i = 0; i < found.n && !err; i++) {
 		size_t before = r->sites->n;
 
@@ -259,9 +295,11 @@ int resolver__add_from_dwarf(struct resolver *r)
 		if (!is_in_source(e, &found.function[i]))
 			continue;
 		in_source = true;
-		err = event_function__has_line(e) ? add_lines(r, d, &found.function[i], &wanted) :
-						    add_places(r, &found.function[i]);
-		if (!err && r->by_code_name)
+		if (event_function__has_line(e))
+			err = add_lines(r, d, &found.function[i], &wanted);
+		else
+			err = add_places(r, &found.function[i], told && told[i] ? told[i] : e->name);
+		if (!err && (r->by_code_name || (told && told[i])))
 			err = resolver__set_symbols(r, before, found.function[i].linkage);
 	}
 	if (!err && n && !in_source)
@@ -270,6 +308,9 @@ int resolver__add_from_dwarf(struct resolver *r)
 		err = no_line(r, &wanted);
 	source_text__free(&wanted.text);
 	free(wanted.missing);
+	for (i = 0; told && i < found.n; i++)
+		free(told[i]);
+	free(told);
 	dwarf_functions__free(&found);
 	dwarf__close(d);
 	return err;

@@ -51,6 +51,8 @@ int resolver__add_symbols(struct resolver *r);
 /* Sets the symbol of the sites from index from on. */
 int resolver__set_symbols(struct resolver *r, size_t from, const char *symbol);
 
+#define TOLD_MOST 320           /* characters of a name in reports */
+
 /* Formats the name in text[size]; symbols that are not C++ or Rust are printed as is. */
 void resolver__tell_name(struct resolver *r, char *text, size_t size, const char *symbol, enum code_name_form form);
 

@@ -11,8 +11,6 @@
 #include "event/code_name.h"
 #include "event/user_binary.h"
 
-#define TOLD_MOST 320           /* characters of a name in reports */
-
 /* The best of a function's names: the one typed, else the plainest. */
 static const char *best_name(const struct binary_function *f, size_t n, const char *typed)
 {
