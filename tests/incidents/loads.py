@@ -129,6 +129,28 @@ def work_half(ms=5):
 
 
 @load
+def find_duplicates(share=0.3, items=3000):
+    """One thread takes this share of a CPU for a function whose time grows with the square of its list; three other
+    threads have nothing to do."""
+    for _ in range(3):
+        threading.Thread(target=signal.pause, daemon=True).start()
+    ready()
+    numbers = list(range(items))
+    while True:
+        began = time.thread_time()
+        without_duplicates(numbers)
+        time.sleep((time.thread_time() - began) * (1 - share) / share)
+
+
+def without_duplicates(items):
+    found = []
+    for each in items:
+        if each not in found:
+            found.append(each)
+    return found
+
+
+@load
 def fork():
     """Starts programs that end at once, one after the other."""
     ready()

@@ -339,6 +339,11 @@ def cpu_hog_kernel(stage):
     return stage.start("burn_in_kernel")
 
 
+def slow_function(stage):
+    """one thread takes 30 % of a CPU for a quadratic function, and the rest is idle"""
+    return stage.start("find_duplicates")
+
+
 def fork_storm(stage):
     """one process starts short programs, one after the other"""
     return stage.start("fork")
@@ -688,6 +693,7 @@ Incident = namedtuple("Incident", "name cause stage needs", defaults=((),))
 INCIDENTS = {each.name: each for each in (
     Incident("cpu-hog", "cpu", cpu_hog),
     Incident("cpu-hog-kernel", "system", cpu_hog_kernel),
+    Incident("slow-function", "quadratic", slow_function),
     Incident("fork-storm", "fork", fork_storm),
     Incident("run-queue", "run queue", run_queue),
     Incident("cgroup-throttled", "throttled", cgroup_throttled),
@@ -768,11 +774,16 @@ FIRST = {
     "stuck": ("stuck",),
     "deadlock": ("deadlock",),
 }
+# Incidents below all limits: the rule that comes near to its limit, with a next command that shows the cause.
+NEAREST = {
+    "slow-function": "busy",
+}
 # Triage does not look for these: zombies cost nothing but entries in a table, and many healthy programs end
 # connections with a reset.
 UNSEEN = {"zombies", "resets"}
 # Incidents whose rates depend on sleeps, clocks or disks: a faster CPU does not raise them.
 PACED = {
+    "slow-function",
     "cgroup-throttled",
     "descriptor-leak",
     "descriptors-nearly-used-up",

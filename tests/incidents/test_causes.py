@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""why: most of the time that the guilty are not idle has the cause that the staged incident makes."""
+"""why: most of the time that the guilty are not idle has the cause that the staged incident makes. The next command of
+triage's finding shows that cause, too."""
 
 import json
+import re
+import shlex
 import subprocess
 from collections import Counter
 
@@ -9,7 +12,9 @@ import pytest
 
 import staged
 import tally
+from staged import NEAREST
 from tally import once
+from test_first_finding import SECONDS, TRIALS, triage
 
 # The state and the cause with the most time, for the victim if there is one, else for the guilty.
 CAUSES = {
@@ -43,3 +48,45 @@ def test_the_cause_is_first(name):
         if guilty and (row["state"] != "idle" or name == "stuck"):
             spent[row["cause"]] += row["time"]
     assert spent.most_common(1)[0][0] in CAUSES[name], (facts, spent)
+
+
+# Incidents with the rule of triage that has the next command, and what this prints: some of the facts, or any words.
+NEXT = {
+    "slow-function": ("busy", ("comm", "without_duplicates loads.py")),
+}
+
+
+def names(command, facts):
+    """Whether a command is about the guilty; a pid is a word of its own."""
+    return bool({str(facts.pid), facts.comm, facts.disk} & set(shlex.split(command)))
+
+
+def next_command(rule, facts):
+    """The command of a finding, or of a figure near to a limit."""
+    for _ in range(TRIALS):
+        page = triage()
+        found = [each["next"] for each in page["findings"] + page["nearest"] if each["rule"] == rule]
+        if facts.name in NEAREST:
+            # Others may be nearer, which the test of what is nearest judges; the command for this one is the same.
+            found = [re.sub(r"-p \d+", f"-p {facts.pid}", each) for each in found]
+        for each in found:
+            if names(each, facts):
+                # It is to end by itself.
+                return shlex.split(each if " -d " in each else f"{each} -d {SECONDS}")
+    if facts.name in NEAREST and len(page["nearest"]) == 3:
+        pytest.skip("figures of others are nearer to their limits")
+    raise AssertionError((page["findings"], page["nearest"]))
+
+
+@once
+@pytest.mark.parametrize("name", NEXT)
+def test_the_next_command_shows_the_cause(name):
+    rule, shown = NEXT[name]
+    try:
+        with staged.staged(name) as facts:
+            command = next_command(rule, facts)
+            ran = subprocess.run([tally.BUILD / "tally", *command], capture_output=True, text=True, check=True)
+    except staged.Missing as missing:
+        pytest.skip(str(missing))
+    for each in shown:
+        assert str(getattr(facts, each, None) or each) in ran.stdout, (facts, command, ran.stdout)

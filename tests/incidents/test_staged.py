@@ -103,6 +103,19 @@ def time_is_the_kernels(facts):
                lambda seconds, user, system: system > seconds * TICKS / 4 and user < system / 5)
 
 
+@oracle("slow-function")
+def one_thread_of_four_works(facts):
+    """It takes a third of a CPU in user mode, and the other three threads sleep."""
+    def read():
+        ran = [int((path / "schedstat").read_text().split()[0]) for path in Path(f"/proc/{facts.pid}/task").iterdir()]
+        assert len(ran) == 4
+        return max(ran), sum(ran), ticks(facts.pid)[1]
+
+    in_a_while(
+        read, lambda seconds, one, all_, system: 0.1 < one / seconds / 1e9 < 0.45 and one == all_ and system < 3, 1
+    )
+
+
 @oracle("fork-storm")
 def there_are_new_processes(facts):
     grows(lambda: pairs("/proc/stat")["processes"], 300, "processes")

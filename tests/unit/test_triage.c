@@ -230,6 +230,9 @@ static void test_small_keys_are_no_evidence(void **state)
 	assert_int_equal(of(f, FILES)->nkeys, 2);
 	assert_float_equal(of(f, FILES)->key_value[1], 10, 1e-9);
 	assert_float_equal(of(f, FILES)->all, 69.5, 1e-9);
+	assert_ptr_equal(of(f, OTHERS)->below, NULL);
+	assert_float_equal(of(f, FILES)->below_value, 9.5, 1e-9);
+	assert_int_equal(of(f, FILES)->below->figure, 19);
 	free(f);
 	triage__free(t);
 }

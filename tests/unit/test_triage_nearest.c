@@ -29,6 +29,11 @@ static struct triage_finding figure(const struct triage_rule *rule, double value
 					.nkeys = 1 };
 }
 
+static bool is_of(const struct triage_near *near, const struct triage_finding *f)
+{
+	return near->finding.rule == f->rule && near->finding.value == f->value && near->finding.key[0] == f->key[0];
+}
+
 static void largest_shares_come_first(void **state)
 {
 	const struct triage_finding f[] = {
@@ -38,14 +43,14 @@ static void largest_shares_come_first(void **state)
 
 	(void)state;
 	assert_int_equal(triage_nearest(f, ARRAY_SIZE(f), near), 3);
-	assert_ptr_equal(near[0].finding, &f[1]);
+	assert_true(is_of(&near[0], &f[1]));
 	assert_float_equal(near[0].share, 0.8, 1e-9);
 	assert_float_equal(near[0].limit, 5, 1e-9);
-	assert_ptr_equal(near[1].finding, &f[3]);
+	assert_true(is_of(&near[1], &f[3]));
 	assert_float_equal(near[1].share, 0.5, 1e-9);
-	assert_ptr_equal(near[2].finding, &f[2]);
+	assert_true(is_of(&near[2], &f[2]));
 	assert_int_equal(triage_nearest(f, 1, near), 1);
-	assert_ptr_equal(near[0].finding, &f[0]);
+	assert_true(is_of(&near[0], &f[0]));
 }
 
 static void what_is_left_out(void **state)
@@ -61,7 +66,7 @@ static void what_is_left_out(void **state)
 	assert_int_equal(triage_nearest(f, ARRAY_SIZE(f), near), 0);
 	f[7].level = TRIAGE_FINE;
 	assert_int_equal(triage_nearest(f, ARRAY_SIZE(f), near), 1);
-	assert_ptr_equal(near[0].finding, &f[7]);
+	assert_true(is_of(&near[0], &f[7]));
 }
 
 static void a_level_that_a_fault_raises(void **state)
@@ -71,8 +76,31 @@ static void a_level_that_a_fault_raises(void **state)
 
 	(void)state;
 	assert_int_equal(triage_nearest(f, ARRAY_SIZE(f), near), 1);
-	assert_ptr_equal(near[0].finding, &f[1]);
+	assert_true(is_of(&near[0], &f[1]));
 	assert_float_equal(near[0].share, 0.4, 1e-9);
+}
+
+static void behind_one_that_is_above_the_limit(void **state)
+{
+	static struct triage_key second;
+	struct triage_finding f[] = { figure(&plain, 12), figure(&plain, 3), figure(&sum, 6) };
+	struct triage_near near[TRIAGE_NEAREST];
+
+	(void)state;
+	f[0].level = f[2].level = TRIAGE_NOTICE;
+	f[0].below = &second;
+	f[0].below_value = 4;
+	assert_int_equal(triage_nearest(f, ARRAY_SIZE(f), near), 2);
+	assert_ptr_equal(near[0].finding.key[0], &second);
+	assert_int_equal(near[0].finding.nkeys, 1);
+	assert_float_equal(near[0].finding.value, 4, 1e-9);
+	assert_float_equal(near[0].finding.key_value[0], 4, 1e-9);
+	assert_float_equal(near[0].share, 0.4, 1e-9);
+	assert_true(is_of(&near[1], &f[1]));
+	/* A rule that has a reason to say nothing has it for all. */
+	f[0].level = TRIAGE_FINE;
+	assert_int_equal(triage_nearest(f, ARRAY_SIZE(f), near), 1);
+	assert_true(is_of(&near[0], &f[1]));
 }
 
 int main(void)
@@ -81,6 +109,7 @@ int main(void)
 		cmocka_unit_test(largest_shares_come_first),
 		cmocka_unit_test(what_is_left_out),
 		cmocka_unit_test(a_level_that_a_fault_raises),
+		cmocka_unit_test(behind_one_that_is_above_the_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,23 +15,33 @@ static size_t insert(struct triage_near near[TRIAGE_NEAREST], size_t n, struct t
 	return n < TRIAGE_NEAREST ? n + 1 : n;
 }
 
+/* Whether the largest figure, or the largest one below the limit, may come near: sets near to it. */
+static bool take(const struct triage_finding *f, struct triage_near *near)
+{
+	const struct triage_rule *r = f->rule;
+
+	*near = (struct triage_near){ .finding = *f, .limit = r->notice > 0 ? r->notice : f->problem };
+	if ((r->per == TRIAGE_LEVEL && !r->rises) || !r->next || near->limit <= 0)
+		return false;
+	if (f->level != TRIAGE_FINE && !f->below)
+		return false;
+	if (f->level != TRIAGE_FINE) {
+		near->finding.key[0] = f->below;
+		near->finding.value = near->finding.key_value[0] = f->below_value;
+		near->finding.nkeys = 1;
+	}
+	near->share = triage_finding__judged(&near->finding) / near->limit;
+	/* From 1 on, the rule has a reason to say nothing: what it is beside. */
+	return triage_finding__names_largest(&near->finding) && near->share >= TRIAGE_NEAREST_SHARE && near->share < 1;
+}
+
 size_t triage_nearest(const struct triage_finding *finding, size_t n, struct triage_near near[TRIAGE_NEAREST])
 {
 	struct triage_near added;
 	size_t i, found = 0;
 
-	for (i = 0; i < n; i++) {
-		const struct triage_finding *f = &finding[i];
-
-		if (f->level != TRIAGE_FINE || (f->rule->per == TRIAGE_LEVEL && !f->rule->rises) ||
-		    !f->rule->next || !triage_finding__names_largest(f))
-			continue;
-		added = (struct triage_near){ .finding = f,
-					      .limit = f->rule->notice > 0 ? f->rule->notice : f->problem };
-		added.share = added.limit > 0 ? triage_finding__judged(f) / added.limit : 0;
-		/* From 1 on, the rule has a reason to say nothing: what it is beside. */
-		if (added.share >= TRIAGE_NEAREST_SHARE && added.share < 1)
+	for (i = 0; i < n; i++)
+		if (take(&finding[i], &added))
 			found = insert(near, found, added);
-	}
 	return found;
 }

@@ -147,7 +147,7 @@ static int put_nearest(FILE *f, const struct triage_page *p)
 	int err = 0;
 
 	for (i = 0; i < n && !err; i++) {
-		const struct triage_finding *x = near[i].finding;
+		const struct triage_finding *x = &near[i].finding;
 
 		fprintf(f, "%s%s: %.0f %% of the limit of %s\n", i ? "" : "\nnearest to a limit:\n", x->rule->name,
 			100 * near[i].share, triage_value(limit, x->rule, near[i].limit));
@@ -385,9 +385,10 @@ static json_t *nearest_of(const struct triage_page *p)
 
 	for (i = 0; i < n; i++) {
 		o = json_object();
-		json_object_set_new(o, "rule", json_string(near[i].finding->rule->name));
+		json_object_set_new(o, "rule", json_string(near[i].finding.rule->name));
+		json_object_set_new(o, "value", json_real(triage_finding__judged(&near[i].finding)));
 		json_object_set_new(o, "share", json_real(near[i].share));
-		json_object_set_new(o, "next", json_of_own_text(triage_next(near[i].finding)));
+		json_object_set_new(o, "next", json_of_own_text(triage_next(&near[i].finding)));
 		json_array_append_new(list, o);
 	}
 	return list;

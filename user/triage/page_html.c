@@ -185,10 +185,10 @@ static int put_nearest(FILE *f, const struct triage_page *p)
 	int err = 0;
 
 	for (i = 0; i < n && !err; i++) {
-		fprintf(f, "<p>%s: %s, ", near[i].finding->rule->name,
-			triage_value(value, near[i].finding->rule, triage_finding__judged(near[i].finding)));
+		fprintf(f, "<p>%s: %s, ", near[i].finding.rule->name,
+			triage_value(value, near[i].finding.rule, triage_finding__judged(&near[i].finding)));
 		fprintf(f, "%.0f %% of its limit</p>\n", 100 * near[i].share);
-		err = put_next(f, near[i].finding);
+		err = put_next(f, &near[i].finding);
 	}
 	return err;
 }

@@ -433,6 +433,24 @@ static double lower_limit(const struct triage_finding *f)
 	return f->rule->notice > 0 ? f->rule->notice : f->problem;
 }
 
+/* Finds the largest key that the rule has not fired for. */
+static void look_below(const struct keys *k, int cpus, struct triage_finding *f)
+{
+	double value;
+	size_t j;
+
+	if (f->rule->whole || f->level == TRIAGE_FINE)
+		return;
+	for (j = f->nkeys; j < k->n; j++) {
+		value = in_unit(f->rule, k->key[j].figure, k->duration_ns, cpus);
+		if (value >= lower_limit(f))
+			continue;
+		f->below = &k->key[j];
+		f->below_value = value;
+		return;
+	}
+}
+
 static void conclude(struct triage *t, size_t i, int cpus, struct triage_finding *f)
 {
 	const struct triage_rule *r = &t->rule[i];
@@ -466,6 +484,7 @@ static void conclude(struct triage *t, size_t i, int cpus, struct triage_finding
 		f->key_value[j] = value;
 	}
 	f->nkeys = j;
+	look_below(k, cpus, f);
 }
 
 /* The figure as a multiple of the lower limit. */

@@ -103,6 +103,9 @@ struct triage_finding {
 	const struct triage_key *key[TRIAGE_EVIDENCE];
 	double key_value[TRIAGE_EVIDENCE];
 	size_t nkeys;
+	/* The largest key below the limit, if others are above it; NULL: none, or the limits apply to the sum. */
+	const struct triage_key *below;
+	double below_value;
 	u64 nothers;            /* keys moved to the others; a key that returns counts again */
 	double others;          /* their total in the rule's unit; included in all */
 };
