@@ -45,6 +45,8 @@ CELLS = {
     "minor",
     "name",
     "object",
+    "op",
+    "owner",
     "p50",
     "p99",
     "path",

@@ -351,6 +351,31 @@ def write_and_sync(file, size):
 
 
 @load
+def sync_with_lock(file, size, threads=6):
+    """One thread holds a mutex while it writes size bytes and calls fsync, over and over; the others want the mutex for
+    a moment."""
+    mutex = ctypes.create_string_buffer(128)
+    data = os.urandom(min(size, MIB))
+    fd = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
+
+    def want():
+        libc.pthread_mutex_lock(mutex)
+        libc.pthread_mutex_unlock(mutex)
+        time.sleep(0.001)
+
+    for _ in range(threads):
+        threading.Thread(target=forever, args=(want,), daemon=True).start()
+    ready(file=file)
+    while True:
+        libc.pthread_mutex_lock(mutex)
+        for at in range(0, size, len(data)):
+            os.pwrite(fd, data, at)
+        os.fsync(fd)
+        libc.pthread_mutex_unlock(mutex)
+        time.sleep(0.001)
+
+
+@load
 def fill(folder):
     """Writes to a full file system: one of 1 MiB, which no other process sees."""
     checked(libc.unshare(CLONE_NEWNS), "unshare")

@@ -448,6 +448,12 @@ def fsync_neighbour(stage):
     return {**guilty, "victim": victim["pid"], "victim_comm": victim["comm"]}
 
 
+def lock_over_fsync(stage):
+    """one thread holds a mutex while it waits for the disk, and six others want the mutex"""
+    folder = os.path.dirname(stage.file_on_disk(MIB))
+    return stage.start("sync_with_lock", file=f"{folder}/log", size=32 * MIB)
+
+
 def postgres_slow_fsync(stage):
     """postgres commits on a disk that another process keeps busy"""
     stage.file_on_disk(MIB)
@@ -709,6 +715,7 @@ INCIDENTS = {each.name: each for each in (
     Incident("reclaim", "reclaim", reclaim),
     Incident("slow-disk", "disk", slow_disk),
     Incident("fsync-neighbour", "fsync", fsync_neighbour),
+    Incident("lock-over-fsync", "fsync", lock_over_fsync),
     Incident("postgres-slow-fsync", "fsync", postgres_slow_fsync, ("postgres", "pgbench")),
     Incident("postgres-row-lock", "row lock", postgres_row_lock, ("postgres", "pgbench")),
     Incident("redis-keys", "KEYS", redis_keys, ("redis-server",)),
@@ -758,6 +765,7 @@ FIRST = {
     "reclaim": ("reclaim", "memory-limit", "cgroup-memory-stalls"),
     "slow-disk": ("slow-disk", "slow-requests", "slow-files"),
     "fsync-neighbour": ("slow-files",),
+    "lock-over-fsync": ("locks",),
     "postgres-slow-fsync": ("slow-files",),
     "postgres-row-lock": ("database-locks",),
     "redis-keys": ("busy", "cpu-hog"),
@@ -792,6 +800,7 @@ PACED = {
     "reclaim",
     "slow-disk",
     "fsync-neighbour",
+    "lock-over-fsync",
     "postgres-slow-fsync",
     "postgres-row-lock",
     "nginx-slow-upstream",

@@ -25,6 +25,7 @@ CAUSES = {
     "futex-convoy": ("futex",),
     "slow-disk": ("disk",),
     "fsync-neighbour": ("disk",),
+    "lock-over-fsync": ("futex",),
     "stuck": ("child",),
     "java-monitor": ("futex",),
 }
@@ -53,6 +54,7 @@ def test_the_cause_is_first(name):
 # Incidents with the rule of triage that has the next command, and what this prints: some of the facts, or any words.
 NEXT = {
     "slow-function": ("busy", ("comm", "without_duplicates loads.py")),
+    "lock-over-fsync": ("locks", ("futex", "fsync", "file")),
 }
 
 

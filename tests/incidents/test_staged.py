@@ -245,6 +245,20 @@ def the_small_one_is_faster_alone(facts):
     assert sum(alone) > 2 * sum(beside), (alone, beside)
 
 
+@oracle("lock-over-fsync")
+def all_stand_while_one_writes(facts):
+    """Threads are in futex() for as long as the one that has the mutex is in fsync()."""
+    call = {"x86_64": ("202", "74"), "aarch64": ("98", "82")}[os.uname().machine]
+
+    def calls():
+        lines = [path.read_text().split() for path in Path(f"/proc/{facts.pid}/task").glob("*/syscall")]
+        return collections.Counter(line[0] for line in lines)
+
+    for _ in range(10):
+        wait_until(lambda: (now := calls())[call[0]] >= 5 and now[call[1]] == 1, "five wait, one writes")
+    grows(lambda: pairs(f"/proc/{facts.pid}/io")["write_bytes"], 64 * MIB, "bytes written")
+
+
 @oracle("postgres-slow-fsync")
 def it_commits_beside_it(facts):
     """Commits are on the disk: postgres waits for it."""

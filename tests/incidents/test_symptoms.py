@@ -35,7 +35,8 @@ def guilty(facts):
         return [facts.cgroup]
     if facts.name == "resets":
         return [facts.comm, facts.victim_comm, facts.address.rpartition(":")[2]]
-    files = [facts.file] if facts.name in ("small-reads", "fsync-neighbour", "enoent-storm", "full-disk") else []
+    of_files = ("small-reads", "fsync-neighbour", "enoent-storm", "full-disk", "lock-over-fsync")
+    files = [facts.file] if facts.name in of_files else []
     return [facts.comm, *files, *filter(None, (facts.disk,))]
 
 

@@ -376,6 +376,43 @@ static void test_drops_that_are_expected(void **state)
 		    drops_are_found("TCP_LISTEN_OVERFLOW"));
 }
 
+/* Whether waits of so many tasks on average are a finding. owner: 0: none. */
+static bool waits_are_found(const char *op, u64 owner, double tasks)
+{
+	struct triage *t = triage__new(triage_rules, triage_rule_count);
+	struct report r = { .tool = "futexstat", .duration_ns = NSEC_PER_SEC };
+	struct report_row row = {};
+	struct triage_finding *f;
+	bool found;
+
+	assert_non_null(t);
+	assert_int_equal(report_row__add_text(&row, "op", op), 0);
+	assert_int_equal(report_row__add_number(&row, "owner", owner, owner ? FIELD_ID : FIELD_NONE), 0);
+	assert_int_equal(report_row__add_text(&row, "result", "woken"), 0);
+	assert_int_equal(report_row__add_number(&row, "pid", 7, FIELD_ID), 0);
+	assert_int_equal(report_row__add_number(&row, "count", 10, FIELD_NUMBER), 0);
+	assert_int_equal(report_row__add_number(&row, "total", tasks * NSEC_PER_SEC, FIELD_DURATION), 0);
+	assert_int_equal(report__add_row(&r, &row), 0);
+	assert_int_equal(triage__take(t, &r), 0);
+	f = triage__findings(t, 2);
+	assert_non_null(f);
+	found = f[0].level != TRIAGE_FINE;
+	assert_true(!found || !strcmp(f[0].rule->name, "locks"));
+	free(f);
+	triage__free(t);
+	report__free(&r);
+	return found;
+}
+
+/* The idle threads of a pool wait for a condition, which has no owner, and those of Rust's for a mutex without one. */
+static void test_waits_for_mutexes(void **state)
+{
+	(void)state;
+	assert_true(waits_are_found("wait", 8, 1.01) && waits_are_found("lock_pi", 8, 6));
+	assert_false(waits_are_found("wait", 8, 0.99));
+	assert_false(waits_are_found("wait", 0, 100) || waits_are_found("wait_bitset", 8, 100));
+}
+
 /* A row of vitals for 10 s, with one figure set. */
 struct vital_row {
 	const char *area, *vital, *object, *figure;
@@ -479,6 +516,7 @@ int main(void)
 		cmocka_unit_test(test_the_right_one_is_first_everywhere),
 		cmocka_unit_test(test_what_is_well_is_well_everywhere),
 		cmocka_unit_test(test_drops_that_are_expected),
+		cmocka_unit_test(test_waits_for_mutexes),
 		cmocka_unit_test(test_vitals),
 	};
 

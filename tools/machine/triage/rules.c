@@ -22,7 +22,7 @@ const char *const triage_lines[] = {
 	"reclaim --by comm",
 	"biolatency --by disk",
 	"fileslower --min 5 --waits",
-	"futexstat --by pid --waits",
+	"futexstat --by pid,op,owner,result --waits",
 	"netdrop --by reason,location",
 	"tcpretrans --count",
 	"offcputime --state disk -K --by comm",
@@ -269,6 +269,25 @@ const struct triage_rule triage_rules[] = {
 		.why = "each wait is a sleep, a wakeup and a switch: ten times the cost of a lock held for microseconds",
 		.sentence = "threads of {comm} (pid {pid}) wait for each other at futexes, {value}",
 		.next = "futexstat -g -p {pid}",
+	},
+	{
+		/*
+		 * Threads without work sleep at futexes, too, but not at a mutex of glibc, which has an owner. A rate
+		 * would not do: a mutex that is held while a disk writes has few waits, and long ones.
+		 */
+		.name = "locks",
+		.tool = "futexstat",
+		.where = { { "op", "wait|lock_pi|lock_pi2" }, { "owner", .least = 1 } },
+		.by = "pid",
+		.figure = "total",
+		.per = TRIAGE_TASKS,
+		.notice = 1,
+		.weight = 69,
+		.why = "a thread that keeps a mutex for long, as while it waits for a disk, holds up all others",
+		.sentence = "threads of {comm} (pid {pid}) wait for a mutex, {value} on average; most for one that "
+			    "thread {owner} holds, {avg} each time",
+		/* With what the others wait for, the holder among them. */
+		.next = "why -p {pid} -d 5",
 	},
 	{
 		.name = "switches",
