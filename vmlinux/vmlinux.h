@@ -414,8 +414,13 @@ struct request_sock {
 	struct sock_common __req_common;
 };
 
+struct netdev_name_node {
+	struct net_device *dev;
+};
+
 struct net_device {
 	char name[16];
+	struct netdev_name_node *name_node;
 };
 
 struct napi_struct {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Packets that the kernel dropped: freed by kfree_skb(), not by consume_skb(), which is for packets
- * that have arrived. Counted by reason, location, protocol and port, or by stack.
+ * that have arrived. Counted by reason, location, protocol, port and device, or by stack.
  */
 #include "compat.bpf.h"
 #include "loss.bpf.h"
@@ -121,6 +121,21 @@ static __always_inline void read_packet(struct drop_key *key, struct sk_buff *sk
 		key->port = swapped(ports[1]);
 }
 
+/*
+ * A socket's queue has other data in the place of the device (dev_scratch, rbnode). Only a device has a name that
+ * points back to it.
+ */
+static __always_inline void read_device(struct drop_key *key, const struct sk_buff *skb)
+{
+	const struct net_device *dev = skb->dev, *named = NULL;
+	const struct netdev_name_node *node = NULL;
+
+	if (bpf_probe_read_kernel(&node, sizeof(node), &dev->name_node) ||
+	    bpf_probe_read_kernel(&named, sizeof(named), &node->dev) || named != dev)
+		return;
+	bpf_probe_read_kernel(key->device, sizeof(key->device), dev->name);
+}
+
 /* Tasks and interrupts on any CPU may drop packets at once, so sums are added to atomically. */
 static __always_inline void add(struct sk_buff *skb, u64 location, u32 reason)
 {
@@ -135,6 +150,8 @@ static __always_inline void add(struct sk_buff *skb, u64 location, u32 reason)
 	}
 	if (!(by & BY_PORT))
 		key.port = 0;
+	if (by & BY_DEVICE)
+		read_device(&key, skb);
 	if (by & BY_LOCATION)
 		key.location = location;
 	if (by & BY_REASON)

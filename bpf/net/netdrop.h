@@ -10,6 +10,7 @@ enum drop_part {
 	BY_LOCATION = 2 << BY_PARTS,
 	BY_PROTOCOL = 4 << BY_PARTS,
 	BY_PORT = 8 << BY_PARTS,
+	BY_DEVICE = 16 << BY_PARTS,
 };
 
 /* Parts not asked for stay zero. */
@@ -21,6 +22,7 @@ struct drop_key {
 	__u8 protocol;          /* IPPROTO_, for IPv4 and IPv6 */
 	__u8 pad[3];
 	__u32 writer;           /* shared_writer() */
+	char device[16];        /* empty: the packet has none, or not any longer */
 };
 
 struct drop_sums {
@@ -34,6 +36,6 @@ struct drop_element {
 	struct drop_sums sums;
 };
 
-_Static_assert(sizeof(struct drop_key) == 24, "drop_key has padding");
+_Static_assert(sizeof(struct drop_key) == 40, "drop_key has padding");
 
 #endif /* TALLY_NETDROP_H */

@@ -29,6 +29,7 @@ CELLS = {
     "count",
     "cpu",
     "cpu_percent",
+    "device",
     "disk",
     "drops",
     "errno",

@@ -27,7 +27,7 @@ import urllib.request
 MIB = 1 << 20
 PAGE = 4096
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE = 1, 4
-CLONE_NEWNS, CLONE_VFORK = 0x20000, 0x4000
+CLONE_NEWNS, CLONE_NEWNET, CLONE_VFORK = 0x20000, 0x40000000, 0x4000
 MS_REC_PRIVATE = 1 << 14 | 1 << 18
 SO_ATTACH_FILTER = 26
 LOOPBACK = "127.0.0.1"
@@ -569,6 +569,51 @@ def flood():
         forked(work)
     ready()
     signal.pause()
+
+
+@load
+def exceed_limit(device, rate, per_second=400, size=1000):
+    """Sends more than a token bucket lets through, from one network namespace to another, which end with their
+    processes."""
+    receiver = network_of_two(device)
+    command = f"tc qdisc add dev {device} root tbf rate {rate}bit burst 5000 limit 10000"
+    subprocess.run(command.split(), check=True)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        sock.connect(("10.77.0.2", 9999))
+        ready(device=device, pids=[receiver])
+        while True:
+            sock.send(bytes(size))
+            time.sleep(1 / per_second)
+
+
+def network_of_two(device):
+    """This process has 10.77.0.1 on a device of its own, and a child has 10.77.0.2 and takes packets to port 9999:
+    its pid."""
+    there, here = os.pipe(), os.pipe()
+
+    def receive():
+        checked(libc.unshare(CLONE_NEWNET), "unshare")
+        os.write(here[1], b"x")
+        os.read(there[0], 1)
+        configure("eth0", "10.77.0.2/24")
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            sock.bind(("10.77.0.2", 9999))
+            os.write(here[1], b"x")
+            forever(sock.recv, PAGE)
+
+    checked(libc.unshare(CLONE_NEWNET), "unshare")
+    pid = forked(receive)
+    os.read(here[0], 1)
+    subprocess.run(f"ip link add {device} type veth peer name eth0 netns {pid}".split(), check=True)
+    configure(device, "10.77.0.1/24")
+    os.write(there[1], b"x")
+    os.read(here[0], 1)
+    return pid
+
+
+def configure(device, own):
+    for command in (f"ip addr add {own} dev {device}", f"ip link set {device} addrgenmode none up"):
+        subprocess.run(command.split(), check=True)
 
 
 @load

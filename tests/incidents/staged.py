@@ -59,6 +59,7 @@ class Facts:
     file: str = None            # of a database, its socket
     softirq: str = None
     disk: str = None            # loop1
+    device: str = None          # of a network
     address: str = None         # 127.0.0.1:4711
     victim: int = None          # a process that suffers, if it is not the guilty one
     victim_comm: str = None
@@ -596,6 +597,18 @@ def softirq_storm(stage):
     return {**facts, "softirq": "NET_RX"}
 
 
+def qdisc_drops(stage):
+    """one process sends more than the token bucket of its network device lets through"""
+    return stage.start("exceed_limit", device=f"shaped-{os.getpid()}", rate=800000)
+
+
+def qdisc_drops_of(facts):
+    """How many packets the queue of the device has dropped, as the kernel counts them."""
+    tc = ["nsenter", f"--net=/proc/{facts.pid}/ns/net", find_program("tc"), "-s", "-j", "qdisc", "show", "dev",
+          facts.device]
+    return json.loads(subprocess.run(tc, capture_output=True, text=True, check=True).stdout)[0]["drops"]
+
+
 def full_disk(stage):
     """one process writes to a file system that is full"""
     return stage.start("fill", folder=stage.folder())
@@ -723,6 +736,7 @@ INCIDENTS = {each.name: each for each in (
     Incident("java-monitor", "futex", java_monitor, ("java",)),
     Incident("node-hog", "cpu", node_hog, ("node",)),
     Incident("softirq-storm", "softirq", softirq_storm),
+    Incident("qdisc-drops", "qdisc", qdisc_drops, ("ip", "tc")),
     Incident("full-disk", "ENOSPC", full_disk),
     Incident("tcp-drops", "retransmi", tcp_drops),
     Incident("refused-connects", "refused", refused_connects),
@@ -773,6 +787,7 @@ FIRST = {
     "java-monitor": ("futexes",),
     "node-hog": ("busy", "cpu-hog"),
     "softirq-storm": ("softirqs",),
+    "qdisc-drops": ("drops",),
     "full-disk": ("no-space",),
     "tcp-drops": ("retransmissions",),
     "refused-connects": ("failed-connects",),
@@ -804,6 +819,7 @@ PACED = {
     "postgres-slow-fsync",
     "postgres-row-lock",
     "nginx-slow-upstream",
+    "qdisc-drops",
     "full-disk",
     "tcp-drops",
     "refused-connects",
@@ -824,7 +840,15 @@ PACED = {
 
 def is_about(row, facts):
     """Whether a row of a report, {cell: value}, names the guilty, something of theirs, or the victim."""
-    names = {facts.comm, facts.victim_comm, facts.disk, facts.softirq, facts.address, facts.cgroup} - {None}
+    names = {
+        facts.comm,
+        facts.victim_comm,
+        facts.disk,
+        facts.device,
+        facts.softirq,
+        facts.address,
+        facts.cgroup,
+    } - {None}
     port = int(facts.address.rpartition(":")[2]) if facts.address else None
     return bool(names & {str(value) for value in row.values()} or row.get("ppid") == facts.pid or
                 port and port in (row.get("lport"), row.get("rport")))

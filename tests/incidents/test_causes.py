@@ -14,7 +14,7 @@ import staged
 import tally
 from staged import NEAREST
 from tally import once
-from test_first_finding import SECONDS, TRIALS, triage
+from test_first_finding import SECONDS, TRIALS, is_about, triage
 
 # The state and the cause with the most time, for the victim if there is one, else for the guilty.
 CAUSES = {
@@ -55,26 +55,22 @@ def test_the_cause_is_first(name):
 NEXT = {
     "slow-function": ("busy", ("comm", "without_duplicates loads.py")),
     "lock-over-fsync": ("locks", ("futex", "fsync", "file")),
+    "qdisc-drops": ("drops", ("QDISC_DROP", "device")),
 }
 
 
-def names(command, facts):
-    """Whether a command is about the guilty; a pid is a word of its own."""
-    return bool({str(facts.pid), facts.comm, facts.disk} & set(shlex.split(command)))
-
-
 def next_command(rule, facts):
-    """The command of a finding, or of a figure near to a limit."""
+    """The command of a finding about the guilty, or of a figure near to a limit."""
     for _ in range(TRIALS):
         page = triage()
-        found = [each["next"] for each in page["findings"] + page["nearest"] if each["rule"] == rule]
+        found = [each["next"] for each in page["findings"] if each["rule"] == rule and is_about(each, facts)]
         if facts.name in NEAREST:
             # Others may be nearer, which the test of what is nearest judges; the command for this one is the same.
-            found = [re.sub(r"-p \d+", f"-p {facts.pid}", each) for each in found]
-        for each in found:
-            if names(each, facts):
-                # It is to end by itself.
-                return shlex.split(each if " -d " in each else f"{each} -d {SECONDS}")
+            near = [each["next"] for each in page["nearest"] if each["rule"] == rule]
+            found += [re.sub(r"-p \d+", f"-p {facts.pid}", each) for each in near]
+        if found:
+            # It is to end by itself.
+            return shlex.split(found[0] if " -d " in found[0] else f"{found[0]} -d {SECONDS}")
     if facts.name in NEAREST and len(page["nearest"]) == 3:
         pytest.skip("figures of others are nearer to their limits")
     raise AssertionError((page["findings"], page["nearest"]))

@@ -11,7 +11,7 @@ import pytest
 
 import staged
 from staged import FIRST, HEALTHY, NEAREST, UNSEEN
-from tally import BUILD, cpu_ns, once
+from tally import BUILD, cpu_ns, once, steady, within
 
 pytestmark = once
 
@@ -82,6 +82,27 @@ def test_the_right_one_is_first(name):
         for each in finding["evidence"]
     ]
     assert min(waits, default=MILLISECOND) >= MILLISECOND, waits
+
+
+def test_drops_are_those_of_the_queue():
+    """The figure of triage against the counter of the queue, which has more: it is read before and after."""
+    def trial():
+        before, began = staged.qdisc_drops_of(facts), time.monotonic()
+        page = triage()
+        dropped, seconds = staged.qdisc_drops_of(facts) - before, time.monotonic() - began
+        rows = [
+            each["row"]
+            for finding in page["findings"]
+            if finding["rule"] == "drops"
+            for each in finding["evidence"]
+            if each["row"]["device"] == facts.device
+        ]
+        assert len(rows) == 1 and rows[0]["reason"] == "QDISC_DROP", page["findings"]
+        assert rows[0]["drops"] <= dropped, (rows, dropped)
+        within(rows[0]["drops"] / page["duration_ns"] * 1e9 > 0.7 * dropped / seconds, rows, dropped, seconds)
+
+    with staging("qdisc-drops") as facts:
+        steady(trial)
 
 
 def cpu_share(pid):

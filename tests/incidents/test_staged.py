@@ -317,6 +317,22 @@ def softirqs_take_the_time(_):
     in_a_while(lambda: [cpu_line()[6], sum(cpu_line()[:8])], lambda _, softirq, total: softirq > total / 4)
 
 
+@oracle("qdisc-drops")
+def the_bucket_drops(facts):
+    """The queue lets less through than it drops, and what it lets through arrives."""
+    in_a_while(
+        lambda: [staged.qdisc_drops_of(facts), received(facts.pids[0])],
+        lambda seconds, drops, arrived: drops > 100 * seconds and 50 * seconds < arrived < 2 * drops,
+        1,
+    )
+    assert facts.device not in Path("/proc/net/dev").read_text()
+
+
+def received(pid):
+    """Packets on eth0 of a process's network namespace."""
+    return int(re.search(r"eth0: +\d+ +(\d+)", Path(f"/proc/{pid}/net/dev").read_text())[1])
+
+
 @oracle("full-disk")
 def no_block_is_free(facts):
     seen = os.statvfs(f"/proc/{facts.pid}/root{os.path.dirname(facts.file)}")

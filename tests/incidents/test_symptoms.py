@@ -31,6 +31,8 @@ def guilty(facts):
     """The words that a section's commands must print, of those that are specific to this run of the incident."""
     if facts.name == "tcp-drops":
         return [facts.address.rpartition(":")[2]]
+    if facts.name == "qdisc-drops":
+        return [facts.device]
     if facts.name == "cgroup-throttled":
         return [facts.cgroup]
     if facts.name == "resets":

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """netdrop: packets that find no socket, or no room in it, against the kernel's own counters."""
 
+import os
 import socket
+import subprocess
 
 import pytest
 
@@ -96,6 +98,34 @@ def check_places(rows, expected):
                 (not HAVE_REASONS or row["reason"] == why)]
         assert sum(row["drops"] for row in mine) >= drops, (rows, protocol, why)
         assert all("+0x" in row["location"] for row in mine), mine
+
+
+def test_devices(tool, sockets):
+    """The device that a packet came in by; none once it is in the queue of a socket, which has other data there."""
+    name = f"tally{os.getpid() % 10_000_000}"
+    for command in ("link set lo down", f"link set lo name {name}", f"link set {name} up"):
+        if subprocess.run(["ip", *command.split()], check=False).returncode:
+            pytest.skip("no ip here")
+
+    def trial():
+        tracer = tool("--json", "--by", "protocol,port,device", tool="netdrop")
+        n, protocol = scaled(100), "udp6" if sockets.family == socket.AF_INET6 else "udp"
+        nowhere, queued = unused_port(sockets, socket.SOCK_DGRAM), socket.socket(sockets.family, socket.SOCK_DGRAM)
+        with sockets.new(socket.SOCK_DGRAM) as sender, queued:
+            queued.bind((sockets.host, 0))
+            port = queued.getsockname()[1]
+            for _ in range(n):
+                sender.sendto(b"x", (sockets.host, nowhere))
+                sender.sendto(b"x", (sockets.host, port))
+        # Sockets go after a grace period of RCU, and so do devices, whose end waits for all that is to go by then.
+        for command in (f"link add {name}v type veth peer name {name}w", f"link del {name}v"):
+            subprocess.run(["ip", *command.split()], check=True)
+        found = {(row["protocol"], row["port"], row["device"]): row["drops"] for row in rows_of(tracer.stop().report)}
+        assert {key: drops for key, drops in found.items() if key[1] in (nowhere, port)} == {
+            (protocol, nowhere, name): n, (protocol, port, None): n,
+        }, found
+
+    tally.steady(trial)
 
 
 def is_of_udp(stack):

@@ -3,6 +3,7 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "cli/task_key.h"
 #include "types/kernel_btf.h"
@@ -32,13 +33,13 @@ struct netdrop {
  * --- options -----------------------------------------------------------------------------------
  */
 
-static const char *const part_names[] = { "reason", "location", "protocol", "port" };
+static const char *const part_names[] = { "reason", "location", "protocol", "port", "device" };
 
 static const struct own_parts parts = {
-	.name = part_names, .n = ARRAY_SIZE(part_names), .text = "reason, location, protocol, port",
+	.name = part_names, .n = ARRAY_SIZE(part_names), .text = "reason, location, protocol, port, device",
 };
 
-_Static_assert(BY_REASON == BY_OWN(0) && BY_PORT == BY_OWN(3), "parts in the order of their names");
+_Static_assert(BY_REASON == BY_OWN(0) && BY_DEVICE == BY_OWN(4), "parts in the order of their names");
 
 static int check_stacks(struct netdrop *n, struct cli *cli)
 {
@@ -83,7 +84,7 @@ static int add_key(struct sum_table_report *t, struct report_row *row, const voi
 	const struct drop_key *k = &e->key;
 	struct netdrop *n = t->own;
 	u32 by = t->cli->by;
-	char text[DROP_TEXT_SPACE];
+	char text[DROP_TEXT_SPACE], device[sizeof(k->device) + 1] = "";
 	int err = 0;
 
 	if (by & BY_REASON)
@@ -98,6 +99,9 @@ static int add_key(struct sum_table_report *t, struct report_row *row, const voi
 					   drop_protocol_name(k->ethertype, k->protocol, text));
 	if (!err && by & BY_PORT)
 		err = report_row__add_number(row, "port", k->port, k->port ? FIELD_ID : FIELD_NONE);
+	memcpy(device, k->device, sizeof(k->device));
+	if (!err && by & BY_DEVICE)
+		err = report_row__add_text(row, "device", *device ? device : NULL);
 	return err;
 }
 
@@ -243,11 +247,11 @@ static const struct tool_spec spec = {
 		.groups = CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN | CLI_ORDER,
 		.usual_stacks = STACKS_ON_DEMAND,
 		.doc = "Packets that the kernel dropped: why, where, and what they were (--by reason, "
-		       "location, protocol, port); with -g by stack.",
+		       "location, protocol, port, device); with -g by stack.",
 		.rows = rows,
 		.own_keys = true,
 		.own_parts = &parts,
-		.keys = "reason, location, protocol, port",
+		.keys = "reason, location, protocol, port, device",
 		.keys_of_no_task = true,
 		.columns = columns, .order = "drops",
 	},

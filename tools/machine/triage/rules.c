@@ -23,7 +23,7 @@ const char *const triage_lines[] = {
 	"biolatency --by disk",
 	"fileslower --min 5 --waits",
 	"futexstat --by pid,op,owner,result --waits",
-	"netdrop --by reason,location",
+	"netdrop --by reason,location,device",
 	"tcpretrans --count",
 	"offcputime --state disk -K --by comm",
 	database_locks,
@@ -331,8 +331,8 @@ const struct triage_rule triage_rules[] = {
 		.each_cpu = true,
 		.weight = 73,
 		.why = "the kernel dropped packets for a reason that is not harmless",
-		.sentence = "the kernel drops packets, {value}: {reason} at {location}",
-		.next = "netdrop --by reason,location,protocol,port -d 5",
+		.sentence = "the kernel drops packets, {value}: {reason} at {location}; most are of {device}",
+		.next = "netdrop --by reason,device,protocol,port -d 5",
 	},
 	{
 		.name = "interrupts",
@@ -790,7 +790,7 @@ const struct triage_rule triage_rules[] = {
 		.weight = 72,
 		.why = "packets arrive faster than they are processed: a ring or a queue is full",
 		.sentence = "packets are dropped at interface {object}, {value}: {vital}",
-		.next = "netdrop --by reason,location,protocol,port -d 5",
+		.next = "netdrop --by reason,device,protocol,port -d 5",
 	},
 	{
 		.name = "memory-stalls",
