@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The other ends of sockets. The kernel knows that of a UNIX socket. That of a TCP socket is the socket of this host
- * that has the same addresses and ports in the other order: in the same network namespace, or else in any other one if
- * there is only one.
+ * The other ends of sockets. The kernel knows the peer of a UNIX socket. The other end of a TCP socket is the socket of
+ * this host that has the same addresses and ports in the other order: in the same network namespace, or else in any
+ * other one if there is only one.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
