@@ -44,7 +44,8 @@ class Object:
         size, count, names = struct.unpack_from("<HHH", data, 0x3a)
         heads = [struct.unpack_from("<IIQQQQIIQQ", data, at + i * size) for i in range(count)]
         self.body = [data[head[4]:head[4] + head[5]] for head in heads]
-        self.section = [self.text(self.body[names], head[0]) for head in heads]
+        # "?": libbpf does not load the program unless it is asked to.
+        self.section = [self.text(self.body[names], head[0]).removeprefix("?") for head in heads]
         table, = (i for i, head in enumerate(heads) if head[1] == 2)
         strings = self.body[heads[table][6]]
         symbols = [struct.unpack_from("<IBBHQQ", self.body[table], i)
