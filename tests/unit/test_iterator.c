@@ -69,13 +69,87 @@ static void runs_go_on(void **state)
 	end(fd, pid);
 }
 
+struct taken {
+	char text[16];
+	size_t n, most;
+};
+
+static int take(void *context, const void *record)
+{
+	struct taken *t = context;
+
+	memcpy(t->text + 2 * t->n++, record, 2);
+	return t->n == t->most ? 7 : 0;
+}
+
+static int take_each(const char *const *texts, size_t n, struct taken *t)
+{
+	pid_t pid;
+	int fd = written_slowly(texts, n, &pid), err = iterator__each(fd, 2, take, t);
+
+	end(fd, pid);
+	return err;
+}
+
+/* A read may end in the middle of a record. */
+static void records_are_whole(void **state)
+{
+	static const char *const texts[] = { "aabbc", "c", "dd" }, *const whole[] = { "aabbcc" };
+	struct taken taken = {}, some = { .most = 2 };
+
+	(void)state;
+	assert_int_equal(take_each(texts, 3, &taken), 0);
+	assert_int_equal(taken.n, 4);
+	assert_string_equal(taken.text, "aabbccdd");
+	assert_int_equal(take_each(whole, 1, &some), 7);
+	assert_string_equal(some.text, "aabb");
+}
+
+static void a_part_of_a_record_is_an_error(void **state)
+{
+	static const char *const texts[] = { "aab" };
+	struct taken taken = {};
+
+	(void)state;
+	assert_int_equal(take_each(texts, 1, &taken), -EBADMSG);
+	assert_string_equal(taken.text, "aa");
+}
+
+/* More records than a read can hold. */
+static int add_up(void *context, const void *record)
+{
+	u64 *sum = context;
+
+	*sum += *(const u64 *)record;
+	return 0;
+}
+
+static void many_records(void **state)
+{
+	u64 sum = 0, i;
+	FILE *f = tmpfile();
+
+	(void)state;
+	assert_non_null(f);
+	for (i = 1; i <= 100000; i++)
+		assert_int_equal(fwrite(&i, sizeof(i), 1, f), 1);
+	rewind(f);
+	assert_int_equal(iterator__each(fileno(f), sizeof(i), add_up, &sum), 0);
+	assert_int_equal(sum, 100000ULL * 100001 / 2);
+	fclose(f);
+}
+
 static void errors(void **state)
 {
+	struct taken taken = {};
 	char byte;
 
 	(void)state;
 	assert_int_equal(iterator__read(-1, &byte, 1), -EBADF);
 	assert_int_equal(iterator__run(-1), -EBADF);
+	assert_int_equal(iterator__each(-1, 2, take, &taken), -EBADF);
+	assert_int_equal(iterator__each(-1, 0, take, &taken), -EINVAL);
+	assert_int_equal(iterator__each(-1, ITERATOR_RECORD + 1, take, &taken), -EINVAL);
 }
 
 int main(void)
@@ -83,6 +157,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_go_on),
 		cmocka_unit_test(runs_go_on),
+		cmocka_unit_test(records_are_whole),
+		cmocka_unit_test(a_part_of_a_record_is_an_error),
+		cmocka_unit_test(many_records),
 		cmocka_unit_test(errors),
 	};
 

@@ -102,27 +102,21 @@ int calls__add_times(struct calls *set, struct hist_set *times)
 	return err;
 }
 
+static int add_running(void *context, const void *record)
+{
+	const struct syscount_running *r = record;
+	struct call each = {
+		.task = r->task, .outcome = r->outcome, .running = 1,
+		.longest_ns = r->elapsed_ns, .so_far_ns = r->elapsed_ns,
+	};
+
+	memcpy(each.name, r->name, sizeof(each.name));
+	return add(context, &each);
+}
+
 int calls__add_running(struct calls *set, int fd)
 {
-	struct syscount_running r[64];
-	struct call each;
-	ssize_t n;
-	size_t i;
-	int err = 0;
-
-	while (!err && (n = iterator__read(fd, r, sizeof(r))) > 0) {
-		if (n % sizeof(*r))
-			return -EBADMSG;
-		for (i = 0; i < n / sizeof(*r) && !err; i++) {
-			each = (struct call){
-				.task = r[i].task, .outcome = r[i].outcome, .running = 1,
-				.longest_ns = r[i].elapsed_ns, .so_far_ns = r[i].elapsed_ns,
-			};
-			memcpy(each.name, r[i].name, sizeof(each.name));
-			err = add(set, &each);
-		}
-	}
-	return err ?: n;
+	return iterator__each(fd, sizeof(struct syscount_running), add_running, set);
 }
 
 static int compare(const void *a, const void *b)

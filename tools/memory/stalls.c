@@ -59,20 +59,11 @@ const struct own_parts reclaim_own_parts = {
  * --- reading -----------------------------------------------------------------------------------
  */
 
-static int read_running(struct gathered *g, int fd)
+static int keep_running(void *context, const void *record)
 {
-	const size_t size = sizeof(*g->running);
-	size_t have = 0, room = 0;
-	ssize_t n;
+	struct gathered *g = context;
 
-	do {
-		if (ARRAY_RESERVE(g->running, room, have / size + 1))
-			return -ENOMEM;
-		n = iterator__read(fd, (char *)g->running + have, room * size - have);
-		have += n > 0 ? n : 0;
-	} while (n > 0);
-	g->nrunning = have / size;
-	return n;
+	return ARRAY_APPEND(g->running, g->nrunning, *(const struct reclaim_running *)record);
 }
 
 static int gather_running(struct gathered *g, const struct bpf_link *link)
@@ -83,7 +74,7 @@ static int gather_running(struct gathered *g, const struct bpf_link *link)
 		return 0;
 	if (fd < 0)
 		return fd;
-	err = read_running(g, fd);
+	err = iterator__each(fd, sizeof(*g->running), keep_running, g);
 	close(fd);
 	return err;
 }

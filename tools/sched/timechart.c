@@ -119,26 +119,9 @@ static void sleep_until(u64 moment_ns)
 		;
 }
 
-/* Takes the time that existing tasks have spent since their last record. */
-static int take_stretches(struct timechart_tool *t, int fd)
+static int take_stretch(void *context, const void *record)
 {
-	struct timechart_record records[64];
-	size_t have = 0, i;
-	ssize_t n;
-	int err;
-
-	/* A read may end in the middle of a record. */
-	while ((n = iterator__read(fd, (char *)records + have, sizeof(records) - have)) > 0) {
-		have += n;
-		for (i = 0; i < have / sizeof(*records); i++) {
-			err = chart__take(&t->chart, &records[i]);
-			if (err)
-				return err;
-		}
-		have %= sizeof(*records);
-		memmove(records, &records[i], have);
-	}
-	return n;
+	return chart__take(context, record);
 }
 
 static int stop(struct timechart_tool *t)
@@ -154,7 +137,7 @@ static int stop(struct timechart_tool *t)
 	fd = bpf_iter_create(bpf_link__fd(t->stretches));
 	if (fd < 0)
 		return fd;
-	err = take_stretches(t, fd);
+	err = iterator__each(fd, sizeof(struct timechart_record), take_stretch, &t->chart);
 	close(fd);
 	return err;
 }

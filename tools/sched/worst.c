@@ -36,24 +36,14 @@ int worst__read(struct worst *w, int map_fd, u32 max_entries)
 	return err;
 }
 
+static int add_running(void *context, const void *entry)
+{
+	return worst__add(context, entry);
+}
+
 int worst__read_running(struct worst *w, int fd)
 {
-	struct switches_worst entry;
-	size_t have = 0;
-	ssize_t got;
-	int err = 0;
-
-	while (!err) {
-		got = iterator__read(fd, (char *)&entry + have, sizeof(entry) - have);
-		if (got <= 0)
-			return got;
-		have += got;
-		if (have < sizeof(entry))
-			continue;
-		have = 0;
-		err = worst__add(w, &entry);
-	}
-	return err;
+	return iterator__each(fd, sizeof(struct switches_worst), add_running, w);
 }
 
 /* Longest first. If two entries belong to the same wait, the completed one comes first. */

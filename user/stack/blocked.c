@@ -644,21 +644,14 @@ void blocked_report__free(struct blocked_report *b)
  * --- unfinished slices -------------------------------------------------------------------------
  */
 
-/* Reads all records of the iterator; a read may end within one. */
-static int read_stills(struct blocked_stills *s, int fd)
+static int take_still(void *context, const void *record)
 {
-	size_t have = s->n * sizeof(*s->task), size = sizeof(*s->task);
-	ssize_t n;
+	struct blocked_stills *s = context;
 
-	do {
-		if (ARRAY_RESERVE(s->task, s->room, have / size + 1))
-			return -ENOMEM;
-		n = iterator__read(fd, (char *)s->task + have, s->room * size - have);
-		if (n > 0)
-			have += n;
-	} while (n > 0);
-	s->n = have / size;
-	return n;
+	if (ARRAY_RESERVE(s->task, s->room, s->n + 1))
+		return -ENOMEM;
+	memcpy(&s->task[s->n++], record, sizeof(*s->task));
+	return 0;
 }
 
 int blocked_stills__read(struct blocked_stills *s, struct bpf_program *prog)
@@ -671,7 +664,7 @@ int blocked_stills__read(struct blocked_stills *s, struct bpf_program *prog)
 		return 0;
 	}
 	fd = bpf_iter_create(bpf_link__fd(link));
-	err = fd < 0 ? fd : read_stills(s, fd);
+	err = fd < 0 ? fd : iterator__each(fd, sizeof(*s->task), take_still, s);
 	if (fd >= 0)
 		close(fd);
 	bpf_link__destroy(link);

@@ -330,21 +330,10 @@ void stack_store__hold(struct stack_store *s, const struct stack_id *id)
 		s->old[known].is_held = true;
 }
 
-/* A read may end within an id. */
-static int hold_shown(struct stack_store *s, int fd)
+static int hold_shown(void *context, const void *id)
 {
-	struct stack_id id[256];
-	size_t have = 0, i;
-	ssize_t n;
-
-	while ((n = iterator__read(fd, (char *)id + have, sizeof(id) - have)) > 0) {
-		have += n;
-		for (i = 0; i < have / sizeof(*id); i++)
-			stack_store__hold(s, &id[i]);
-		have -= i * sizeof(*id);
-		memmove(id, &id[i], have);
-	}
-	return n;
+	stack_store__hold(context, id);
+	return 0;
 }
 
 /* Holds stacks that tasks have taken but not counted yet. */
@@ -359,7 +348,7 @@ static int hold_of_tasks(struct stack_store *s)
 	if (!link)
 		return -errno;
 	fd = bpf_iter_create(bpf_link__fd(link));
-	err = fd < 0 ? fd : hold_shown(s, fd);
+	err = fd < 0 ? fd : iterator__each(fd, sizeof(struct stack_id), hold_shown, s);
 	if (fd >= 0)
 		close(fd);
 	bpf_link__destroy(link);

@@ -129,22 +129,9 @@ void critical__disarm(struct critical *c)
  * --- the end -----------------------------------------------------------------------------------
  */
 
-static int take_shown(struct critical *c, int fd)
+static int take_shown(void *context, const void *record)
 {
-	struct whypath_record record;
-	size_t have = 0;
-	ssize_t n;
-	int err = 0;
-
-	/* A read may end in the middle of a record. */
-	while (!err && (n = iterator__read(fd, (char *)&record + have, sizeof(record) - have)) > 0) {
-		have += n;
-		if (have < sizeof(record))
-			continue;
-		have = 0;
-		err = path__take(&c->path, &record);
-	}
-	return err ?: n;
+	return path__take(context, record);
 }
 
 /* Takes the waits that go on. */
@@ -153,7 +140,7 @@ static int take_open(struct critical *c)
 	struct bpf_link *link = bpf_program__attach_iter(c->bpf->progs.show_path, NULL);
 	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -errno, err;
 
-	err = fd < 0 ? fd : take_shown(c, fd);
+	err = fd < 0 ? fd : iterator__each(fd, sizeof(struct whypath_record), take_shown, &c->path);
 	if (fd >= 0)
 		close(fd);
 	bpf_link__destroy(link);
