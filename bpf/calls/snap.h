@@ -63,19 +63,20 @@ struct snap_thread {
 	/* Followed by frames, then chunks (struct trace_chunk) with the files of the call's descriptors. */
 };
 
-/*
- * A socket with another end, for --waits: one record for each descriptor of a connected UNIX or TCP socket. UNIX: peer
- * is the inode of the other end. TCP: the other end has the same two ends in the other order.
- */
+/* The address and port of one end of a TCP connection. */
 struct snap_end {
 	__u8 ip[16];            /* IPv4: as IPv6, ::ffff:192.0.2.1 */
 	__u32 port;
 	__u32 pad;
 };
 
+/*
+ * A socket with another end, for --waits: one record for each descriptor of a connected UNIX or TCP socket. A socket
+ * whose local end is the remote one of this, and the other way around, is the other end of a TCP connection.
+ */
 struct snap_socket {
 	__u64 inode;
-	__u64 peer;             /* UNIX; 0: not known */
+	__u64 peer;             /* UNIX: inode of the other end; 0: not known */
 	__u64 netns;            /* TCP: equal for sockets of a network namespace */
 	__u32 is_tcp;
 	__u32 type;             /* SOCK_ */

@@ -146,10 +146,14 @@ static bool read_link(struct search *s, const struct wait_thread *t, u32 fd, cha
 
 static int read_sockets(struct search *s)
 {
+	int err;
+
 	if (s->has_sockets)
 		return 0;
 	s->has_sockets = true;
-	return wait_sockets__read(&s->sockets, s->w->snap->socket_visitor);
+	err = wait_sockets__read(&s->sockets, s->w->snap->socket_visitor);
+	s->w->too_many |= s->sockets.is_cut;
+	return err;
 }
 
 /* inode: of the thread's own socket. */

@@ -16,6 +16,9 @@
 #include "base/iterator.h"
 #include "calls/snap/waits.h"
 
+/* Ends the reading. */
+#define TOO_MANY 1
+
 static int compare_inodes(const void *a, const void *b)
 {
 	const struct snap_socket *x = a, *y = b;
@@ -61,21 +64,18 @@ static int sort_by_ends(struct wait_sockets *s)
 	return 0;
 }
 
-static int read_all(struct wait_sockets *s, int fd)
+int wait_sockets__sort(struct wait_sockets *s)
 {
-	struct snap_socket one;
-	size_t have = 0;
-	ssize_t n;
-	int err = 0;
+	keep_one_of_each(s);
+	return sort_by_ends(s);
+}
 
-	while (!err && (n = iterator__read(fd, (char *)&one + have, sizeof(one) - have)) > 0) {
-		have += n;
-		if (have < sizeof(one))
-			continue;
-		have = 0;
-		err = ARRAY_APPEND(s->socket, s->n, one);
-	}
-	return err ?: n;
+static int take(void *context, const void *record)
+{
+	struct wait_sockets *s = context;
+
+	s->is_cut = s->n == WAITS_MOST_DESCRIPTORS;
+	return s->is_cut ? TOO_MANY : ARRAY_APPEND(s->socket, s->n, *(const struct snap_socket *)record);
 }
 
 int wait_sockets__read(struct wait_sockets *s, const struct bpf_program *visitor)
@@ -83,14 +83,11 @@ int wait_sockets__read(struct wait_sockets *s, const struct bpf_program *visitor
 	struct bpf_link *link = bpf_program__attach_iter(visitor, NULL);
 	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -errno, err;
 
-	err = fd < 0 ? fd : read_all(s, fd);
+	err = fd < 0 ? fd : iterator__each(fd, sizeof(*s->socket), take, s);
 	if (fd >= 0)
 		close(fd);
 	bpf_link__destroy(link);
-	if (err)
-		return err;
-	keep_one_of_each(s);
-	return sort_by_ends(s);
+	return err && err != TOO_MANY ? err : wait_sockets__sort(s);
 }
 
 /*
@@ -133,8 +130,8 @@ u64 wait_sockets__peer(const struct wait_sockets *s, u64 inode, bool *is_sure)
 	const struct snap_socket key = { .inode = inode };
 	const struct snap_socket *of = s->n ? bsearch(&key, s->socket, s->n, sizeof(key), compare_inodes) : NULL;
 
-	/* Any process may send datagrams. */
-	*is_sure = of && of->type != SOCK_DGRAM;
+	/* Any process may send datagrams, and a socket that was not read may be nearer. */
+	*is_sure = of && of->type != SOCK_DGRAM && !s->is_cut;
 	if (!of || !of->is_tcp)
 		return of ? of->peer : 0;
 	return find_tcp_peer(s, of, is_sure);

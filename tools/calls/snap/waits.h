@@ -129,10 +129,14 @@ struct wait_sockets {
 	struct snap_socket *socket; /* sorted by inode */
 	struct snap_socket **by_ends;
 	size_t n;
+	bool is_cut; /* there are more than WAITS_MOST_DESCRIPTORS */
 };
 
-/* Reads the connected sockets of all processes. visitor: show_socket of snap.bpf.c. */
+/* Reads the connected sockets of all processes, and sorts them. visitor: show_socket of snap.bpf.c. */
 int wait_sockets__read(struct wait_sockets *s, const struct bpf_program *visitor);
+
+/* Sorts socket[n], which may have a socket several times. */
+int wait_sockets__sort(struct wait_sockets *s);
 
 /*
  * The inode of the socket at the other end; 0: not known, or on another host. *is_sure: only what holds that socket can
