@@ -527,7 +527,10 @@ static __noinline int begin_span(void)
 	return 0;
 }
 
-/* An end without a begin may be common: it is not a loss. */
+/*
+ * An end without a begin may be common: it is not a loss. If it interrupts a begin or an end of its thread, it has none
+ * either.
+ */
 static __noinline int end_span(void)
 {
 	u64 now = bpf_ktime_get_ns();
@@ -537,9 +540,9 @@ static __noinline int end_span(void)
 	if (*(volatile u64 *)&ended_ns || !*(volatile u64 *)&began_ns)
 		return 0;
 	st = scope_for_life(NULL) ? span_states_find(t) : NULL;
-	if (!is_followed(st))
+	if (!is_followed(st) || st->busy)
 		count_filtered();
-	else if (!st->busy)
+	else
 		end_call(t, st, now);
 	return 0;
 }

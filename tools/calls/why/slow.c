@@ -149,10 +149,11 @@ static void choose_programs(const struct slow *s, struct attach_programs of[PROB
 {
 	const typeof(s->bpf->progs) *p = &s->bpf->progs;
 
-	of[PROBE_BEGIN] = (struct attach_programs){ .probe = p->on_entry, .probes = p->on_entries };
-	of[PROBE_END] = (struct attach_programs){ .probe = p->on_end, .probes = p->on_ends };
-	if (!s->from)
+	if (!s->from) {
+		of[PROBE_BEGIN] = (struct attach_programs){ .probe = p->on_entry, .probes = p->on_entries };
+		of[PROBE_END] = (struct attach_programs){ .probe = p->on_end, .probes = p->on_ends };
 		return;
+	}
 	of[PROBE_BEGIN] = (struct attach_programs){
 		.sys_enter = p->from_sys_enter,
 		.sys_exit = p->from_sys_exit,
