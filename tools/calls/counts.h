@@ -38,7 +38,7 @@ struct calls {
 	bool tell_errors;               /* errors are told apart */
 };
 
-/* The size of keys in the hash; those of elements may be shorter. */
+/* Elements of the hash: a struct syscount_key, or only its first part, and a struct syscount_count. */
 extern const struct sum_layout calls_layout;
 
 /* Reads the array (OUTCOME_INDEX()) as if it were the hash. Returns 0 or a negative errno; free *set in either case. */
