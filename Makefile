@@ -421,7 +421,7 @@ packages       := gcc make clang libbpf-dev bpftool libelf-dev libdw-dev liblzma
 # tests/incidents, which start them by hand.
 packages_test  := $(packages) g++ lld mold musl-tools dwz systemtap-sdt-dev libcmocka-dev \
 		  python3-pytest python3-pytest-xdist python3-pytest-timeout python3-prometheus-client \
-		  util-linux procps prometheus zsh fish \
+		  util-linux iproute2 procps prometheus zsh fish \
 		  postgresql redis-server nginx-light default-jdk-headless $(if $(shell command -v node),,nodejs) $(if $(shell command -v go),,golang-go) \
 		  gdb qemu-system-x86 busybox-static kmod cpio xz-utils zstd clang-format binutils
 # Other builds of node and npm will do: Debian's do not install beside them.
