@@ -174,11 +174,11 @@ def test_first_stacks_on_an_overlay(directory):
 
 
 class Load:
-    """Runs a shell command again and again, with processes of its own, until it is closed."""
+    """Runs a shell command again and again, with processes of its own, until it is closed, or the tests are killed."""
 
     def __init__(self, command, directory):
         self.process = subprocess.Popen(
-            ["sh", "-c", f"while :; do {command}; done"],
+            ["setpriv", "--pdeathsig", "KILL", "sh", "-c", f"while :; do {command}; done"],
             cwd=directory,
             start_new_session=True,
             stdin=subprocess.DEVNULL,
