@@ -246,6 +246,40 @@ def test_unmatched_ends_are_known(tool, trigger):
     assert count(report["rows"]) == 0 and report["lost"]["unmatched"] == 5
 
 
+@pytest.mark.everywhere
+def test_from_a_system_call_to_the_next_of_its_kind(tool, trigger):
+    """Each is the end of a span and the begin of the next one: with a poll of a millisecond in every span."""
+    n = scaled(60)
+    load = trigger("slowly", n, 1, 40)
+    event = "syscalls:sys_enter_poll"
+    each = Probe(tool, load, "--from", event, "--to", event, "--match", "tid", "--hist", "$elapsed")
+    report = report_of(each.work())
+    group, = report["groups"]
+    assert group["count"] == n // 2 - 1 and group["min"] >= 1_000_000, group
+    # The naps between the first poll and the last one are in spans.
+    assert group["sum"] >= sum(i % 5 == 4 for i in range(1, n - 1 - n % 2)) * 40_000_000, group
+
+
+@pytest.mark.everywhere
+def test_from_a_tracepoint_to_the_next(run):
+    """The same by the records of a tracepoint: five processes begin 50 ms after one another."""
+    event = "sched:sched_process_fork"
+    report = run("--json", "--from", event, "--to", event, "--match", "parent_pid", "--hist", "$elapsed", "--",
+                 "sh", "-c", "for i in 1 2 3 4 5; do /bin/sleep 0.05; done", tool="probe").report
+    group, = report["groups"]
+    assert group["count"] == 4 and group["min"] >= 50_000_000, group
+
+
+@pytest.mark.parametrize("which", (("-x", SPANS, "--from", "first", "--to", "second,first"),
+                                   ("-x", binary("usdt"), *2 * ("--from", "sdt_tally_test:plain"))))
+def test_a_place_that_is_a_begin_and_an_end(run, which):
+    """No kernel says which program runs first."""
+    *rest, last, name = which
+    which = *rest, last.replace("--from", "--to"), name
+    result = run(*which, "--match", "tid", "--count", "-d", "1", tool="probe")
+    assert result.code == 2 and "is a begin and an end" in result.stderr, result
+
+
 @pytest.mark.parametrize("cpu", (0, 1))
 def test_on_one_cpu(tool, trigger, cpu):
     """Calls on CPUs other than that of -C are filtered, not lost."""

@@ -18,6 +18,7 @@ from test_attach import needs_kprobes
 SLOWLY, SPANS, THROWS = (binary(name) for name in ("slowly", "spans", "throws"))
 
 POLLS = ("--from", "syscalls:sys_enter_poll", "--to", "syscalls:sys_exit_poll")
+AGAIN = ("--from", "syscalls:sys_enter_poll", "--to", "syscalls:sys_enter_poll")
 TURNS = ("--from", "syscalls:sys_exit_poll", "--to", "syscalls:sys_enter_poll")
 HANDLE = ("-x", SLOWLY, "--from", "handle", "--to", "handle%return")
 
@@ -331,6 +332,24 @@ def test_turns_of_a_loop(tool, trigger):
 
 
 @pytest.mark.everywhere
+def test_from_an_event_to_itself(tool, trigger):
+    """The end of a turn is the begin of the next one: each has one poll."""
+    n, ms = scaled(60), 40
+
+    def trial():
+        report, slow, rest = slowly(tool, trigger, ms=ms, of=AGAIN)
+        found = flaws(report)
+        assert report["events"] == n // 2 - 1 and found.pop("no_end") == 1 and not any(found.values()), report
+        polls = sum(row["slow_with"] + row["rest_with"] for row in report["rows"] if row["cause"] == "events")
+        within(polls == n // 2 - 1, report["rows"])
+        turns = naps_between(1, n - 1 - n % 2)
+        whole = time_of(report, "slow") + time_of(report, "rest")
+        assert (n // 2 - 1 + turns * ms) * 1_000_000 <= whole, report["rows"]
+
+    steady(trial)
+
+
+@pytest.mark.everywhere
 def test_the_newest_begin_counts(tool, trigger):
     """One of five calls naps. The begins of the others have no end, which is told."""
     n = scaled(60)
@@ -377,6 +396,7 @@ def test_functions_of_the_kernel(tool, trigger):
     (("--to", "syscalls:sys_enter_read"), "--from and --to go together"),
     (("--slow", "handle", *POLLS), "give one of them"),
     ((*POLLS, "--critical-path"), "give one of them"),
+    (("-x", SLOWLY, "--from", "handle", "--to", "handle"), "is a begin and an end"),
     (("--from", "sched:sched_wakeup", "--to", "syscalls:sys_exit_read"), "about another thread"),
     (("--from", "syscalls:sys_exit_read", "--to", "sched:sched_switch"), "about another thread"),
 ))

@@ -333,6 +333,39 @@ static int check_pairs(struct probe_plan *p)
 	return -EOPNOTSUPP;
 }
 
+/* Is it the same instruction? Only of functions and USDT probes. */
+static bool is_same_place(const struct event_site *a, const struct event_site *b)
+{
+	if (a->tracepoint_id || b->tracepoint_id || a->is_return != b->is_return || !a->path != !b->path)
+		return false;
+	if (a->path)
+		return a->file_offset == b->file_offset && !strcmp(a->path, b->path);
+	return a->address || b->address ? a->address == b->address : !strcmp(a->name, b->name);
+}
+
+/*
+ * Programs at a tracepoint run in the order in which they were attached, ends first: one that is the end of a span and
+ * the begin of the next one measures the time in between. Functions and USDT probes run the newest program first, and
+ * no kernel promises any order.
+ */
+static int check_places(const struct probe_plan *p)
+{
+	const struct event_sites *begins = &p->side[PROBE_BEGIN].sites, *ends = &p->side[PROBE_END].sites;
+	size_t i, k;
+
+	for (i = 0; i < begins->n; i++)
+		for (k = 0; k < ends->n; k++) {
+			if (!is_same_place(&begins->site[i], &ends->site[k]))
+				continue;
+			diag_error("%s is a begin and an end: only a tracepoint can be both", begins->site[i].name);
+			if (event_site__is_at_entry(&begins->site[i]))
+				diag_hint("--from %s%%return measures the time from each call to the next",
+					  begins->site[i].event->name);
+			return -EINVAL;
+		}
+	return 0;
+}
+
 size_t probe_plan__nevents(const struct probe_plan *p)
 {
 	return p->side[p->calls ? PROBE_BEGIN : PROBE_END].sites.n;
@@ -604,6 +637,8 @@ int probe_plan__init(struct probe_plan *p, const struct probe_request *request)
 		err = resolve(p, &p->side[PROBE_END]);
 	if (!err && request->latency)
 		err = check_pairs(p);
+	if (!err && request->from)
+		err = check_places(p);
 	p->known.want_dwarf = plan_has_own_names(p);
 	return err ?: save_arguments(p);
 }
