@@ -151,6 +151,27 @@ def without_duplicates(items):
 
 
 @load
+def crowd_out(threads, victim):
+    """Threads that compute, and a child with requests to serve. Where the scheduler groups sessions, these are one."""
+    os.setsid()
+    pid = forked(serve, victim)
+    for _ in range(threads):
+        threading.Thread(target=forever, args=(hash_often, 500000), daemon=True).start()
+    ready(victim=pid, victim_comm=victim)
+    signal.pause()
+
+
+def serve(each_ms=4, per_second=50):
+    """Requests that arrive at a fixed rate, one after the other, each with so much to compute. A request that has
+    waited for a second is given up."""
+    due = time.monotonic()
+    while True:
+        due = max(due + 1 / per_second, time.monotonic() - 1)
+        time.sleep(max(due - time.monotonic(), 0))
+        compute(each_ms)
+
+
+@load
 def fork():
     """Starts programs that end at once, one after the other."""
     ready()

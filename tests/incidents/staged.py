@@ -345,6 +345,11 @@ def slow_function(stage):
     return stage.start("find_duplicates")
 
 
+def noisy_neighbour(stage):
+    """one process has eight threads for each CPU; another one has requests to serve at a fixed rate"""
+    return stage.start("crowd_out", threads=8 * os.cpu_count(), victim="fixed-rate")
+
+
 def fork_storm(stage):
     """one process starts short programs, one after the other"""
     return stage.start("fork")
@@ -718,6 +723,7 @@ INCIDENTS = {each.name: each for each in (
     Incident("cpu-hog", "cpu", cpu_hog),
     Incident("cpu-hog-kernel", "system", cpu_hog_kernel),
     Incident("slow-function", "quadratic", slow_function),
+    Incident("noisy-neighbour", "neighbour", noisy_neighbour),
     Incident("fork-storm", "fork", fork_storm),
     Incident("run-queue", "run queue", run_queue),
     Incident("cgroup-throttled", "throttled", cgroup_throttled),
@@ -768,6 +774,7 @@ HEALTHY = [each.name for each in INCIDENTS.values() if not each.cause]
 FIRST = {
     "cpu-hog": ("cpu-hog", "busy"),
     "cpu-hog-kernel": ("busy", "cpu-hog"),
+    "noisy-neighbour": ("cpu-hog", "busy", "cpu-waits", "held-back"),
     "fork-storm": ("processes",),
     "run-queue": ("held-back", "futexes", "cpu-waits", "cpu-hog"),
     "cgroup-throttled": ("throttled",),

@@ -21,6 +21,7 @@ CAUSES = {
     "cpu-hog": ("user", "preempted", "run queue"),
     "cpu-hog-kernel": ("system", "preempted", "run queue"),
     "run-queue": ("preempted", "run queue"),
+    "noisy-neighbour": ("preempted", "run queue"),
     "cgroup-throttled": ("throttled",),
     "futex-convoy": ("futex",),
     "slow-disk": ("disk",),
@@ -54,6 +55,7 @@ def test_the_cause_is_first(name):
 # Incidents with the rule of triage that has the next command, and what this prints: some of the facts, or any words.
 NEXT = {
     "slow-function": ("busy", ("comm", "without_duplicates loads.py")),
+    "noisy-neighbour": ("crowded-out", ("victim_comm", "run queue", "comm")),
     "lock-over-fsync": ("locks", ("futex", "fsync", "file")),
     "qdisc-drops": ("drops", ("QDISC_DROP", "device")),
 }
@@ -65,9 +67,9 @@ def next_command(rule, facts):
         page = triage()
         found = [each["next"] for each in page["findings"] if each["rule"] == rule and is_about(each, facts)]
         if facts.name in NEAREST:
-            # Others may be nearer, which the test of what is nearest judges; the command for this one is the same.
-            near = [each["next"] for each in page["nearest"] if each["rule"] == rule]
-            found += [re.sub(r"-p \d+", f"-p {facts.pid}", each) for each in near]
+            found += [each["next"] for each in page["nearest"] if each["rule"] == rule]
+        # Others may come before, which the tests of findings judge; the command for this one is the same.
+        found = [re.sub(r"-p \d+", f"-p {facts.victim or facts.pid}", each) for each in found]
         if found:
             # It is to end by itself.
             return shlex.split(found[0] if " -d " in found[0] else f"{found[0]} -d {SECONDS}")

@@ -11,7 +11,7 @@ import pytest
 
 import staged
 from staged import FIRST, HEALTHY, NEAREST, UNSEEN
-from tally import BUILD, cpu_ns, once, steady, within
+from tally import BUILD, books, cpu_ns, once, steady, within
 
 pytestmark = once
 
@@ -84,12 +84,35 @@ def test_the_right_one_is_first(name):
     assert min(waits, default=MILLISECOND) >= MILLISECOND, waits
 
 
+def test_victim_and_neighbour():
+    """The victim is named, unless three others wait for longer; and so is who has most of the CPUs."""
+    def trial():
+        used, before, began = cpu_share(facts.pid), books(facts.victim), time.monotonic()
+        page = triage()
+        share = used() / page["cpus"]
+        waits = (books(facts.victim).delay_ns - before.delay_ns) / 1e9 / (time.monotonic() - began)
+        found = [each for each in page["findings"] if each["rule"] == "crowded-out"]
+        # Other work on this machine may leave the neighbour little, or the victim little to wait for.
+        within(share > 0.3 and waits > 0.4, share, waits)
+        assert len(found) == 1, page["findings"]
+        rows = {each["row"]["pid"]: each["value"] for each in found[0]["evidence"]}
+        if facts.victim in rows:
+            within(waits / 2 < rows[facts.victim] < waits * 1.5, rows, waits)
+        else:
+            within(len(rows) == 3 and min(rows.values()) > waits / 2, rows, waits)
+        within(f"{facts.comm} (pid {facts.pid}) takes" in found[0]["sentence"], found)
+
+    with staging("noisy-neighbour") as facts:
+        steady(trial)
+
+
 def test_drops_are_those_of_the_queue():
     """The figure of triage against the counter of the queue, which has more: it is read before and after."""
     def trial():
         before, began = staged.qdisc_drops_of(facts), time.monotonic()
         page = triage()
         dropped, seconds = staged.qdisc_drops_of(facts) - before, time.monotonic() - began
+        within(dropped / seconds > 50, "the sender gets no CPU", dropped, seconds)
         rows = [
             each["row"]
             for finding in page["findings"]

@@ -116,6 +116,21 @@ def one_thread_of_four_works(facts):
     )
 
 
+@oracle("noisy-neighbour")
+def the_victim_waits_as_long_as_it_likes_to_run(facts):
+    """It needs a fifth of a CPU, and waits for longer than it runs; the neighbour runs all the time."""
+    def read():
+        return *schedstat(facts.victim)[:2], *schedstat(facts.pid)[:2]
+
+    in_a_while(
+        read,
+        lambda seconds, ran, waited, other_ran, other_waited: ran / seconds / 1e9 < 0.3
+        and waited > max(ran, seconds * 0.3e9)
+        and other_waited > other_ran > ran,
+        1,
+    )
+
+
 @oracle("fork-storm")
 def there_are_new_processes(facts):
     grows(lambda: pairs("/proc/stat")["processes"], 300, "processes")

@@ -66,7 +66,8 @@ static const struct triage_rule rules[] = {
 		.beside = "ends",
 		.at_most = 5,
 		.why = "because",
-		.sentence = "{value} beside {beside}, {beside2}",
+		.one_at_least = 5,
+		.sentence = "{value} beside {beside}, {beside2}, {beside.comm} {beside.value}",
 	},
 	{
 		.name = "share",
@@ -516,7 +517,7 @@ static void test_order(void **state)
 	assert_ptr_equal(f[3].rule, &rules[ENDS]);
 	assert_ptr_equal(f[4].rule, &rules[LONGEST]);
 	assert_false(f[4].looked);
-	assert_text(triage_sentence(of(f, BESIDE)), "303 beside 5, an unknown beside2");
+	assert_text(triage_sentence(of(f, BESIDE)), "303 beside 5, an unknown beside2, sh 5");
 	free(f);
 	/* With one more end, the rule beside them finds nothing. */
 	assert_int_equal(triage__take_line(t, "ends", &line), 0);

@@ -413,6 +413,59 @@ static void test_waits_for_mutexes(void **state)
 	assert_false(waits_are_found("wait", 0, 100) || waits_are_found("wait_bitset", 8, 100));
 }
 
+static void add_task(struct report *r, const char *comm, u64 pid, double cpus, double waits)
+{
+	struct report_row row = {};
+
+	assert_int_equal(report_row__add_text(&row, "comm", comm), 0);
+	assert_int_equal(report_row__add_number(&row, "pid", pid, FIELD_ID), 0);
+	assert_int_equal(report_row__add_number(&row, "runtime", cpus * NSEC_PER_SEC, FIELD_DURATION), 0);
+	assert_int_equal(report_row__add_number(&row, "wait", waits * NSEC_PER_SEC, FIELD_DURATION), 0);
+	assert_int_equal(report_row__add_number(&row, "avg", 5000000, FIELD_DURATION), 0);
+	assert_int_equal(report__add_row(r, &row), 0);
+}
+
+/* Whether a victim is found beside a neighbour, of 2 CPUs each uses so many. */
+static bool is_crowded_out(double neighbours, double its, double waits)
+{
+	struct triage *t = triage__new(triage_rules, triage_rule_count);
+	struct report r = { .tool = "schedlat", .duration_ns = NSEC_PER_SEC };
+	struct triage_finding *f;
+	bool found = false;
+	char *sentence;
+	size_t i;
+
+	assert_non_null(t);
+	add_task(&r, "hog", 7, neighbours, 3);
+	add_task(&r, "victim", 8, its, waits);
+	assert_int_equal(triage__take(t, &r), 0);
+	f = triage__findings(t, 2);
+	assert_non_null(f);
+	for (i = 0; i < triage_rule_count; i++) {
+		if (strcmp(f[i].rule->name, "crowded-out") || f[i].level == TRIAGE_FINE)
+			continue;
+		found = true;
+		sentence = triage_sentence(&f[i]);
+		assert_non_null(strstr(sentence, "victim (pid 8) needs little"));
+		assert_non_null(strstr(sentence, "hog (pid 7) takes"));
+		free(sentence);
+	}
+	free(f);
+	triage__free(t);
+	report__free(&r);
+	return found;
+}
+
+/* The neighbour waits as well, but has most of the CPUs. */
+static void test_victims_of_a_neighbour(void **state)
+{
+	(void)state;
+	assert_true(is_crowded_out(1.5, 0.2, 0.4) && is_crowded_out(0.5, 0.29, 0.3));
+	assert_false(is_crowded_out(1.5, 0.3, 0.4));    /* it needs much itself */
+	assert_false(is_crowded_out(1.5, 0.2, 0.29));
+	assert_false(is_crowded_out(0.49, 0.2, 0.4));   /* nobody takes the CPUs */
+}
+
 /* A row of vitals for 10 s, with one figure set. */
 struct vital_row {
 	const char *area, *vital, *object, *figure;
@@ -517,6 +570,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_well_is_well_everywhere),
 		cmocka_unit_test(test_drops_that_are_expected),
 		cmocka_unit_test(test_waits_for_mutexes),
+		cmocka_unit_test(test_victims_of_a_neighbour),
 		cmocka_unit_test(test_vitals),
 	};
 

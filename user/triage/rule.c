@@ -112,7 +112,7 @@ bool triage_shows_cell(const struct triage_rule *rule, const char *cell)
 	return triage_word_is_in(cell, rule->by) || (!strcmp(cell, "comm") && triage_word_is_in("pid", rule->by));
 }
 
-static bool holds(const struct triage_condition *c, const struct report_row *row)
+static bool holds(const struct triage_condition *c, const struct report_row *row, u64 duration_ns)
 {
 	const struct field *f = cell(row, c->cell);
 	const char *text = f ? f->text : NULL;
@@ -126,10 +126,13 @@ static bool holds(const struct triage_condition *c, const struct report_row *row
 
 		return text && other && other->text && strcmp(text, other->text);
 	}
+	if (c->below > 0)
+		return number_of(f) < c->below * duration_ns;
 	return number_of(f) >= c->least;
 }
 
-static bool is_wanted(const struct triage *t, const struct triage_rule *r, const struct report_row *row)
+static bool is_wanted(const struct triage *t, const struct triage_rule *r, const struct report_row *row,
+		      u64 duration_ns)
 {
 	const struct field *pid = cell(row, "pid");
 	size_t i;
@@ -137,7 +140,7 @@ static bool is_wanted(const struct triage *t, const struct triage_rule *r, const
 	if (t->pid && pid && !pid->text && pid->number == t->pid)
 		return false;
 	for (i = 0; i < TRIAGE_CONDITIONS && r->where[i].cell; i++)
-		if (!holds(&r->where[i], row))
+		if (!holds(&r->where[i], row, duration_ns))
 			return false;
 	return true;
 }
@@ -289,7 +292,7 @@ static int take_row(struct triage *t, size_t i, const struct report_row *row, u6
 	struct triage_key key = {};
 	int err;
 
-	if (!is_wanted(t, r, row))
+	if (!is_wanted(t, r, row, duration_ns))
 		return 0;
 	key.figure = figure_of(r, row, duration_ns);
 	if (!counts(r, row, key.figure))
@@ -525,7 +528,10 @@ static void look_beside(struct triage_finding *f, const struct triage_finding *b
 		return;
 	f->beside = beside->rule;
 	f->beside_all = beside->all;
-	if (!beside->looked || beside->all > f->rule->at_most)
+	f->beside_key = beside->key[0];
+	f->beside_value = beside->value;
+	if (!beside->looked || (f->rule->at_most > 0 && beside->all > f->rule->at_most) ||
+	    beside->value < f->rule->one_at_least)
 		f->level = TRIAGE_FINE;
 }
 
@@ -679,6 +685,30 @@ static void put_times(FILE *f, double value)
 		fputs("once", f);
 }
 
+/* Writes {beside}, {beside.value} or a cell of the largest key beside. name: of n bytes. */
+static int put_beside(FILE *f, const struct triage_finding *x, const char *name, size_t n, bool as_word)
+{
+	const char *part = memchr(name, '.', n);
+	char value[UNITS_SPACE];
+	size_t len;
+
+	if (!part) {
+		fputs(triage_value(value, x->beside, x->beside_all), f);
+		return 0;
+	}
+	len = n - (++part - name);
+	if (len == 5 && !strncmp(part, "value", len)) {
+		fputs(triage_value(value, x->beside, x->beside_value), f);
+		return 0;
+	}
+	return put_cell(f, x->beside_key ? cell_of(&x->beside_key->row, part, len) : NULL, part, len, as_word);
+}
+
+static bool is_beside(const char *name, size_t n)
+{
+	return n >= 6 && !strncmp(name, "beside", 6) && (n == 6 || name[6] == '.');
+}
+
 /* Fills in the {names} of a template; as_words: as shell words. */
 static char *fill_in(const struct triage_finding *f, const char *template, bool as_words)
 {
@@ -705,8 +735,8 @@ static char *fill_in(const struct triage_finding *f, const char *template, bool 
 			put_times(out, f->value);
 		else if (n == 3 && !strncmp(p, "all", n))
 			fputs(triage_value(value, f->rule, f->all), out);
-		else if (n == 6 && !strncmp(p, "beside", n) && f->beside)
-			fputs(triage_value(value, f->beside, f->beside_all), out);
+		else if (f->beside && is_beside(p, n))
+			err = put_beside(out, f, p, n, as_words);
 		else
 			err = put_cell(out, cell_of(&f->key[0]->row, p, n), p, n, as_words);
 		p += n + (p[n] == '}');

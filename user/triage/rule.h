@@ -30,13 +30,14 @@ enum triage_per {
 
 /*
  * Selects rows: the cell is one of the texts, or is known and none of the texts, or has another text than a second
- * cell, or is a number of at least least.
+ * cell, or is a time below this share of the report's, or is a number of at least least.
  */
 struct triage_condition {
 	const char *cell;       /* NULL: end of the conditions */
 	const char *is;         /* "ENOENT|ENOTDIR" */
 	const char *is_not;
 	const char *differs_from;       /* the second cell */
+	double below;           /* 0.3: less than 30 % of the time */
 	double least;           /* used if the others are NULL */
 };
 
@@ -45,7 +46,8 @@ struct triage_condition {
 /*
  * sentence and next are texts with {names} of cells, taken from the row of the key with the largest
  * figure; {value} is that figure, {times} the same of a count ("once", "7 times"), {all} the total of
- * all keys, {beside} the total of the rule beside. In next, cell texts are shell-quoted.
+ * all keys, {beside} the total of the rule beside, {beside.value} and {beside.CELL} the largest of that
+ * rule. In next, cell texts are shell-quoted.
  */
 struct triage_rule {
 	const char *name;       /* "forks" */
@@ -55,8 +57,12 @@ struct triage_rule {
 	const char *by;         /* grouping cells, separated by '|'; NULL: a single group */
 	const char *figure;     /* figure cell; for histograms also "p99"; NULL: number of rows (single events) */
 	enum triage_per per;
-	const char *beside;     /* applies only if the total of that rule is at most at_most; NULL: always */
-	double at_most;
+	/*
+	 * Applies only if the total of that rule is at most at_most, and its largest key at least one_at_least, both
+	 * in its unit; 0: any. NULL: always.
+	 */
+	const char *beside;
+	double at_most, one_at_least;
 	bool whole;             /* the limits apply to the sum over all keys */
 	double notice, problem; /* limits; 0: none */
 	/* problem is multiplied by the number of CPUs: the load hurts by its share of the machine */
@@ -96,6 +102,8 @@ struct triage_finding {
 	double problem;         /* limit on this machine; 0: none */
 	const struct triage_rule *beside;       /* NULL: the rule has none */
 	double beside_all;      /* its total, in its unit */
+	const struct triage_key *beside_key;    /* its largest; NULL: none */
+	double beside_value;
 	/*
 	 * Largest first, owned by the triage. Unless the limits of a finding apply to the sum: rows that exceed them by
 	 * themselves.

@@ -390,6 +390,23 @@ const struct triage_rule triage_rules[] = {
 
 	/* Effects on others. */
 	{
+		.name = "crowded-out",
+		.tool = "schedlat",
+		.where = { { "avg", .least = 1e6 }, { "runtime", .below = 0.3 } },
+		.by = "pid",
+		.figure = "wait",
+		.per = TRIAGE_TASKS,
+		.beside = "cpu-hog",
+		.one_at_least = 0.25,
+		.notice = 0.3,
+		.weight = 48,
+		.why = "a process that needs little waits for CPUs that another one takes: its answers come late",
+		.sentence = "{comm} (pid {pid}) needs little, but waits for a CPU: {value} on average, {avg} each "
+			    "time; {beside.comm} (pid {beside.pid}) takes {beside.value} of all CPUs",
+		/* With those that had the CPU meanwhile. */
+		.next = "why --by comm -p {pid} -d 5",
+	},
+	{
 		.name = "throttled",
 		.tool = "cputhrottle",
 		.by = "cgroup",
