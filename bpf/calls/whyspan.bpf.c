@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Where the time of calls goes (whyspan.h): for `why --slow`.
+ * Where the time of spans goes (why_spans.bpf.h): for `why --slow`.
  *
- * A call begins and ends on a CPU, in the same thread. Its phases are kept in the state of the thread, and are added to
- * the sums of its class when it ends. Calls within a call are part of it.
- *
- * With --from and --to, the time between two events of a thread takes the place of a call.
+ * Phases of a span are kept in the state of the thread, and are added to the sums of its class when it ends.
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
 
-#include "call_order.bpf.h"
-#include "event.bpf.h"
 #include "hist.h"
 #include "loss.bpf.h"
 #include "preempt.bpf.h"
@@ -34,21 +29,13 @@ const volatile u64 above_ns = 0;
 const volatile u8 wait_cause[SPAN_WAITS * SPAN_SLOTS * WHY_KINDS] = {};
 const volatile u8 phase_cause[WHY_PHASES] = {};
 
-/* Between two events, instead of a function's entry and end. */
-const volatile bool between_events = false;
-
-/* Flags of SPAN_BEGINS and SPAN_ENDS for the entry and the exit of each system call. */
-const volatile u8 enter_sides[SYSCALL_NUMBERS] = {};
-const volatile u8 exit_sides[SYSCALL_NUMBERS] = {};
-
 /* Set by the loader: calls that begin earlier do not count. */
 u64 began_ns = 0;
 /* If not 0, the run has ended: state no longer changes, so that the loader can read it. */
 u64 ended_ns = 0;
 
 #include "throttling.bpf.h"
-
-struct span_open open_spans = {};
+#include "why_spans.bpf.h"
 
 SUMS(struct span_key, struct span_sums)
 
@@ -63,29 +50,40 @@ struct span_cause {
 };
 
 struct span_state {
-	u64 began;	  /* of the call; 0: none is open */
-	u64 order;	  /* and its place on the stack */
-	u64 outermost;	  /* ~order of the outermost call that began in the run */
-	u64 execs;	  /* self_exec_id when it began */
+	struct open_span span;
 	u64 since;	  /* begin of the phase */
 	u64 user, system; /* utime and stime at that time, on a CPU */
 	u64 lock;	  /* that the thread waits for; 0: none */
 	struct span_sums on_cpu;
 	struct blocked_call call;
 	struct why_object object; /* that it waits for */
-	u32 site;		  /* of its begin */
 	u32 ncauses;
 	u16 phase;
 	u16 number;	   /* of the cause of a wait that ends */
-	u16 busy;	   /* a program changes this: any other has interrupted it */
-	u16 is_torn;	   /* and missed a switch */
 	u16 is_incomplete; /* there was no room for a part */
 	struct span_cause cause[SPAN_CAUSES];
 };
 
+_Static_assert(__builtin_offsetof(struct span_state, span) == 0, "state_of() needs it");
+
 TASK_STATE(span_states, struct span_state)
 
 static const struct span_state no_span = {};
+
+static __always_inline struct span_state *state_of(struct open_span *span)
+{
+	return (struct span_state *)span;
+}
+
+static __always_inline struct open_span *span_of(struct task_struct *t)
+{
+	return (struct open_span *)span_states_find(t);
+}
+
+static __always_inline struct open_span *new_span_of(struct task_struct *t)
+{
+	return (struct open_span *)span_states_get(t, (struct span_state *)&no_span);
+}
 
 /* --- phases -------------------------------------------------------------------------------------- */
 
@@ -209,15 +207,15 @@ static __always_inline void begin_on_cpu(struct task_struct *t, struct span_stat
 
 static __always_inline bool is_followed(const struct span_state *st)
 {
-	return st && st->began;
+	return st && is_open(&st->span);
 }
 
 /* Returns true if a program is changing the state of the thread that it interrupted. */
 static __always_inline bool tears(struct span_state *st)
 {
-	if (!st->busy)
+	if (!st->span.busy)
 		return false;
-	st->is_torn = true;
+	st->span.is_torn = true;
 	return true;
 }
 
@@ -235,8 +233,7 @@ static __always_inline void leave_cpu(struct task_struct *t, u32 state, u64 now)
 	}
 	end_phase(t, st, now);
 	if (state & TASK_DEAD) {
-		count_lost(between_events ? LOSS_NO_END : LOSS_UNWOUND);
-		st->began = 0;
+		forget_span(&st->span);
 		return;
 	}
 	if (state == TASK_RUNNING) {
@@ -386,289 +383,32 @@ static __noinline int count_call(struct span_state *st, u64 ns)
 	return 0;
 }
 
-/* --- entries and ends of functions ----------------------------------------------------------------- */
+/* --- begin and end ------------------------------------------------------------------------------- */
 
-static __always_inline u64 execs_of(struct task_struct *t)
+static __always_inline void begin_phases(struct task_struct *t, struct open_span *span)
 {
-	return BPF_CORE_READ(t, self_exec_id);
-}
+	struct span_state *st = state_of(span);
 
-/* Is the open call the caller of one that begins there? If not, it was left without a return. */
-static __always_inline bool goes_on(const struct span_state *st, struct task_struct *t, u64 order, u32 site)
-{
-	if (order_is_left(st->order, order) || st->execs != execs_of(t))
-		return false;
-	return st->order != order || (st->site & CALL_JUMPS && (st->site & CALL_FUNCTION) != (site & CALL_FUNCTION));
-}
-
-static __always_inline void start_call(struct task_struct *t, struct span_state *st, u64 order, u32 site)
-{
-	st->order = order;
-	st->site = site;
-	st->execs = execs_of(t);
-	if (~order > st->outermost)
-		st->outermost = ~order;
 	st->ncauses = 0;
 	st->on_cpu = no_sums;
 	st->on_cpu.calls = 1;
-	st->is_incomplete = st->is_torn = false;
+	st->is_incomplete = false;
 	st->call = no_call;
 	st->object = (struct why_object){};
 	st->lock = 0;
 	begin_on_cpu(t, st);
 	st->since = bpf_ktime_get_ns();
-	st->began = st->since;
+	span->began = st->since;
 }
 
-/* The state of the current thread, t, in which a call begins; NULL: the call does not count. */
-static __always_inline struct span_state *state_of_begin(struct task_struct *t)
+static __always_inline void end_phases(struct task_struct *t, struct open_span *span, u64 now)
 {
-	struct span_state *st;
-
-	if (!*(volatile u64 *)&began_ns || *(volatile u64 *)&ended_ns || !scope_for_life(NULL))
-		return NULL;
-	st = span_states_get(t, (struct span_state *)&no_span);
-	if (!st)
-		count_lost(LOSS_NO_STORAGE);
-	else if (st->busy)
-		count_lost(LOSS_NO_BUFFER);
-	return st && !st->busy ? st : NULL;
+	end_phase(t, state_of(span), now);
 }
 
-/* lost: the reason for which an open call is lost then. */
-static __always_inline void begin_call(struct task_struct *t, struct span_state *st, u64 order, u32 site,
-				       enum loss_reason lost)
+static __always_inline void count_span(struct open_span *span, u64 began, u64 now)
 {
-	*(volatile u16 *)&st->busy = 1;
-	if (st->began)
-		count_lost(lost);
-	start_call(t, st, order, site);
-	*(volatile u16 *)&st->busy = 0;
-}
-
-static __noinline int enter(u64 sp, u32 site)
-{
-	struct task_struct *t = calling_task();
-	struct span_state *st = state_of_begin(t);
-	u64 order = order_of(sp);
-
-	if (st && !(st->began && goes_on(st, t, order, site)))
-		begin_call(t, st, order, site, LOSS_UNWOUND);
-	return 0;
-}
-
-/* The end of a call whose begin was not seen. */
-static __always_inline void count_unmatched(struct task_struct *t, const struct span_state *st, u64 order, u32 site)
-{
-	if (!*(volatile u64 *)&began_ns || site & CALL_IS_SHARED)
-		return;
-	if (!scope_now(NULL))
-		count_filtered();
-	else if (is_older_than(t, *(volatile u64 *)&began_ns) && (!st || ~order > st->outermost))
-		count_begun_before();
-	else
-		count_lost(LOSS_UNMATCHED);
-}
-
-static __noinline int end_call(struct task_struct *t, struct span_state *st, u64 now)
-{
-	u64 began = st->began;
-
-	*(volatile u16 *)&st->busy = 1;
-	end_phase(t, st, now);
-	st->began = 0;
-	if (*(volatile u16 *)&st->is_torn)
-		count_lost(LOSS_MISSED);
-	else if (!scope_now(NULL))
-		count_filtered();
-	else
-		count_call(st, now - began);
-	*(volatile u16 *)&st->busy = 0;
-	return 0;
-}
-
-static __noinline int leave(u64 sp, u32 site)
-{
-	u64 now = bpf_ktime_get_ns(), order = order_at_end(sp, site);
-	struct task_struct *t = calling_task();
-	struct span_state *st;
-
-	if (*(volatile u64 *)&ended_ns)
-		return 0;
-	if (!scope_for_life(NULL)) {
-		if (!(site & CALL_IS_SHARED))
-			count_filtered();
-		return 0;
-	}
-	st = span_states_find(t);
-	if (st && st->busy)
-		return 0;
-	if (is_followed(st) && order_is_left(st->order, order)) {
-		count_lost(LOSS_UNWOUND);
-		st->began = 0;
-	}
-	if (!is_followed(st))
-		count_unmatched(t, st, order, site);
-	else if (st->order == order && (st->site & CALL_FUNCTION) == (site & CALL_FUNCTION))
-		end_call(t, st, now);
-	return 0;
-}
-
-/* --- events ---------------------------------------------------------------------------------------- */
-
-/* The newest begin counts. */
-static __noinline int begin_span(void)
-{
-	struct task_struct *t = calling_task();
-	struct span_state *st = state_of_begin(t);
-
-	if (st)
-		begin_call(t, st, 0, 0, LOSS_NO_END);
-	return 0;
-}
-
-/*
- * An end without a begin may be common: it is not a loss. If it interrupts a begin or an end of its thread, it has none
- * either.
- */
-static __noinline int end_span(void)
-{
-	u64 now = bpf_ktime_get_ns();
-	struct task_struct *t = calling_task();
-	struct span_state *st;
-
-	if (*(volatile u64 *)&ended_ns || !*(volatile u64 *)&began_ns)
-		return 0;
-	st = scope_for_life(NULL) ? span_states_find(t) : NULL;
-	if (!is_followed(st) || st->busy)
-		count_filtered();
-	else
-		end_call(t, st, now);
-	return 0;
-}
-
-/* --- programs -------------------------------------------------------------------------------------- */
-
-/* The loader attaches copies of these: to one site each, or to all if the kernel supports cookies. */
-SEC("?kprobe")
-int UNPREEMPTED(PREEMPT_FUNCTION, on_entry, struct pt_regs *, ctx)
-{
-	enter(stack_pointer(ctx), event_slot());
-	return KEEP_EVENT;
-}
-
-SEC("?kprobe")
-int UNPREEMPTED(PREEMPT_FUNCTION, on_entries, struct pt_regs *, ctx)
-{
-	enter(stack_pointer(ctx), event_cookie(ctx));
-	return 0;
-}
-
-SEC("?kprobe")
-int UNPREEMPTED(PREEMPT_FUNCTION, on_end, struct pt_regs *, ctx)
-{
-	leave(stack_pointer(ctx), event_slot());
-	return KEEP_EVENT;
-}
-
-SEC("?kprobe")
-int UNPREEMPTED(PREEMPT_FUNCTION, on_ends, struct pt_regs *, ctx)
-{
-	leave(stack_pointer(ctx), event_cookie(ctx));
-	return 0;
-}
-
-SEC("?kprobe")
-int UNPREEMPTED(PREEMPT_FUNCTION, from_probe, void *, ctx)
-{
-	begin_span();
-	return KEEP_EVENT;
-}
-
-SEC("?kprobe")
-int UNPREEMPTED(PREEMPT_FUNCTION, from_probes, void *, ctx)
-{
-	begin_span();
-	return 0;
-}
-
-SEC("?tracepoint")
-int UNPREEMPTED(PREEMPT_TRACEPOINT, from_tracepoint, void *, ctx)
-{
-	begin_span();
-	return KEEP_EVENT;
-}
-
-SEC("?raw_tp")
-int UNPREEMPTED(PREEMPT_TRACEPOINT, from_raw, void *, ctx)
-{
-	begin_span();
-	return 0;
-}
-
-SEC("?kprobe")
-int UNPREEMPTED(PREEMPT_FUNCTION, to_probe, void *, ctx)
-{
-	end_span();
-	return KEEP_EVENT;
-}
-
-SEC("?kprobe")
-int UNPREEMPTED(PREEMPT_FUNCTION, to_probes, void *, ctx)
-{
-	end_span();
-	return 0;
-}
-
-SEC("?tracepoint")
-int UNPREEMPTED(PREEMPT_TRACEPOINT, to_tracepoint, void *, ctx)
-{
-	end_span();
-	return KEEP_EVENT;
-}
-
-SEC("?raw_tp")
-int UNPREEMPTED(PREEMPT_TRACEPOINT, to_raw, void *, ctx)
-{
-	end_span();
-	return 0;
-}
-
-static __always_inline bool is_side(const volatile u8 *sides, u64 nr, u8 side)
-{
-	return nr < SYSCALL_NUMBERS && sides[nr] & side && in_native_syscall();
-}
-
-SEC("?raw_tp/sys_enter")
-int UNPREEMPTED(PREEMPT_TRACEPOINT, from_sys_enter, struct bpf_raw_tracepoint_args *, ctx)
-{
-	if (is_side(enter_sides, ctx->args[1], SPAN_BEGINS))
-		begin_span();
-	return 0;
-}
-
-SEC("?raw_tp/sys_exit")
-int UNPREEMPTED(PREEMPT_TRACEPOINT, from_sys_exit, struct bpf_raw_tracepoint_args *, ctx)
-{
-	if (is_side(exit_sides, syscall_of((struct pt_regs *)ctx->args[0]), SPAN_BEGINS))
-		begin_span();
-	return 0;
-}
-
-SEC("?raw_tp/sys_enter")
-int UNPREEMPTED(PREEMPT_TRACEPOINT, to_sys_enter, struct bpf_raw_tracepoint_args *, ctx)
-{
-	if (is_side(enter_sides, ctx->args[1], SPAN_ENDS))
-		end_span();
-	return 0;
-}
-
-SEC("?raw_tp/sys_exit")
-int UNPREEMPTED(PREEMPT_TRACEPOINT, to_sys_exit, struct bpf_raw_tracepoint_args *, ctx)
-{
-	if (is_side(exit_sides, syscall_of((struct pt_regs *)ctx->args[0]), SPAN_ENDS))
-		end_span();
-	return 0;
+	count_call(state_of(span), now - began);
 }
 
 /* --- the end of the run ---------------------------------------------------------------------------- */
@@ -677,13 +417,9 @@ SEC("iter/task")
 int show_span(struct bpf_iter__task *ctx)
 {
 	struct task_struct *t = ctx->task;
-	struct span_state *st = t ? span_states_find(t) : NULL;
 
-	if (!is_followed(st) || ended_ns < st->began)
-		return 0;
-	open_spans.calls++;
-	if (ended_ns - st->began > open_spans.longest_ns)
-		open_spans.longest_ns = ended_ns - st->began;
+	if (t)
+		show_open_span(span_of(t));
 	return 0;
 }
 
