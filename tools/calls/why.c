@@ -42,6 +42,7 @@ SKELETON(why);
 
 struct why {
 	struct critical critical;
+	struct why_spans spans;
 	struct slow slow;
 	struct why_bpf *bpf;
 	struct call_signatures signatures;
@@ -329,7 +330,7 @@ static int report(struct measurement *m, struct report *r)
 
 	if (w->critical.wanted)
 		return critical__report(&w->critical, m, r);
-	if (slow__is_wanted(&w->slow))
+	if (why_spans__are_wanted(&w->spans))
 		return slow__report(&w->slow, m, r);
 	/* A program that was running when the run ended may still write. */
 	if (w->bpf->bss->ended_ns)
@@ -411,6 +412,17 @@ static int open_skeleton(struct measurement *m)
 	return err ?: task_state__prepare(m->obj, "why_states", &m->run->host);
 }
 
+static int open_report(struct measurement *m)
+{
+	struct why *w = m->own;
+
+	if (w->critical.wanted)
+		return critical__open(&w->critical, m, &w->signatures);
+	if (why_spans__are_wanted(&w->spans))
+		return slow__open(&w->slow, m, &w->signatures);
+	return open_skeleton(m);
+}
+
 /* In place of the hook open: the skeleton depends on the options. */
 static int load(struct measurement *m)
 {
@@ -419,13 +431,11 @@ static int load(struct measurement *m)
 
 	if (w->critical.wanted)
 		m->skeleton_type = &whypath_skeleton;
-	else if (slow__is_wanted(&w->slow))
+	else if (why_spans__are_wanted(&w->spans))
 		m->skeleton_type = &whyspan_skeleton;
 	err = measurement__open(m);
 	if (!err)
-		err = w->critical.wanted ? critical__open(&w->critical, m, &w->signatures) :
-		      slow__is_wanted(&w->slow) ? slow__open(&w->slow, m, &w->signatures) :
-					 open_skeleton(m);
+		err = open_report(m);
 	if (!err && !m->cli->explain)
 		err = skeleton__load(m->skeleton);
 	return err && !m->has_said ? measurement__complain(m, "load", err) : err;
@@ -435,7 +445,9 @@ static int explain(struct measurement *m)
 {
 	struct why *w = m->own;
 
-	return slow__is_wanted(&w->slow) ? slow__explain(&w->slow, m) : measurement__explain(m, m->obj, m->source);
+	if (why_spans__are_wanted(&w->spans))
+		return why_spans__explain(&w->spans, m);
+	return measurement__explain(m, m->obj, m->source);
 }
 
 static int watch(struct measurement *m)
@@ -454,7 +466,7 @@ static int attach(struct measurement *m)
 		m->watch = watch;
 		return critical__attach(&w->critical, m);
 	}
-	if (slow__is_wanted(&w->slow))
+	if (why_spans__are_wanted(&w->spans))
 		return slow__attach(&w->slow, m);
 	err = measure__begin(&m->measure, m, "waits") ?: measurement__attach_programs(m);
 	if (err)
@@ -472,7 +484,7 @@ static void disarm(struct measurement *m)
 
 	if (w->critical.wanted)
 		critical__disarm(&w->critical);
-	else if (slow__is_wanted(&w->slow))
+	else if (why_spans__are_wanted(&w->spans))
 		slow__disarm(&w->slow);
 	else if (!w->bpf->bss->ended_ns)
 		w->bpf->bss->ended_ns = monotonic_ns();
@@ -487,12 +499,13 @@ static int check(void *context, struct cli *cli)
 		diag_error("a thread that is off its CPU is on none: neither -C nor --by cpu goes with why");
 		return -EINVAL;
 	}
-	if (w->critical.wanted && slow__is_wanted(&w->slow)) {
+	if (w->critical.wanted && why_spans__are_wanted(&w->spans)) {
 		diag_error("--critical-path and slow calls are two reports: give one of them");
 		return -EINVAL;
 	}
+	w->slow.spans = &w->spans;
 	err = critical__check(&w->critical, cli);
-	return err ?: slow__check(&w->slow, cli);
+	return err ?: why_spans__check(&w->spans, cli);
 }
 
 static void init(void *own)
@@ -507,7 +520,7 @@ static void release(void *own)
 	struct why *w = own;
 
 	critical__free(&w->critical);
-	slow__free(&w->slow);
+	why_spans__free(&w->spans);
 	call_signatures__free(&w->signatures);
 	hist_set__free(&w->waits);
 	sum_set__free(&w->behind);
@@ -522,7 +535,7 @@ static const struct option_row rows[] = {
 	  FIELD(struct why, critical.wanted) },
 	{ "each", 0, NULL, ROW_FLAG, "With --critical-path: its links in the order of time", 1,
 	  FIELD(struct why, critical.each) },
-	INCLUDE(struct why, slow, slow_option_rows),
+	INCLUDE(struct why, spans, why_spans_option_rows),
 	{},
 };
 

@@ -9,7 +9,6 @@
 #include "base/array.h"
 #include "calls/why/cause.h"
 #include "cli/order.h"
-#include "report/column.h"
 
 /* An element of the set. */
 struct span_element {
@@ -93,15 +92,11 @@ void slow_rows__divide(struct sum_set *set, struct span_sides *sides, u64 limit_
  * --- causes ------------------------------------------------------------------------------------
  */
 
-struct part {
-	u64 ns, calls;
-};
-
 /* A row. side[1] is that of slow calls. */
 struct cause {
 	u32 slot, kind;
 	enum why_cause cause;
-	struct part side[2];
+	struct span_part side[2];
 };
 
 struct causes {
@@ -209,75 +204,6 @@ static int find_causes(struct causes *c, const struct sum_set *set, const struct
  * --- rows --------------------------------------------------------------------------------------
  */
 
-static double mean(u64 ns, u64 calls)
-{
-	return calls ? (double)ns / calls : 0;
-}
-
-/* How much longer a slow call takes than another. */
-static double difference(const struct span_sides *sides, u64 slow_ns, u64 rest_ns)
-{
-	return mean(slow_ns, sides->slow.calls) - mean(rest_ns, sides->rest.calls);
-}
-
-static struct field mean_field(const char *name, const char *of, const char *per, u64 ns, u64 calls)
-{
-	return (struct field){
-		.name = name,
-		.number = calls ? ns / calls : 0,
-		.kind = calls ? FIELD_DURATION : FIELD_NONE,
-		.role = ROLE_MEAN,
-		.of = of,
-		.per = per,
-	};
-}
-
-static struct field sum_field(const char *name, u64 number, enum field_kind kind)
-{
-	return (struct field){ .name = name, .number = number, .kind = kind, .role = ROLE_COUNTER, .machine = true };
-}
-
-/* The share of calls on that side that had some of this time. */
-static struct field part_field(const char *name, const char *of, const char *per, u64 with, u64 calls)
-{
-	return (struct field){
-		.name = name,
-		.real = calls ? 100.0 * with / calls : 0,
-		.kind = calls ? FIELD_REAL : FIELD_NONE,
-		.decimals = 1,
-		.role = ROLE_PERCENT,
-		.of = of,
-		.per = per,
-		.spare = true,
-	};
-}
-
-static int add_figures(struct report_row *row, const struct span_sides *sides, const struct part side[2])
-{
-	const struct part *slow = &side[1], *rest = &side[0];
-	double all = difference(sides, sides->slow.ns, sides->rest.ns);
-	bool both = sides->slow.calls && sides->rest.calls && all;
-	const struct field fields[] = {
-		sum_field("slow_time", slow->ns, FIELD_TIME),
-		sum_field("slow_calls", sides->slow.calls, FIELD_NUMBER),
-		sum_field("slow_with", slow->calls, FIELD_NUMBER),
-		sum_field("rest_time", rest->ns, FIELD_TIME),
-		sum_field("rest_calls", sides->rest.calls, FIELD_NUMBER),
-		sum_field("rest_with", rest->calls, FIELD_NUMBER),
-		mean_field("slow", "slow_time", "slow_calls", slow->ns, sides->slow.calls),
-		mean_field("rest", "rest_time", "rest_calls", rest->ns, sides->rest.calls),
-		{ .name = "difference_percent",
-		  .real = both ? 100.0 * difference(sides, slow->ns, rest->ns) / all : 0,
-		  .kind = both ? FIELD_REAL : FIELD_NONE,
-		  .decimals = 1,
-		  .role = ROLE_GAUGE },
-		part_field("in_slow_percent", "slow_with", "slow_calls", slow->calls, sides->slow.calls),
-		part_field("in_rest_percent", "rest_with", "rest_calls", rest->calls, sides->rest.calls),
-	};
-
-	return report_row__add_fields(row, fields, ARRAY_SIZE(fields));
-}
-
 #define KEYS 3
 
 static int add_row(struct report *r, const struct span_sides *sides, const struct why_objects *objects,
@@ -293,7 +219,7 @@ static int add_row(struct report *r, const struct span_sides *sides, const struc
 	if (!err)
 		err = report_row__add_text(&row, "kind", why_kind_name(c->kind));
 	if (!err)
-		err = add_figures(&row, sides, c->side);
+		err = sides__add_figures(&row, sides, c->side);
 	if (!err)
 		err = why_objects__add(objects, &row, &key, c->side[1].ns);
 	if (!err)
@@ -304,7 +230,7 @@ static int add_row(struct report *r, const struct span_sides *sides, const struc
 static int add_total(struct report *r, const struct span_sides *sides, const struct why_objects *objects)
 {
 	static const struct why_key no_row = { .phase = WHY_CAUSES };
-	const struct part all[2] = {
+	const struct span_part all[2] = {
 		{ sides->rest.ns, sides->rest.calls },
 		{ sides->slow.ns, sides->slow.calls },
 	};
@@ -312,7 +238,7 @@ static int add_total(struct report *r, const struct span_sides *sides, const str
 	int err = report_row__begin_total(&row, r, KEYS);
 
 	if (!err)
-		err = add_figures(&row, sides, all);
+		err = sides__add_figures(&row, sides, all);
 	if (!err)
 		err = why_objects__add(objects, &row, &no_row, 0);
 	if (!err)
