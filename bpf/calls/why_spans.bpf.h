@@ -59,6 +59,16 @@ static __always_inline void end_phases(struct task_struct *t, struct open_span *
 /* A span that counts has ended. */
 static __always_inline void count_span(struct open_span *span, u64 began, u64 now);
 
+/* The current thread as the scope test reads it (scope.bpf.h). */
+static __always_inline struct task_struct *subject_of(struct task_struct *t)
+{
+#ifdef SCOPE_UNTYPED
+	return NULL;
+#else
+	return t;
+#endif
+}
+
 /* --- states -------------------------------------------------------------------------------------- */
 
 static __always_inline bool is_open(const struct open_span *span)
@@ -97,7 +107,8 @@ static __always_inline bool goes_on(const struct open_span *span, struct task_st
 {
 	if (order_is_left(span->order, order) || span->execs != execs_of(t))
 		return false;
-	return span->order != order || (span->site & CALL_JUMPS && (span->site & CALL_FUNCTION) != (site & CALL_FUNCTION));
+	return span->order != order ||
+	       (span->site & CALL_JUMPS && (span->site & CALL_FUNCTION) != (site & CALL_FUNCTION));
 }
 
 static __always_inline void start_call(struct task_struct *t, struct open_span *span, u64 order, u32 site)
@@ -116,7 +127,7 @@ static __always_inline struct open_span *span_to_begin(struct task_struct *t)
 {
 	struct open_span *span;
 
-	if (!*(volatile u64 *)&began_ns || *(volatile u64 *)&ended_ns || !scope_for_life(NULL))
+	if (!*(volatile u64 *)&began_ns || *(volatile u64 *)&ended_ns || !scope_for_life(subject_of(t)))
 		return NULL;
 	span = new_span_of(t);
 	if (!span)
@@ -137,7 +148,7 @@ static __always_inline void begin_call(struct task_struct *t, struct open_span *
 	*(volatile u16 *)&span->busy = 0;
 }
 
-static __noinline int enter(u64 sp, u32 site)
+static __noinline int enter_call(u64 sp, u32 site)
 {
 	struct task_struct *t = calling_task();
 	struct open_span *span = span_to_begin(t);
@@ -153,7 +164,7 @@ static __always_inline void count_unmatched(struct task_struct *t, const struct 
 {
 	if (!*(volatile u64 *)&began_ns || site & CALL_IS_SHARED)
 		return;
-	if (!scope_now(NULL))
+	if (!scope_now(subject_of(t)))
 		count_filtered();
 	else if (is_older_than(t, *(volatile u64 *)&began_ns) && (!span || ~order > span->outermost))
 		count_begun_before();
@@ -170,7 +181,7 @@ static __noinline int end_call(struct task_struct *t, struct open_span *span, u6
 	span->began = 0;
 	if (*(volatile u16 *)&span->is_torn)
 		count_lost(LOSS_MISSED);
-	else if (!scope_now(NULL))
+	else if (!scope_now(subject_of(t)))
 		count_filtered();
 	else
 		count_span(span, began, now);
@@ -178,7 +189,7 @@ static __noinline int end_call(struct task_struct *t, struct open_span *span, u6
 	return 0;
 }
 
-static __noinline int leave(u64 sp, u32 site)
+static __noinline int leave_call(u64 sp, u32 site)
 {
 	u64 now = bpf_ktime_get_ns(), order = order_at_end(sp, site);
 	struct task_struct *t = calling_task();
@@ -186,7 +197,7 @@ static __noinline int leave(u64 sp, u32 site)
 
 	if (*(volatile u64 *)&ended_ns)
 		return 0;
-	if (!scope_for_life(NULL)) {
+	if (!scope_for_life(subject_of(t))) {
 		if (!(site & CALL_IS_SHARED))
 			count_filtered();
 		return 0;
@@ -230,7 +241,7 @@ static __noinline int end_span(void)
 
 	if (*(volatile u64 *)&ended_ns || !*(volatile u64 *)&began_ns)
 		return 0;
-	span = scope_for_life(NULL) ? span_of(t) : NULL;
+	span = scope_for_life(subject_of(t)) ? span_of(t) : NULL;
 	if (!is_open(span) || span->busy)
 		count_filtered();
 	else
@@ -244,28 +255,28 @@ static __noinline int end_span(void)
 SEC("?kprobe")
 int UNPREEMPTED(PREEMPT_FUNCTION, on_entry, struct pt_regs *, ctx)
 {
-	enter(stack_pointer(ctx), event_slot());
+	enter_call(stack_pointer(ctx), event_slot());
 	return KEEP_EVENT;
 }
 
 SEC("?kprobe")
 int UNPREEMPTED(PREEMPT_FUNCTION, on_entries, struct pt_regs *, ctx)
 {
-	enter(stack_pointer(ctx), event_cookie(ctx));
+	enter_call(stack_pointer(ctx), event_cookie(ctx));
 	return 0;
 }
 
 SEC("?kprobe")
 int UNPREEMPTED(PREEMPT_FUNCTION, on_end, struct pt_regs *, ctx)
 {
-	leave(stack_pointer(ctx), event_slot());
+	leave_call(stack_pointer(ctx), event_slot());
 	return KEEP_EVENT;
 }
 
 SEC("?kprobe")
 int UNPREEMPTED(PREEMPT_FUNCTION, on_ends, struct pt_regs *, ctx)
 {
-	leave(stack_pointer(ctx), event_cookie(ctx));
+	leave_call(stack_pointer(ctx), event_cookie(ctx));
 	return 0;
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Each wait of a thread that has ended, with who ended it (whypath.h): for `why --critical-path`.
+ * Each wait of a thread that has ended, with who ended it (whypath.h): for `why --critical-path`. With --slow, or
+ * --from and --to, each span of a thread (why_spans.bpf.h), too.
  *
  * A wakeup is charged to the task that is current at sched_waking, unless it is an interrupt that only uses its CPU.
  * sched_wakeup may run on another CPU, so it is not asked for the waker.
  */
+#define SCOPE_CURRENT
 #include "compat.bpf.h"
 
 #include "interrupt.bpf.h"
@@ -26,6 +28,7 @@ u64 began_ns = 0;
 u64 ended_ns = 0;
 
 #include "throttling.bpf.h"
+#include "why_spans.bpf.h"
 
 struct path_state {
 	u64 since; /* begin of the phase; 1: before the programs were attached */
@@ -41,9 +44,17 @@ struct path_state {
 	u16 ended;		      /* it has left its CPU for the last time */
 	u16 is_new;		      /* and has not been on a CPU */
 	char comm[TASK_KEY_COMM_LEN]; /* of an outside waker */
+	struct open_span span;
 };
 
 TASK_STATE(path_states, struct path_state)
+
+static __always_inline struct open_span *span_of(struct task_struct *t)
+{
+	struct path_state *st = path_states_find(t);
+
+	return st ? &st->span : NULL;
+}
 
 /* --- records ------------------------------------------------------------------------------------- */
 
@@ -143,6 +154,29 @@ static __always_inline void send_end(struct task_struct *t, struct path_state *s
 	ring_submit(r);
 }
 
+/* Records of spans are not numbered: they are no part of what covers the lifetime of a thread. */
+static __always_inline void count_span(struct open_span *span, u64 began, u64 now)
+{
+	struct whypath_record *r = ring_reserve(struct whypath_record);
+
+	if (!r)
+		return;
+	r->since = r->woken = began;
+	r->until = now;
+	r->tid = container_of(span, struct path_state, span)->tid;
+	r->kind = WHYPATH_SPAN;
+	ring_submit(r);
+}
+
+static __always_inline void begin_phases(struct task_struct *t, struct open_span *span)
+{
+	span->began = bpf_ktime_get_ns();
+}
+
+static __always_inline void end_phases(struct task_struct *t, struct open_span *span, u64 now)
+{
+}
+
 /* --- states -------------------------------------------------------------------------------------- */
 
 static __always_inline void look_at_number(struct task_struct *t, struct path_state *st)
@@ -151,25 +185,39 @@ static __always_inline void look_at_number(struct task_struct *t, struct path_st
 		send_new_number(t, st);
 }
 
-/* A thread without a state is new, or it could not be given one earlier: what it did is unknown. */
-static __always_inline struct path_state *state_of(struct task_struct *t, u64 now, bool is_new)
+/*
+ * A thread without a state is new (WHY_STARTING), has joined the scope at its exec (WHY_ON_CPU), or could not be given
+ * a state earlier: what it did is unknown. Rare, so not inlined.
+ */
+static __noinline struct path_state *add_state(struct task_struct *t, u64 now, u32 phase)
 {
-	struct path_state *st = path_states_find(t), init = {};
+	bool is_new = phase == WHY_STARTING;
+	struct path_state *st, init = {};
 
-	if (st)
-		return st;
-	init.since = is_new ? t->start_time : now;
-	init.phase = is_new ? WHY_STARTING : WHY_UNKNOWN;
+	init.since = is_new ? BPF_CORE_READ(t, start_time) : now;
+	init.phase = phase;
 	init.is_new = is_new;
 	init.call = no_call;
-	init.ran = t->se.sum_exec_runtime;
-	init.tid = t->pid;
+	init.ran = BPF_CORE_READ(t, se.sum_exec_runtime);
+	init.tid = BPF_CORE_READ(t, pid);
 	st = path_states_get(t, &init);
 	if (!st)
 		count_lost(LOSS_NO_STORAGE);
 	else if (!is_new)
 		send_name(t, st, now);
 	return st;
+}
+
+static __always_inline struct path_state *state_of(struct task_struct *t, u64 now, u32 phase)
+{
+	return path_states_find(t) ?: add_state(t, now, phase);
+}
+
+static __always_inline struct open_span *new_span_of(struct task_struct *t)
+{
+	struct path_state *st = state_of(t, bpf_ktime_get_ns(), WHY_ON_CPU);
+
+	return st ? &st->span : NULL;
 }
 
 static __always_inline void find_phase(struct task_struct *t, struct path_state *st, u32 state)
@@ -209,7 +257,7 @@ static __always_inline void leave(struct task_struct *t, u32 state, u64 now)
 
 	if (is_idle(t) || !scope_for_life(t))
 		return;
-	st = state_of(t, now, false);
+	st = state_of(t, now, WHY_ON_CPU);
 	if (!st)
 		return;
 	if (st->phase != WHY_ON_CPU) {
@@ -222,6 +270,7 @@ static __always_inline void leave(struct task_struct *t, u32 state, u64 now)
 	st->ran = t->se.sum_exec_runtime;
 	st->since = now;
 	if (state & TASK_DEAD) {
+		forget_span(&st->span);
 		st->ended = true;
 		send_end(t, st, now);
 		return;
@@ -238,7 +287,7 @@ static __always_inline void come_back(struct task_struct *t, u64 now)
 
 	if (is_idle(t) || !scope_for_life(t))
 		return;
-	st = state_of(t, now, false);
+	st = state_of(t, now, WHY_UNKNOWN);
 	if (!st)
 		return;
 	if (st->phase == WHY_ON_CPU) {
@@ -334,7 +383,7 @@ int BPF_PROG(on_path_wakeup_new, struct task_struct *t)
 	if (ended_ns || is_idle(t) || !scope_for_life(t))
 		return 0;
 	now = bpf_ktime_get_ns();
-	st = state_of(t, now, true);
+	st = state_of(t, now, WHY_STARTING);
 	if (!st || !st->is_new)
 		return 0;
 	st->woken = now;
@@ -409,6 +458,7 @@ int show_path(struct bpf_iter__task *ctx)
 	st = path_states_find(t);
 	if (!st || st->ended)
 		return 0;
+	show_open_span(&st->span);
 	fill_wait(&r, st);
 	r.tid = st->tid;
 	r.number = st->number;

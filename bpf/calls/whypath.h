@@ -17,6 +17,7 @@ enum whypath_kind {
 	WHYPATH_HOLE,  /* unknown from since to until: a switch was not seen */
 	WHYPATH_END,   /* it has left its CPU for the last time; waker: its process */
 	WHYPATH_OPEN,  /* its state when the run ended; woken: 0 if it still waited, until: 0 */
+	WHYPATH_SPAN,  /* a span from since to until; not numbered */
 };
 
 /* The waker of the thread. */

@@ -73,6 +73,7 @@ static void leads_to_the_waker(void **state)
 	take_family(&p);
 	assert_int_equal(p.end_tid, 1);
 	assert_int_equal(p.end_ns, 400);
+	assert_int_equal(path__index(&p), 0);
 	assert_int_equal(path__walk(&p, 1, 100, 400), 0);
 	assert_links(&p, links, ARRAY_SIZE(links));
 	assert_int_equal(p.nthreads_linked, 2);
@@ -94,6 +95,7 @@ static void lost_record(void **state)
 	TAKE(&p, WHYPATH_NAME, 2, 1, 210, 210, 210, .comm = "cc");
 	TAKE(&p, WHYPATH_WAIT, 2, 3, 300, 0, 320, .phase = WHY_PREEMPTED);
 	TAKE(&p, WHYPATH_END, 2, 4, 352, 352, 352, .comm = "cc");
+	assert_int_equal(path__index(&p), 0);
 	assert_int_equal(path__walk(&p, 2, 100, 352), 0);
 	assert_links(&p, links, ARRAY_SIZE(links));
 	path__free(&p);
@@ -114,6 +116,7 @@ static void unknown_waker(void **state)
 	TAKE(&p, WHYPATH_NAME, 1, 0, 1, 1, 1, .comm = "sh");
 	TAKE(&p, WHYPATH_WAIT, 1, 1, 200, 240, 250, .phase = WHY_SLEEP, .waker = 9, BY_THREAD);
 	TAKE(&p, WHYPATH_OPEN, 1, 2, 250, 0, 0, .phase = WHY_ON_CPU);
+	assert_int_equal(path__index(&p), 0);
 	assert_int_equal(path__walk(&p, 1, 100, 300), 0);
 	assert_links(&p, links, ARRAY_SIZE(links));
 	path__free(&p);
@@ -137,6 +140,7 @@ static void used_again(void **state)
 	TAKE(&p, WHYPATH_WAIT, 1, 1, 110, 250, 260, .phase = WHY_SLEEP, .waker = 2, BY_THREAD);
 	TAKE(&p, WHYPATH_BIRTH, 2, 0, 290, 300, 310, .waker = 1, .phase = WHY_STARTING, BY_THREAD, .comm = "new");
 	TAKE(&p, WHYPATH_OPEN, 2, 1, 320, 0, 0, .phase = WHY_SLEEP);
+	assert_int_equal(path__index(&p), 0);
 	assert_int_equal(path__walk(&p, 2, 100, 400), 0);
 	assert_links(&p, links, ARRAY_SIZE(links));
 	path__free(&p);
@@ -172,11 +176,80 @@ static void no_room(void **state)
 	(void)state;
 	take_family(&p);
 	assert_int_equal(p.dropped, 4);
+	assert_int_equal(path__index(&p), 0);
 	assert_int_equal(path__walk(&p, 1, 100, 400), 0);
 	assert_int_equal(p.link[0].what, PATH_ON_CPU);
 	assert_int_equal(p.link[p.nlinks - 1].what, PATH_HOLE);
 	assert_int_equal(p.link[p.nlinks - 1].from, 100);
 	assert_int_equal(p.link[p.nlinks - 1].until, 300);
+	path__free(&p);
+}
+
+/* Asks thread 2, which asks thread 3. Both were busy before, and thread 3 sleeps. */
+static void take_questions(struct path *p)
+{
+	TAKE(p, WHYPATH_NAME, 1, 0, 1, 1, 1, .comm = "asks");
+	TAKE(p, WHYPATH_NAME, 2, 0, 1, 1, 1, .comm = "middle");
+	TAKE(p, WHYPATH_NAME, 3, 0, 1, 1, 1, .comm = "last");
+	TAKE(p, WHYPATH_WAIT, 3, 1, 50, 60, 61, .phase = WHY_SLEEP, BY_INTERRUPT);
+	TAKE(p, WHYPATH_WAIT, 3, 2, 230, 280, 285, .phase = WHY_SLEEP, BY_INTERRUPT);
+	TAKE(p, WHYPATH_WAIT, 2, 1, 210, 300, 302, .phase = WHY_SLEEP, .waker = 3, BY_THREAD);
+	TAKE(p, WHYPATH_WAIT, 1, 1, 200, 320, 325, .phase = WHY_SLEEP, .waker = 2, BY_THREAD);
+	TAKE(p, WHYPATH_SPAN, 1, 0, 150, 150, 340);
+	TAKE(p, WHYPATH_OPEN, 1, 2, 325, 0, 0, .phase = WHY_ON_CPU);
+	TAKE(p, WHYPATH_OPEN, 2, 2, 302, 0, 0, .phase = WHY_ON_CPU);
+	TAKE(p, WHYPATH_OPEN, 3, 3, 285, 0, 0, .phase = WHY_ON_CPU);
+	assert_int_equal(path__index(p), 0);
+}
+
+/* The waits are explained, and each thread goes on where its wait began. */
+static void spans_stay_in_their_thread(void **state)
+{
+	static const struct expected links[] = {
+		{ 325, 340, PATH_ON_CPU, 1, "asks" },	{ 320, 325, PATH_FOR_CPU, 1, "asks" },
+		{ 302, 320, PATH_ON_CPU, 2, "middle" }, { 300, 302, PATH_FOR_CPU, 2, "middle" },
+		{ 285, 300, PATH_ON_CPU, 3, "last" },	{ 280, 285, PATH_FOR_CPU, 3, "last" },
+		{ 230, 280, PATH_WAIT, 3, "last" },	{ 210, 230, PATH_ON_CPU, 3, "last" },
+		{ 200, 210, PATH_ON_CPU, 2, "middle" }, { 150, 200, PATH_ON_CPU, 1, "asks" },
+	};
+	struct path p = {};
+	size_t i, round;
+
+	(void)state;
+	take_questions(&p);
+	assert_int_equal(p.nspans, 1);
+	/* Any number of walks give the same. */
+	for (round = 0; round < 2; round++) {
+		assert_int_equal(path__walk_span(&p, &p.span[0]), 0);
+		assert_links(&p, links, ARRAY_SIZE(links));
+		for (i = 0; i < p.nlinks; i++)
+			assert_int_equal(p.link[i].is_other, p.link[i].tid != 1);
+	}
+	/* The critical path of the same time leaves the first thread for the one that was busy all the while. */
+	assert_int_equal(path__walk(&p, 1, 150, 340), 0);
+	assert_int_equal(p.link[p.nlinks - 1].tid, 3);
+	assert_int_equal(p.link[p.nlinks - 1].from, 150);
+	path__free(&p);
+}
+
+/* Two threads that wake each other at the same time, as clocks of two CPUs may say: the walk ends. */
+static void wakers_of_each_other(void **state)
+{
+	struct path p = {};
+	u64 sum = 0;
+	size_t i;
+
+	(void)state;
+	TAKE(&p, WHYPATH_NAME, 1, 0, 1, 1, 1, .comm = "one");
+	TAKE(&p, WHYPATH_NAME, 2, 0, 1, 1, 1, .comm = "two");
+	TAKE(&p, WHYPATH_WAIT, 1, 1, 200, 300, 300, .phase = WHY_SLEEP, .waker = 2, BY_THREAD);
+	TAKE(&p, WHYPATH_WAIT, 2, 1, 200, 300, 300, .phase = WHY_SLEEP, .waker = 1, BY_THREAD);
+	TAKE(&p, WHYPATH_SPAN, 1, 0, 100, 100, 300);
+	assert_int_equal(path__index(&p), 0);
+	assert_int_equal(path__walk_span(&p, &p.span[0]), 0);
+	for (i = 0; i < p.nlinks; i++)
+		sum += p.link[i].until - p.link[i].from;
+	assert_int_equal(sum, 200);
 	path__free(&p);
 }
 
@@ -191,13 +264,27 @@ static void take_any(struct path *p, struct random *random)
 		.number = random__below(random, 8),
 		.phase = random__below(random, WHY_PHASES),
 		.code = random__below(random, 16 * WHYPATH_BYS),
-		.kind = random__below(random, WHYPATH_OPEN + 1),
+		.kind = random__below(random, WHYPATH_SPAN + 1),
 	};
 
 	assert_int_equal(path__take(p, &r), 0);
 }
 
-/* For any records, links follow each other without gaps from begin to end. */
+static void assert_no_gaps(const struct path *p, u64 began, u64 ended)
+{
+	size_t i;
+
+	if (began >= ended) {
+		assert_int_equal(p->nlinks, 0);
+		return;
+	}
+	assert_int_equal(p->link[0].until, ended);
+	assert_int_equal(p->link[p->nlinks - 1].from, began);
+	for (i = 1; i < p->nlinks; i++)
+		assert_int_equal(p->link[i].until, p->link[i - 1].from);
+}
+
+/* For any records, links follow each other without gaps from begin to end, of the run and of each span. */
 static void any_records(void **state)
 {
 	struct random random = { 1 };
@@ -209,11 +296,13 @@ static void any_records(void **state)
 		p = (struct path){ .most = 1 + random__below(&random, 40) };
 		for (i = random__below(&random, 60); i; i--)
 			take_any(&p, &random);
+		assert_int_equal(path__index(&p), 0);
 		assert_int_equal(path__walk(&p, random__below(&random, 6), 100, 900), 0);
-		assert_int_equal(p.link[0].until, 900);
-		assert_int_equal(p.link[p.nlinks - 1].from, 100);
-		for (i = 1; i < p.nlinks; i++)
-			assert_int_equal(p.link[i].until, p.link[i - 1].from);
+		assert_no_gaps(&p, 100, 900);
+		for (i = 0; i < p.nspans; i++) {
+			assert_int_equal(path__walk_span(&p, &p.span[i]), 0);
+			assert_no_gaps(&p, p.span[i].began, p.span[i].ended);
+		}
 		path__free(&p);
 	}
 }
@@ -221,9 +310,15 @@ static void any_records(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(leads_to_the_waker), cmocka_unit_test(lost_record), cmocka_unit_test(unknown_waker),
-		cmocka_unit_test(used_again),	      cmocka_unit_test(ends),	     cmocka_unit_test(no_room),
+		cmocka_unit_test(leads_to_the_waker),
+		cmocka_unit_test(lost_record),
+		cmocka_unit_test(unknown_waker),
+		cmocka_unit_test(used_again),
+		cmocka_unit_test(ends),
+		cmocka_unit_test(no_room),
 		cmocka_unit_test(any_records),
+		cmocka_unit_test(spans_stay_in_their_thread),
+		cmocka_unit_test(wakers_of_each_other),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

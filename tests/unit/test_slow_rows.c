@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "agg/histogram.h"
+#include "calls/why/path_sides.h"
 #include "calls/why/slow_rows.h"
 
 struct span_element {
@@ -104,13 +105,47 @@ static void the_slowest_are_a_tenth(void **state)
 	}
 }
 
+/* Spans that are known one by one have no classes: with the next length, they would be more than a tenth. */
+static void a_tenth_is_exact(void **state)
+{
+	struct path_span span[100];
+	struct path p = { .span = span };
+	struct span_sides sides;
+	size_t round, i, slow, next;
+	u64 length, most;
+
+	(void)state;
+	for (round = 0; round < 2000; round++) {
+		p.nspans = 1 + random() % 100;
+		for (i = 0; i < p.nspans; i++) {
+			span[i].began = random() % 1000;
+			span[i].ended = span[i].began + 1 + random() % 30;
+		}
+		assert_int_equal(path_sides__divide(&p, &sides, 0), 0);
+		for (i = slow = 0, most = 0; i < p.nspans; i++) {
+			length = span[i].ended - span[i].began;
+			slow += length >= sides.limit_ns;
+			if (length < sides.limit_ns && length > most)
+				most = length;
+		}
+		assert_int_equal(sides.slow.calls, slow);
+		assert_int_equal(sides.rest.calls, p.nspans - slow);
+		assert_true(slow);
+		for (i = next = 0; i < p.nspans; i++) {
+			length = span[i].ended - span[i].began;
+			next += length >= most;
+			assert_true(slow <= p.nspans / 10 || length <= sides.limit_ns);
+		}
+		assert_true(!most || next > p.nspans / 10);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_limit_is_kept),
-		cmocka_unit_test(one_class_is_all_slow),
-		cmocka_unit_test(nothing_has_no_sides),
-		cmocka_unit_test(the_slowest_are_a_tenth),
+		cmocka_unit_test(a_limit_is_kept),	cmocka_unit_test(one_class_is_all_slow),
+		cmocka_unit_test(nothing_has_no_sides), cmocka_unit_test(the_slowest_are_a_tenth),
+		cmocka_unit_test(a_tenth_is_exact),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -499,11 +499,7 @@ static int check(void *context, struct cli *cli)
 		diag_error("a thread that is off its CPU is on none: neither -C nor --by cpu goes with why");
 		return -EINVAL;
 	}
-	if (w->critical.wanted && why_spans__are_wanted(&w->spans)) {
-		diag_error("--critical-path and slow calls are two reports: give one of them");
-		return -EINVAL;
-	}
-	w->slow.spans = &w->spans;
+	w->critical.spans = w->slow.spans = &w->spans;
 	err = critical__check(&w->critical, cli);
 	return err ?: why_spans__check(&w->spans, cli);
 }
@@ -531,7 +527,8 @@ static void release(void *own)
 static const struct option_row rows[] = {
 	HEADING("Critical path:", 1),
 	{ "critical-path", 0, NULL, ROW_FLAG,
-	  "Instead: the chain of threads that made the elapsed time, of a command, a -p or a -t", 1,
+	  "Instead: the chain of threads that made the elapsed time, of a command, a -p or a -t; with --slow, of slow "
+	  "calls", 1,
 	  FIELD(struct why, critical.wanted) },
 	{ "each", 0, NULL, ROW_FLAG, "With --critical-path: its links in the order of time", 1,
 	  FIELD(struct why, critical.each) },

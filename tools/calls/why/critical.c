@@ -14,6 +14,7 @@
 #include "calls/syscall/calls.h"
 #include "calls/why/cause.h"
 #include "calls/why/path_rows.h"
+#include "calls/why/path_sides.h"
 #include "host/interrupt.h"
 #include "host/task_state.h"
 #include "report/diag.h"
@@ -47,9 +48,13 @@ static bool is_narrowed(const struct cli *cli)
 
 int critical__check(const struct critical *c, const struct cli *cli)
 {
+	bool has_spans = why_spans__are_wanted(c->spans);
+
 	if (!c->wanted && c->each)
 		diag_error("--each lists the links of --critical-path: give both");
-	else if (!c->wanted)
+	else if (c->each && has_spans)
+		diag_error("--each lists the links of one path, and slow calls have one each");
+	else if (!c->wanted || has_spans)
 		return 0;
 	else if (is_narrowed(cli))
 		diag_error("--critical-path leads through a command, -p or -t: no other scope goes with it");
@@ -85,6 +90,11 @@ int critical__open(struct critical *c, struct measurement *m, struct call_signat
 	bpf_program__set_autoload(bpf->progs.on_unthrottle, false);
 	bpf_program__set_autoload(bpf->progs.on_lock, locks);
 	bpf_program__set_autoload(bpf->progs.on_locked, locks);
+	if (why_spans__are_wanted(c->spans)) {
+		err = why_spans__choose(c->spans, m, &SPAN_SETTINGS(bpf));
+		if (err)
+			return err;
+	}
 	err = interrupt__prepare(m->obj, &c->knows_interrupts);
 	if (!err)
 		err = ring__prepare(m->obj, &m->run->host);
@@ -115,7 +125,10 @@ int critical__attach(struct critical *c, struct measurement *m)
 	else
 		c->path.end_pid = m->cli->scope.npids ? m->cli->scope.pids[0] : m->cli->scope.command_pid;
 	m->watch_fd = ring__fd(c->ring);
-	return measurement__fill_scope(m, m->obj) ?: measurement__attach_programs(m);
+	err = measurement__fill_scope(m, m->obj) ?: measurement__attach_programs(m);
+	if (!err && why_spans__are_wanted(c->spans))
+		err = why_spans__attach(c->spans, m);
+	return err;
 }
 
 /* From here on no state changes. */
@@ -147,16 +160,21 @@ static int take_open(struct critical *c)
 	return err;
 }
 
+static void describe_dropped(const struct path *p, char *text, size_t size, const char *result)
+{
+	*text = 0;
+	if (p->dropped)
+		snprintf(text, size, "; %llu records are more than are kept: %s", p->n, result);
+}
+
 #define NO_INTERRUPTS "; this kernel does not tell interrupts: a thread that one interrupts may stand for it"
 
 static void describe(struct critical *c, struct report *r, u64 elapsed)
 {
 	const struct path *p = &c->path;
-	char dropped[96] = "";
+	char dropped[96];
 
-	if (p->dropped)
-		snprintf(dropped, sizeof(dropped), "; %llu records are more than are kept: the oldest are unknown",
-			 p->n);
+	describe_dropped(p, dropped, sizeof(dropped), "the oldest are unknown");
 	snprintf(c->note, sizeof(c->note),
 		 "%llu.%03llu ms elapsed, %zu link%s of %zu thread%s. A time is the most that can be gained there: "
 		 "another chain may be nearly as long%s%s",
@@ -165,9 +183,9 @@ static void describe(struct critical *c, struct report *r, u64 elapsed)
 	r->caveat = c->note;
 }
 
-int critical__report(struct critical *c, struct measurement *m, struct report *r)
+/* Takes what is left, and what goes on. */
+static int take_rest(struct critical *c, struct measurement *m, struct report *r)
 {
-	u64 began = c->bpf->bss->began_ns, end;
 	int err;
 
 	critical__disarm(c);
@@ -176,23 +194,64 @@ int critical__report(struct critical *c, struct measurement *m, struct report *r
 		err = ring__drain(c->ring);
 	if (!err)
 		err = take_open(c);
-	end = c->path.end_ns ?: c->bpf->bss->ended_ns;
+	if (!err)
+		err = path__index(&c->path);
+	if (!err)
+		err = loss__since(&r->counters, &c->losses, bpf_map__fd(c->bpf->maps.losses), m->obj);
+	r->counters.lost[LOSS_RING_FULL] += ring__take_unread(c->ring);
+	return err;
+}
+
+static int report_whole(struct critical *c, struct measurement *m, struct report *r)
+{
+	u64 began = c->bpf->bss->began_ns, end = c->path.end_ns ?: c->bpf->bss->ended_ns;
+	int err;
+
 	/* It may have ended while --delay passed. */
 	if (end < began)
 		end = began;
-	if (!err)
-		err = path__walk(&c->path, c->path.end_tid ?: c->path.end_pid, began, end);
-	if (!err)
-		err = loss__since(&r->counters, &c->losses, bpf_map__fd(c->bpf->maps.losses), m->obj);
+	err = path__walk(&c->path, c->path.end_tid ?: c->path.end_pid, began, end);
 	if (err)
 		return err;
-	r->counters.lost[LOSS_RING_FULL] += ring__take_unread(c->ring);
 	r->value = "the critical path";
 	r->metric = "path";
 	r->table = true;
 	r->has_events = true;
 	describe(c, r, end - began);
 	return c->each ? path_rows__each(&c->path, m->cli, began, r) : path_rows__sum(&c->path, m->cli, r);
+}
+
+/* Adds what is particular to paths to the note about the two sides. */
+static void describe_spans(struct critical *c, struct report *r)
+{
+	char dropped[96];
+
+	if (!r->caveat)
+		return;
+	describe_dropped(&c->path, dropped, sizeof(dropped), "the oldest calls are left out");
+	snprintf(c->note, sizeof(c->note), "%s%s%s", r->caveat, dropped, c->knows_interrupts ? "" : NO_INTERRUPTS);
+	r->caveat = c->note;
+}
+
+static int report_spans(struct critical *c, struct measurement *m, struct report *r)
+{
+	struct span_sides sides;
+	int err = path_sides__divide(&c->path, &sides, c->spans->above_ns);
+
+	if (err)
+		return err;
+	why_spans__fill_report(c->spans, r, &sides, c->bpf->bss->open_spans);
+	describe_spans(c, r);
+	return path_sides__add(&c->path, &sides, m->cli, r);
+}
+
+int critical__report(struct critical *c, struct measurement *m, struct report *r)
+{
+	int err = take_rest(c, m, r);
+
+	if (err)
+		return err;
+	return why_spans__are_wanted(c->spans) ? report_spans(c, m, r) : report_whole(c, m, r);
 }
 
 void critical__free(struct critical *c)

@@ -1,26 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* why --critical-path: the hooks of its measurement (run/measurement.h). The path itself is why/path.h. */
+/*
+ * why --critical-path: the hooks of its measurement (run/measurement.h). The path itself is why/path.h. With spans, the
+ * report is about the paths through these instead (path_sides.h).
+ */
 #ifndef TALLY_CALLS_WHY_CRITICAL_H
 #define TALLY_CALLS_WHY_CRITICAL_H
 
 #include "agg/loss.h"
 #include "calls/why/path.h"
+#include "calls/why/spans.h"
 #include "cli/options.h"
 #include "run/measurement.h"
 #include "run/ring.h"
 
 struct call_signatures;
 
-/* Initialise to all zeros; the first two are options. */
+/* Initialise to all zeros; the first two are options. spans: set before critical__check(). */
 struct critical {
 	bool wanted; /* --critical-path */
 	bool each;   /* --each: links in the order of time */
+	struct why_spans *spans;
 	struct whypath_bpf *bpf;
 	struct ring *ring;
 	struct path path;
 	struct loss_counters losses;
 	bool knows_interrupts; /* who wakes is known even if an interrupt does */
-	char note[384];	       /* the report's */
+	char note[1024];       /* the report's */
 };
 
 extern const struct skeleton_type whypath_skeleton;

@@ -18,14 +18,6 @@ static u32 most_of(const struct path *p)
 	return p->most ?: PATH_MOST;
 }
 
-/* The record at a place; NULL: there is none, or it has been replaced. */
-static struct path_node *node_at(const struct path *p, u64 place)
-{
-	if (!place || place > p->n || p->n - place >= most_of(p))
-		return NULL;
-	return &p->node[(place - 1) % most_of(p)];
-}
-
 static bool same_thread(const void *array, u32 index, const void *key)
 {
 	const struct path_thread *thread = array;
@@ -136,7 +128,6 @@ int path__take(struct path *p, const struct whypath_record *r)
 		.since = r->since,
 		.woken = r->woken,
 		.until = r->until ?: UINT64_MAX,
-		.tid = r->tid,
 		.waker = r->waker,
 		.number = r->number,
 		.slot = r->slot,
@@ -152,11 +143,69 @@ int path__take(struct path *p, const struct whypath_record *r)
 	if (err)
 		return err;
 	order_times(&node);
-	node.before = thread->last;
+	node.thread = thread - p->thread;
 	p->node[p->n++ % most_of(p)] = node;
 	p->dropped = p->n > most_of(p) ? p->n - most_of(p) : 0;
-	thread->last = p->n;
 	look_for_end(p, r);
+	return 0;
+}
+
+/*
+ * --- by thread ---------------------------------------------------------------------------------
+ */
+
+static u32 place_of(const struct path *p, u64 i)
+{
+	return (p->dropped + i) % most_of(p);
+}
+
+static int add_span(struct path *p, const struct path_node *node)
+{
+	const struct path_span span = { .began = node->since,
+					.ended = node->until,
+					.tid = p->thread[node->thread].tid };
+
+	return ARRAY_APPEND(p->span, p->nspans, span);
+}
+
+/* Counts the records of each thread, and keeps the spans. */
+static int count_nodes(struct path *p, u64 n)
+{
+	struct path_node *node;
+	int err = 0;
+	u64 i;
+
+	for (i = 0; i < n && !err; i++) {
+		node = &p->node[place_of(p, i)];
+		if (node->kind == WHYPATH_SPAN)
+			err = add_span(p, node);
+		else
+			p->thread[node->thread].n++;
+	}
+	return err;
+}
+
+int path__index(struct path *p)
+{
+	u64 n = p->n - p->dropped, i;
+	struct path_thread *thread;
+	u32 first = 0;
+	int err;
+
+	p->order = calloc(n + 1, sizeof(*p->order));
+	err = p->order ? count_nodes(p, n) : -ENOMEM;
+	if (err)
+		return err;
+	for (i = 0; i < p->nthreads; i++) {
+		thread = &p->thread[i];
+		thread->first = first;
+		first += thread->n;
+	}
+	for (i = 0; i < n; i++) {
+		thread = &p->thread[p->node[place_of(p, i)].thread];
+		if (p->node[place_of(p, i)].kind != WHYPATH_SPAN)
+			p->order[thread->first + thread->left++] = place_of(p, i);
+	}
 	return 0;
 }
 
@@ -166,9 +215,11 @@ int path__take(struct path *p, const struct whypath_record *r)
 
 struct walk {
 	struct path *p;
-	u64 began, at;		    /* everything from at on has its links */
+	u64 at;			    /* everything from at on has its links */
+	u64 floor;		    /* nothing before it is asked for: the begin, or that of the wait to be explained */
 	struct path_thread *thread; /* whose time before at is next */
 	u32 name;		    /* of it */
+	bool in_span;
 };
 
 /* Adds the link from then to now, and goes back to then. */
@@ -177,14 +228,15 @@ static int add_link(struct walk *w, struct path_link link, u64 from)
 	struct path *p = w->p;
 	int err;
 
-	if (from < w->began)
-		from = w->began;
+	if (from < w->floor)
+		from = w->floor;
 	if (from >= w->at)
 		return 0;
 	link.from = from;
 	link.until = w->at;
 	link.tid = w->thread->tid;
 	link.name = w->name;
+	link.is_other = p->nplaces;
 	err = ARRAY_APPEND(p->link, p->nlinks, link);
 	if (err)
 		return err;
@@ -205,35 +257,83 @@ static u64 settled_at(const struct path_node *node)
 	return node->kind == WHYPATH_OPEN ? node->since : node->until;
 }
 
-/* The next record of the thread is the one before this. */
-static void pass(struct path_thread *thread, const struct path_node *node)
+/* NULL: there is none. */
+static struct path_node *node_of(const struct path *p, const struct path_thread *thread, u32 i)
 {
-	thread->after = node->number;
-	thread->last = node->before;
+	return i < thread->n ? &p->node[p->order[thread->first + i]] : NULL;
 }
 
-/* The thread's last record that has ended by now. Later ones are never asked for again: time only goes back. */
+/* The thread's last record that has ended by now. */
 static struct path_node *next_node(struct walk *w)
 {
 	struct path_node *node;
 
-	while ((node = node_at(w->p, w->thread->last)) && settled_at(node) > w->at)
-		pass(w->thread, node);
+	while ((node = node_of(w->p, w->thread, w->thread->left - 1)) && settled_at(node) > w->at)
+		w->thread->left--;
 	return node;
 }
 
-/* The path goes on with another thread. Without records of it nobody knows what it did. */
-static bool follow(struct walk *w, u32 tid)
+/* A span ends anywhere among the records of a thread. */
+static void seek(struct walk *w)
 {
-	struct path_thread *thread = find_thread(w->p, tid), *before = w->thread;
+	u32 low = 0, high = w->thread->n, middle;
 
-	if (!thread)
-		return false;
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (settled_at(node_of(w->p, w->thread, middle)) <= w->at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	w->thread->left = low;
+}
+
+/* The thread is gone on with once its wait is explained, which began then. */
+static int keep_place(struct walk *w, u64 since)
+{
+	struct path *p = w->p;
+	const struct path_place place = {
+		.thread = w->thread, .left = w->thread->left, .name = w->name, .until = w->floor
+	};
+	int err = ARRAY_APPEND(p->place, p->nplaces, place);
+
+	if (!err && since > w->floor)
+		w->floor = since;
+	return err;
+}
+
+static void go_back(struct walk *w)
+{
+	const struct path_place *place = &w->p->place[--w->p->nplaces];
+
+	w->thread = place->thread;
+	w->thread->left = place->left;
+	w->name = place->name;
+	w->floor = place->until;
+}
+
+/*
+ * The path goes on with the waker of this record's wait. Without records of it nobody knows what it did. Returns 1, 0
+ * if it cannot go on there, or -ENOMEM.
+ */
+static int follow(struct walk *w, const struct path_node *node, u64 since)
+{
+	struct path_thread *thread = find_thread(w->p, node->waker), *before = w->thread;
+	int err = 0;
+
+	if (!thread || (w->in_span && (w->p->nplaces == PATH_LEVELS || since >= w->at)))
+		return 0;
+	if (w->in_span)
+		err = keep_place(w, since);
 	w->thread = thread;
-	if (next_node(w))
-		return true;
+	if (w->in_span)
+		seek(w);
+	if (err || next_node(w))
+		return err ?: 1;
 	w->thread = before;
-	return false;
+	if (w->in_span)
+		go_back(w);
+	return 0;
 }
 
 static struct path_link wait_link(const struct path_node *node)
@@ -256,12 +356,16 @@ static bool is_runnable(u32 phase)
 /* The part of a wait before its wakeup. A thread that nobody in scope made has no past to go on with. */
 static int explain_wait(struct walk *w, const struct path_node *node)
 {
-	u64 since = node->kind == WHYPATH_BIRTH ? w->began : node->since;
+	u64 since = node->kind == WHYPATH_BIRTH ? w->floor : node->since;
+	int followed;
 
 	if (WHYPATH_BY(node->code) != WHYPATH_BY_THREAD)
 		return node->kind == WHYPATH_BIRTH ? add_what(w, PATH_HOLE, since) :
 						     add_link(w, wait_link(node), since);
-	return follow(w, node->waker) ? 0 : add_what(w, PATH_HOLE, since);
+	followed = follow(w, node, since);
+	if (followed)
+		return followed < 0 ? followed : 0;
+	return add_what(w, PATH_HOLE, since);
 }
 
 /* A wait, from its end to its begin. */
@@ -276,7 +380,7 @@ static int take_wait(struct walk *w, const struct path_node *node)
 	}
 	if (node->woken)
 		err = add_link(w, for_cpu, node->woken);
-	if (err || w->at <= w->began)
+	if (err || w->at <= w->floor)
 		return err;
 	return explain_wait(w, node);
 }
@@ -297,9 +401,11 @@ static int take_node(struct walk *w, const struct path_node *node)
 }
 
 /* Whether a record between this one and the one behind it is missing. */
-static bool is_torn(const struct path_thread *thread, const struct path_node *node)
+static bool is_torn(const struct walk *w, const struct path_node *node)
 {
-	return thread->after && node->number + 1 != thread->after;
+	const struct path_node *after = node_of(w->p, w->thread, w->thread->left);
+
+	return after && after->number && node->number + 1 != after->number;
 }
 
 /* One step back: the time on a CPU up to now, and the record before it. */
@@ -310,23 +416,51 @@ static int step(struct walk *w)
 	int err;
 
 	if (!node)
-		return add_what(w, PATH_HOLE, w->began);
-	if (is_torn(w->thread, node))
+		return add_what(w, PATH_HOLE, w->floor);
+	if (is_torn(w, node))
 		what = PATH_HOLE;
 	w->name = node->name;
-	pass(w->thread, node);
+	w->thread->left--;
 	err = add_what(w, what, node->kind == WHYPATH_OPEN ? w->at : node->until);
 	return err ?: take_node(w, node);
 }
 
+static int walk(struct walk *w)
+{
+	struct path *p = w->p;
+	int err = 0;
+
+	p->nlinks = p->nplaces = 0;
+	while (!err && (p->nplaces || w->at > w->floor))
+		if (w->at > w->floor)
+			err = step(w);
+		else
+			go_back(w);
+	return err;
+}
+
 int path__walk(struct path *p, u32 tid, u64 began_ns, u64 end_ns)
 {
-	struct walk w = { .p = p, .began = began_ns, .at = end_ns, .thread = thread_of(p, tid) };
-	int err = w.thread ? 0 : -ENOMEM;
+	struct walk w = { .p = p, .floor = began_ns, .at = end_ns, .thread = thread_of(p, tid) };
+	size_t i;
 
-	while (!err && w.at > w.began)
-		err = step(&w);
-	return err;
+	if (!w.thread)
+		return -ENOMEM;
+	for (i = 0; i < p->nthreads; i++)
+		p->thread[i].left = p->thread[i].n;
+	return walk(&w);
+}
+
+int path__walk_span(struct path *p, const struct path_span *span)
+{
+	struct walk w = {
+		.p = p, .floor = span->began, .at = span->ended, .thread = thread_of(p, span->tid), .in_span = true
+	};
+
+	if (!w.thread)
+		return -ENOMEM;
+	seek(&w);
+	return walk(&w);
 }
 
 void path__free(struct path *p)
@@ -337,4 +471,7 @@ void path__free(struct path *p)
 	free(p->name);
 	table__free(&p->names);
 	free(p->link);
+	free(p->order);
+	free(p->span);
+	free(p->place);
 }

@@ -9,6 +9,10 @@
  * without a record is a link of its own, PATH_HOLE.
  *
  * Links follow each other without a gap, so their times add up to the elapsed time.
+ *
+ * The walk through a span of a thread does not leave the thread for good. Only its waits are explained, by what the
+ * waker did meanwhile, whose waits are explained in the same way. So the thread's own time is all in the path, which it
+ * is not in a critical path whose waker was busy before the wait began.
  */
 #ifndef TALLY_CALLS_WHY_PATH_H
 #define TALLY_CALLS_WHY_PATH_H
@@ -28,8 +32,8 @@ enum path_what {
 /* A record as it is kept. Names are indexes; 0 is no name. */
 struct path_node {
 	u64 since, woken, until;
-	u64 before; /* the record of this thread before it, by its place among all; 0: none */
-	u32 tid, waker, number, slot;
+	u32 thread; /* by its place among the threads */
+	u32 waker, number, slot;
 	u32 name, waker_name; /* from this record on; of an outside waker */
 	__u16 phase, code;
 	u8 kind; /* enum whypath_kind */
@@ -43,14 +47,28 @@ struct path_link {
 	__u16 phase, file;
 	__u16 by;	/* enum whypath_by */
 	u32 waker_name; /* of WHYPATH_BY_OUTSIDE */
+	bool is_other;	/* in a span: of a thread that explains a wait */
+};
+
+/* A span of a thread, as it ends. */
+struct path_span {
+	u64 began, ended;
+	u32 tid;
 };
 
 /* A number of a thread. */
 struct path_thread {
 	u32 tid, name;
-	u64 last;    /* place of its last record; the walk moves it back */
-	u32 after;   /* number of the record behind last; 0: none of the same thread */
-	bool linked; /* it has a link */
+	u32 first, n; /* its records, in path.order */
+	u32 left;     /* as many are before the walk */
+	bool linked;  /* it has a link */
+};
+
+/* Where the walk goes on with a thread, whose wait has been explained back to until. */
+struct path_place {
+	struct path_thread *thread;
+	u32 left, name;
+	u64 until;
 };
 
 /*
@@ -59,7 +77,7 @@ struct path_thread {
  */
 struct path {
 	u32 most;
-	struct path_node *node; /* a ring: the record of place i, from 1 on, is node[(i - 1) % most] */
+	struct path_node *node; /* a ring: record i is node[i % most] */
 	u64 n;			/* records taken */
 	u64 dropped;		/* of them, the oldest ones that were replaced */
 	struct path_thread *thread;
@@ -68,28 +86,41 @@ struct path {
 	char (*name)[TASK_KEY_COMM_LEN]; /* name 0 is empty */
 	size_t nnames;
 	struct table names;
+	/* After path__index(): records by thread, by their places in the ring; and the spans, the oldest first. */
+	u32 *order;
+	struct path_span *span;
+	size_t nspans;
+	struct path_place *place; /* of the walk, the innermost one last */
+	size_t nplaces;
 	/*
 	 * The caller sets end_tid, or end_pid: then end_tid becomes the thread of that process that ended last, and
 	 * stays 0 while its first thread goes on. end_ns is when it ended; 0: it goes on.
 	 */
 	u32 end_pid, end_tid;
 	u64 end_ns;
-	struct path_link *link; /* after path__walk(): the last one first */
-	size_t nlinks, nthreads_linked;
+	struct path_link *link; /* of the last walk: the last one first */
+	size_t nlinks;
+	size_t nthreads_linked; /* of all walks */
 };
 
-/* 64 bytes each, so 128 MiB; they take memory as they come. Further names are empty. */
+/* 56 bytes each, so 112 MiB; they take memory as they come. Further names are empty. */
 #define PATH_MOST (2U << 20)
 #define PATH_MOST_NAMES (1U << 20)
+
+/* Waits for threads that wait for others, and so on: as many levels are followed in a span. */
+#define PATH_LEVELS 64
 
 /* Takes a record; those of a thread in the order of its time. Returns 0 or -ENOMEM. */
 int path__take(struct path *p, const struct whypath_record *r);
 
-/*
- * Finds the links of the path that ends with that thread at end_ns, and began at began_ns. Returns 0 or -ENOMEM.
- * Once, after all records.
- */
+/* Once, after all records and before the first walk. Returns 0 or -ENOMEM. */
+int path__index(struct path *p);
+
+/* Finds the links of the path that ends with that thread at end_ns, and began at began_ns. Returns 0 or -ENOMEM. */
 int path__walk(struct path *p, u32 tid, u64 began_ns, u64 end_ns);
+
+/* The same in a span. */
+int path__walk_span(struct path *p, const struct path_span *span);
 
 const char *path__name(const struct path *p, u32 name);
 void path__free(struct path *p);

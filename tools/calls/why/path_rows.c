@@ -22,9 +22,7 @@ static const struct column columns[] = {
 };
 
 struct sum {
-	u32 name, waker_name;
-	__u16 cause, by;
-	u32 on_cpu; /* 1, or 0 */
+	struct path_key key;
 	struct sums sums;
 };
 
@@ -43,14 +41,9 @@ static enum why_cause cause_of(const struct path_link *l)
 	return why_cause_of(&key);
 }
 
-static const char *cause_name(bool on_cpu, u32 cause)
+static const char *cause_name(const struct path_key *key)
 {
-	return on_cpu ? "on CPU" : why_causes[cause].name;
-}
-
-static const char *next_of(bool on_cpu, u32 cause)
-{
-	return on_cpu ? "profile" : why_causes[cause].next;
+	return key->on_cpu ? "on CPU" : why_causes[key->cause].name;
 }
 
 /* The waker that ended the wait. Names in brackets are not of tasks. */
@@ -68,36 +61,49 @@ static const char *waker_of(const struct path *p, u32 by, u32 waker_name)
 	}
 }
 
-/*
- * --- by program and cause ----------------------------------------------------------------------
- */
-
-static struct sum sum_of(const struct path_link *l)
+struct path_key path_key__of(const struct path_link *l)
 {
-	return (struct sum){
+	return (struct path_key){
 		.name = l->name,
 		.on_cpu = l->what == PATH_ON_CPU,
 		.cause = l->what == PATH_ON_CPU ? 0 : cause_of(l),
 		.by = l->what == PATH_WAIT ? l->by : WHYPATH_BY_NOBODY,
 		.waker_name = l->what == PATH_WAIT ? l->waker_name : 0,
+		.is_other = l->is_other,
 	};
 }
 
-static bool same_sum(const void *array, u32 index, const void *key)
+int path_key__add_cells(const struct path_key *key, const struct path *p, struct report_row *row)
 {
-	return !memcmp((const struct sum *)array + index, key, offsetof(struct sum, sums));
+	int err = report_row__add_text(row, "comm", path__name(p, key->name));
+
+	if (!err)
+		err = report_row__add_text(row, "cause", cause_name(key));
+	return err ?: report_row__add_text(row, "waker", waker_of(p, key->by, key->waker_name));
 }
 
-_Static_assert(offsetof(struct sum, sums) == 16, "a key has padding");
-
-static int add_up(struct sum **sums, size_t *n, struct table *table, const struct sum *sum, u64 ns)
+int path_key__add_next(const struct path_key *key, struct report_row *row)
 {
-	u64 hash = table_hash(0, sum, offsetof(struct sum, sums));
-	s64 at = table__find(table, hash, same_sum, *sums, sum);
+	return why_add_next(row, !key ? NULL : key->on_cpu ? "profile" : why_causes[key->cause].next);
+}
+
+/*
+ * --- by program and cause ----------------------------------------------------------------------
+ */
+
+static bool same_sum(const void *array, u32 index, const void *key)
+{
+	return !memcmp(&((const struct sum *)array)[index].key, key, sizeof(struct path_key));
+}
+
+static int add_up(struct sum **sums, size_t *n, struct table *table, const struct path_key *key, u64 ns)
+{
+	u64 hash = table_hash(0, key, sizeof(*key));
+	s64 at = table__find(table, hash, same_sum, *sums, key);
 	int err = 0;
 
 	if (at < 0) {
-		err = ARRAY_APPEND(*sums, *n, *sum) ?: table__add(table, hash, *n - 1);
+		err = ARRAY_APPEND(*sums, *n, (struct sum){ .key = *key }) ?: table__add(table, hash, *n - 1);
 		at = *n - 1;
 	}
 	if (err)
@@ -139,16 +145,12 @@ static int add_figures(struct report_row *row, const struct sums *sums, u64 elap
 static int add_sum(struct report *r, const struct path *p, const struct sum *sum, u64 elapsed)
 {
 	struct report_row row = {};
-	int err = report_row__add_text(&row, "comm", path__name(p, sum->name));
+	int err = path_key__add_cells(&sum->key, p, &row);
 
-	if (!err)
-		err = report_row__add_text(&row, "cause", cause_name(sum->on_cpu, sum->cause));
-	if (!err)
-		err = report_row__add_text(&row, "waker", waker_of(p, sum->by, sum->waker_name));
 	if (!err)
 		err = add_figures(&row, &sum->sums, elapsed);
 	if (!err)
-		err = why_add_next(&row, next_of(sum->on_cpu, sum->cause));
+		err = path_key__add_next(&sum->key, &row);
 	return report__end_row(r, &row, err);
 }
 
@@ -162,7 +164,7 @@ static int add_total(struct report *r, const struct sums *total)
 	if (!err)
 		err = add_figures(&row, total, total->ns);
 	if (!err)
-		err = why_add_next(&row, NULL);
+		err = path_key__add_next(NULL, &row);
 	return report__end_row(r, &row, err);
 }
 
@@ -190,13 +192,14 @@ static int add_rows(struct report *r, const struct path *p, const struct cli *cl
 int path_rows__sum(const struct path *p, const struct cli *cli, struct report *r)
 {
 	struct table table = {};
-	struct sum *sums = NULL, sum;
+	struct sum *sums = NULL;
+	struct path_key key;
 	size_t n = 0, i;
 	int err = 0;
 
 	for (i = 0; i < p->nlinks && !err; i++) {
-		sum = sum_of(&p->link[i]);
-		err = add_up(&sums, &n, &table, &sum, p->link[i].until - p->link[i].from);
+		key = path_key__of(&p->link[i]);
+		err = add_up(&sums, &n, &table, &key, p->link[i].until - p->link[i].from);
 	}
 	if (!err)
 		err = add_rows(r, p, cli, sums, n);
@@ -224,7 +227,7 @@ static int add_call(struct report_row *row, const struct path_link *l)
 
 static int add_link(struct report *r, const struct path *p, const struct path_link *l, u64 began_ns)
 {
-	const struct sum sum = sum_of(l);
+	const struct path_key key = path_key__of(l);
 	const struct field start[] = {
 		{ .name = "start", .number = l->from - began_ns, .kind = FIELD_TIME, .role = ROLE_KEY },
 		{ .name = "tid", .number = l->tid, .kind = FIELD_ID, .role = ROLE_KEY },
@@ -235,11 +238,11 @@ static int add_link(struct report *r, const struct path *p, const struct path_li
 	if (!err)
 		err = report_row__add_text(&row, "comm", path__name(p, l->name));
 	if (!err)
-		err = report_row__add_text(&row, "cause", cause_name(sum.on_cpu, sum.cause));
+		err = report_row__add_text(&row, "cause", cause_name(&key));
 	if (!err)
 		err = add_call(&row, l);
 	if (!err)
-		err = report_row__add_text(&row, "waker", waker_of(p, sum.by, sum.waker_name));
+		err = report_row__add_text(&row, "waker", waker_of(p, key.by, key.waker_name));
 	if (!err)
 		err = report_row__add_sum(&row, "time", l->until - l->from, FIELD_TIME);
 	return report__end_row(r, &row, err);
