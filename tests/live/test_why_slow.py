@@ -312,6 +312,12 @@ def naps_between(first, last):
     return sum(i % 5 == 4 for i in range(first, last))
 
 
+def begun(report):
+    """Spans that had not ended: joined threads may not have left their CPU for good when the run ends."""
+    said = re.search(r"(\d+) spans? had not ended", report.get("note") or "")
+    return int(said[1]) if said else 0
+
+
 @pytest.mark.everywhere
 def test_turns_of_a_loop(tool, trigger):
     """From a poll to the next one: with all naps, but not the polls. The last has no next one, which is told."""
@@ -320,7 +326,8 @@ def test_turns_of_a_loop(tool, trigger):
     def trial():
         report, slow, rest = slowly(tool, trigger, ms=ms, of=TURNS)
         found = flaws(report)
-        assert report["events"] == n // 2 - 1 and found.pop("no_end") == 1 and not any(found.values()), report
+        assert report["events"] == n // 2 - 1, report
+        assert found.pop("no_end") + begun(report) == 1 and not any(found.values()), report
         # Calls 1, 3, 5, ... poll, and then calls 4, 9, 14, ... nap.
         turns = naps_between(1, n - 1 - n % 2)
         whole = time_of(report, "slow") + time_of(report, "rest")
@@ -339,7 +346,8 @@ def test_from_an_event_to_itself(tool, trigger):
     def trial():
         report, slow, rest = slowly(tool, trigger, ms=ms, of=AGAIN)
         found = flaws(report)
-        assert report["events"] == n // 2 - 1 and found.pop("no_end") == 1 and not any(found.values()), report
+        assert report["events"] == n // 2 - 1, report
+        assert found.pop("no_end") + begun(report) == 1 and not any(found.values()), report
         polls = sum(row["slow_with"] + row["rest_with"] for row in report["rows"] if row["cause"] == "events")
         within(polls == n // 2 - 1, report["rows"])
         turns = naps_between(1, n - 1 - n % 2)
@@ -358,7 +366,7 @@ def test_the_newest_begin_counts(tool, trigger):
         report, slow, rest = slowly(tool, trigger, "-x", SLOWLY, of=(
             "--from", "handle", "--to", "syscalls:sys_exit_clock_nanosleep"))
         assert report["events"] == n // 5, report
-        assert flaws(report)["no_end"] == n - n // 5, flaws(report)
+        assert flaws(report)["no_end"] + begun(report) == n - n // 5, report
         assert slow.naps + rest.naps >= time_of(report, "slow", "timer") + time_of(report, "rest", "timer") > 0
 
     steady(trial)
