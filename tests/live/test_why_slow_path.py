@@ -116,3 +116,21 @@ def test_threads_outside(tool, trigger):
 def test_links_are_of_one_path(run):
     result = run(*OF["call"], "--critical-path", "--each", tool="why")
     assert result.code == 2 and "slow calls have one each" in result.stderr, result
+
+
+@pytest.mark.parametrize("name, numbers, is_told", (("relay", (20, 40), True), ("slowly", (20, 1, 40), False)))
+def test_a_note_leads_here(tool, trigger, name, numbers, is_told):
+    """Where slow calls mostly wait for other threads, and not where they nap themselves."""
+
+    def trial():
+        load = trigger(name, *numbers)
+        tracer = tool("-x", binary(name), "--slow", "handle", "--above", "20ms", "-p", load.pid, tool="why")
+        load.go()
+        load.done()
+        result = tracer.stop()
+        assert result.code == 0, result
+        if "missed:" in result.text:
+            raise Blurred
+        assert ("--critical-path shows what these did" in result.text) == is_told, result.text
+
+    steady(trial)

@@ -56,6 +56,7 @@ struct why_cause_text {
 	const char *name;
 	enum why_state state;
 	const char *next;       /* the command that shows more, without "tally" and a scope; NULL: none */
+	bool by_threads;        /* other threads end such waits */
 };
 
 extern const char *const why_state_names[WHY_STATES];

@@ -8,8 +8,7 @@ static double mean(u64 ns, u64 calls)
 	return calls ? (double)ns / calls : 0;
 }
 
-/* How much longer a slow call takes than another. */
-static double difference(const struct span_sides *sides, u64 slow_ns, u64 rest_ns)
+double sides__difference(const struct span_sides *sides, u64 slow_ns, u64 rest_ns)
 {
 	return mean(slow_ns, sides->slow.calls) - mean(rest_ns, sides->rest.calls);
 }
@@ -49,7 +48,7 @@ static struct field part_field(const char *name, const char *of, const char *per
 int sides__add_figures(struct report_row *row, const struct span_sides *sides, const struct span_part side[2])
 {
 	const struct span_part *slow = &side[1], *rest = &side[0];
-	double all = difference(sides, sides->slow.ns, sides->rest.ns);
+	double all = sides__difference(sides, sides->slow.ns, sides->rest.ns);
 	bool both = sides->slow.calls && sides->rest.calls && all;
 	const struct field fields[] = {
 		sum_field("slow_time", slow->ns, FIELD_TIME),
@@ -61,7 +60,7 @@ int sides__add_figures(struct report_row *row, const struct span_sides *sides, c
 		mean_field("slow", "slow_time", "slow_calls", slow->ns, sides->slow.calls),
 		mean_field("rest", "rest_time", "rest_calls", rest->ns, sides->rest.calls),
 		{ .name = "difference_percent",
-		  .real = both ? 100.0 * difference(sides, slow->ns, rest->ns) / all : 0,
+		  .real = both ? 100.0 * sides__difference(sides, slow->ns, rest->ns) / all : 0,
 		  .kind = both ? FIELD_REAL : FIELD_NONE,
 		  .decimals = 1,
 		  .role = ROLE_GAUGE },

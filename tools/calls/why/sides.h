@@ -27,6 +27,9 @@ struct span_part {
 	u64 ns, calls;
 };
 
+/* How much longer a slow span takes than another, by times of either side: in all, or in a row; ns. */
+double sides__difference(const struct span_sides *sides, u64 slow_ns, u64 rest_ns);
+
 /* side[1] is that of slow spans. Returns 0 or -ENOMEM. */
 int sides__add_figures(struct report_row *row, const struct span_sides *sides, const struct span_part side[2]);
 

@@ -115,6 +115,8 @@ int slow__report(struct slow *s, struct measurement *m, struct report *r)
 	}
 	slow_rows__divide(&set, &sides, s->spans->above_ns);
 	why_spans__fill_report(s->spans, r, &sides, s->bpf->bss->open_spans);
+	if (slow_rows__wait_for_threads(&set, &sides))
+		why_spans__advise(s->spans);
 	err = slow_rows__add(&set, &sides, &objects, m->cli, r);
 	why_objects__free(&objects);
 	sum_set__free(&set);

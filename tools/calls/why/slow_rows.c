@@ -200,6 +200,21 @@ static int find_causes(struct causes *c, const struct sum_set *set, const struct
 	return err ?: add_unknown(c, sides, told);
 }
 
+bool slow_rows__wait_for_threads(const struct sum_set *set, const struct span_sides *sides)
+{
+	u64 waits[2] = {};
+	size_t i;
+
+	for (i = 0; i < set->n; i++) {
+		const struct span_element *e = at(set, i);
+
+		if (e->key.phase != WHY_PHASES && why_causes[cause_of(&e->key, e->key.phase).cause].by_threads)
+			waits[e->key.class] += e->sums.ns;
+	}
+	return sides->slow.calls && sides__difference(sides, waits[1], waits[0]) >=
+					    sides__difference(sides, sides->slow.ns, sides->rest.ns) / 2;
+}
+
 /*
  * --- rows --------------------------------------------------------------------------------------
  */

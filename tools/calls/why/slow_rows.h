@@ -20,6 +20,9 @@ extern const struct sum_layout span_layout;
  */
 void slow_rows__divide(struct sum_set *set, struct span_sides *sides, u64 limit_ns);
 
+/* After slow_rows__divide(): is half of the difference, or more, waits that other threads end? */
+bool slow_rows__wait_for_threads(const struct sum_set *set, const struct span_sides *sides);
+
 /* After slow_rows__divide(). objects: with names, whose times in slow calls are put in. Returns 0 or -ENOMEM. */
 int slow_rows__add(const struct sum_set *set, const struct span_sides *sides, struct why_objects *objects,
 		   const struct cli *cli, struct report *r);

@@ -282,6 +282,14 @@ void why_spans__fill_report(struct why_spans *s, struct report *r, const struct 
 	describe(s, r, sides, open);
 }
 
+void why_spans__advise(struct why_spans *s)
+{
+	size_t n = strlen(s->note);
+
+	snprintf(s->note + n, sizeof(s->note) - n,
+		 ". Most of the difference is waits for other threads: --critical-path shows what these did");
+}
+
 void why_spans__free(struct why_spans *s)
 {
 	probe_plan__free(&s->plan);

@@ -66,6 +66,9 @@ int why_spans__explain(struct why_spans *s, struct measurement *m);
 /* All but the rows. open: those that had not ended. */
 void why_spans__fill_report(struct why_spans *s, struct report *r, const struct span_sides *sides,
 			    struct span_open open);
+
+/* Adds to the note that --critical-path follows the waits. */
+void why_spans__advise(struct why_spans *s);
 void why_spans__free(struct why_spans *s);
 
 #endif /* TALLY_CALLS_WHY_SPANS_H */
