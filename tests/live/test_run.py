@@ -54,7 +54,8 @@ def test_eight_at_once_agree_with_each_alone(tool, trigger):
     assert together.code == 0, together
     reports = together.reports
     assert [r["command"] for r in reports] == [line.replace("'", "") for line in LINES]
-    assert len({(r["start_ns"], r["duration_ns"]) for r in reports}) == 1
+    # Each has a begin and an end of its own, and the load lies between all of them.
+    assert max(r["start_ns"] for r in reports) < min(r["start_ns"] + r["duration_ns"] for r in reports)
     for line, report in zip(LINES, reports):
         by_itself = measure(trigger, tool, [line], each).report
         nothing_lost(report, by_itself)
@@ -127,6 +128,22 @@ def test_what_goes_on_is_in_the_last_report(run, trigger, line):
     reports = [r for r in map(json.loads, result.text.splitlines()) if r["tool"] == line]
     still = [sum(f["name"] == "[still blocked]" for s in r["stacks"] for f in s["frames"]) for r in reports]
     assert still[:-1] == [0] * (len(reports) - 1) and still[-1] == len(load.tids()), still
+
+
+def test_durations_are_those_of_each(run, trigger):
+    """vitals reads many files at the begin and the end, which is no part of what the line beside it measures."""
+    load = trigger("sleepers", 3, 1, 1000, -1)
+
+    def trial():
+        result = run("--json", "-p", load.pid, "-d", "0.5", "offcputime --idle", "vitals", tool="run")
+        assert result.code == 0, result
+        report, = (r for r in map(json.loads, result.text.splitlines()) if r["tool"] == "offcputime")
+        slept = sum(stack["value"] for stack in report["stacks"])
+        assert slept <= 4 * report["duration_ns"], report
+        # Between two clock readings, this process may have to wait for its CPU.
+        tally.within(slept >= 4 * (report["duration_ns"] - 1_000_000), slept, report["duration_ns"])
+
+    tally.steady(trial)
 
 
 def test_scope_of_run_and_line(tool, trigger):

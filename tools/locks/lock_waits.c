@@ -109,7 +109,7 @@ void lock_waits__end(struct lock_waits *w, const struct measurement *m)
 	if (w->ended || !m->writer->is_last)
 		return;
 	w->ended = true;
-	*ended_ns = m->ended_ns ?: m->run->ended_ns ?: monotonic_ns();
+	*ended_ns = measurement__until(m);
 	if (tasks__visit(bpf_object__find_program_by_name(m->obj, "show_waiting")))
 		diag_detail("no task iterator: waits that go on at the end are not in the report");
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "cli/order.h"
 #include "machine/vitals/vital.h"
 #include "report/diag.h"
@@ -276,11 +277,12 @@ static int arm(struct measurement *m)
 	return err;
 }
 
-/* In a run of several, reports follow each other, but all measurements end at one instant. */
+/* The interval is from the begin of the first readings to that of the last ones. */
 static void disarm(struct measurement *m)
 {
 	struct vitals *v = m->own;
 
+	m->closed_ns = monotonic_ns();
 	v->ended = !vital_reader__read(&v->reader, &v->now);
 }
 

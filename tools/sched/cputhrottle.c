@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "cli/order.h"
 #include "host/cgroup.h"
 #include "host/cpu_stat.h"
@@ -146,6 +147,7 @@ static void disarm(struct measurement *m)
 {
 	struct cputhrottle *t = m->own;
 
+	m->closed_ns = monotonic_ns();
 	t->ended = !cpu_stats__read(&t->now);
 }
 

@@ -312,6 +312,11 @@ void measurement__disarm(struct measurement *m)
 		m->spec->disarm(m);
 }
 
+u64 measurement__until(const struct measurement *m)
+{
+	return m->ended_ns ?: m->closed_ns ?: monotonic_ns();
+}
+
 double measurement__scale(struct measurement *m, struct report *r)
 {
 	u64 rest_ns = slices__rest_ns(m, m->began_ns + r->duration_ns);

@@ -26,10 +26,10 @@
  *               unless m->cli->explain. Reports errors
  *   explain()   for -n; NULL: measurement__explain() of m->obj and m->source
  *   attach()    attaches what was loaded; NULL: measurement__attach(), and nothing without a skeleton
- *   arm()       opens the gate; NULL: *m->armed = 1. Must be short: all measurements of a run are armed at
- *               once. The object's began_ns, if it has one, is set just before
- *   disarm()    after *m->armed = 0: stops whatever ignores the gate (counters, timers). A run of several
- *               reads its measurements one after the other, but ends them all at one instant
+ *   arm()       opens the gate; NULL: *m->armed = 1. Should be short: the measurements of a run are armed
+ *               one after the other. The object's began_ns, if it has one, is set just before
+ *   disarm()    after *m->armed = 0: stops whatever ignores the gate (counters, timers). What
+ *               reads files then sets m->closed_ns before
  *   measure()   replaces attach(), arm() and the loop in tools that measure several times (stat -r).
  *               Such a tool runs alone
  *   report()    at the end of each interval; value, unit, source and caveat are filled in. NULL: reports
@@ -136,6 +136,7 @@ struct measurement {
 	struct writer *writer;          /* the run's */
 	/* CLOCK_MONOTONIC when --budget stopped it in a run that goes on; 0: it did not */
 	u64 ended_ns;
+	u64 closed_ns;                  /* when it stopped counting at the end of the run; 0: it counts */
 	u64 spent_ns;                   /* run time of its programs when --budget was last checked */
 	u64 began_ns, start_ns;         /* the current interval: CLOCK_MONOTONIC, CLOCK_REALTIME */
 	bool has_lines;                 /* its output is single events: run.c keeps reports out of pipes */
@@ -201,6 +202,9 @@ int measurement__report(struct measurement *m, struct report *r);
 int measurement__begin(struct measurement *m);          /* attaches; reports errors */
 int measurement__arm(struct measurement *m);
 void measurement__disarm(struct measurement *m);
+
+/* The end of the interval that report() is about, CLOCK_MONOTONIC: now, or when it stopped counting. */
+u64 measurement__until(const struct measurement *m);
 
 /*
  * For report() of a sliced measurement: what the interval's counts must be multiplied by, r->duration_ns over the time

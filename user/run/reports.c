@@ -154,12 +154,12 @@ static u64 next_start(u64 expected_ns, u64 began_ns)
 
 /*
  * The next interval begins where this one ends. Measurements are read one after the other, so each
- * has intervals of its own; they share only the first start and the last end.
+ * has intervals of its own.
  */
 static int write_report(struct measurement *m)
 {
 	struct run *run = m->run;
-	u64 duration_ns = (m->ended_ns ?: run->ended_ns ?: monotonic_ns()) - m->began_ns;
+	u64 duration_ns = measurement__until(m) - m->began_ns;
 	struct report r = {
 		.tool = m->tool,
 		.command = m->cli->command_line,

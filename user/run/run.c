@@ -321,16 +321,22 @@ static bool take_signal(struct run *run)
 	return true;
 }
 
-/* Stops all measurements from counting, at one instant: the end of their last reports. */
+/* Stops all measurements from counting. Some read files then, so each has an end of its own. */
 static void close_gates(struct run *run)
 {
 	size_t i;
 
 	if (run->ended_ns)
 		return;
-	for (i = 0; i < run->n; i++)
-		if (!run->measurement[i]->ended_ns)
-			measurement__disarm(run->measurement[i]);
+	for (i = 0; i < run->n; i++) {
+		struct measurement *m = run->measurement[i];
+
+		if (m->ended_ns)
+			continue;
+		measurement__disarm(m);
+		if (!m->closed_ns)
+			m->closed_ns = monotonic_ns();
+	}
 	run->ended_ns = monotonic_ns();
 	slices__stop(run->slices);
 }
@@ -607,28 +613,28 @@ static int start_overhead(struct run *run)
 	return overhead__start(&run->overhead, run->cli->overhead_sliced && !run->cli->budget ? run->slices : NULL);
 }
 
-static void begin_interval(struct run *run)
+static void begin_interval(struct measurement *m)
 {
-	u64 began_ns = monotonic_ns(), start_ns = realtime_ns();
-	size_t i;
-
-	run->ended_ns = 0;
-	for (i = 0; i < run->n; i++) {
-		run->measurement[i]->began_ns = began_ns;
-		run->measurement[i]->start_ns = start_ns;
-		slices__rest_ns(run->measurement[i], began_ns);
-	}
+	m->began_ns = monotonic_ns();
+	m->start_ns = realtime_ns();
+	m->closed_ns = 0;
+	slices__rest_ns(m, m->began_ns);
 }
 
-/* All that counts comes after the begin of the interval, for however long this process is held up in between. */
+/*
+ * All that counts comes after the begin of the interval, for however long this process is held up in between. Some
+ * measurements read files then, so each has a begin of its own.
+ */
 static int arm(struct run *run)
 {
 	int err = 0;
 	size_t i;
 
-	begin_interval(run);
-	for (i = 0; i < run->n && !err; i++)
+	run->ended_ns = 0;
+	for (i = 0; i < run->n && !err; i++) {
+		begin_interval(run->measurement[i]);
 		err = measurement__arm(run->measurement[i]);
+	}
 	return err;
 }
 

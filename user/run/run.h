@@ -44,7 +44,7 @@ struct run {
 	struct command command;
 	struct command_setting setting;
 	int signal_fd;
-	u64 ended_ns;           /* CLOCK_MONOTONIC when all gates were closed; 0: open */
+	u64 ended_ns;           /* CLOCK_MONOTONIC when all measurements had stopped; 0: they count */
 	bool has_reported;
 	u64 trimmed_ns;         /* CLOCK_MONOTONIC when free memory was last given back */
 	struct measurement *measurement[RUN_MOST];      /* in report order */
