@@ -413,6 +413,14 @@ def test_wrong_names_of_interrupts(run):
     assert run("--latency", tool="hardirqs").code == 2
 
 
+@pytest.mark.parametrize("name, args", (*((name, ()) for name in TOOLS), ("hardirqs", ("--slices",)),
+                                         ("hardirqs", ("--devices",)), ("softirqs", ("--slices",))))
+def test_with_a_command(run, name, args):
+    """The programs of the tool do not displace those that know its command."""
+    result = run("--json", *args, "--", "sleep", "0.3", tool=name)
+    assert result.code == 0 and 300 < result.report["duration_ns"] / 1e6 and not any(flaws(result.report).values())
+
+
 @pytest.mark.parametrize("name", TOOLS)
 def test_explain(run, name):
     result = run("-n", tool=name)

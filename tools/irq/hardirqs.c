@@ -50,22 +50,32 @@ static int add_parts(void *context, const void *own, u32 by, struct report_row *
 	return err;
 }
 
+/* The tracepoint of a program, or NULL for the programs of scope.bpf.h. */
+static const char *interrupt_of(const struct bpf_program *prog)
+{
+	static const char hook[] = "tp_btf/", of_tasks[] = "sched_";
+	const char *section = bpf_program__section_name(prog), *event = section + sizeof(hook) - 1;
+
+	if (strncmp(section, hook, sizeof(hook) - 1) || !strncmp(event, of_tasks, sizeof(of_tasks) - 1))
+		return NULL;
+	return event;
+}
+
 /*
  * Loads the programs on vectors, which depend on architecture and configuration. Returns 0 if there
  * is at least one, or -ENOENT if there is none, or they are not wanted.
  */
 static int choose_vectors(const struct hardirqs *h)
 {
-	static const char prefix[] = "tp_btf/", device[] = "irq_handler_";
+	static const char device[] = "irq_handler_";
 	int err = 0, any = -ENOENT;
 	struct bpf_program *prog;
 	char name[80];
 
 	bpf_object__for_each_program(prog, h->bpf->obj) {
-		const char *event = bpf_program__section_name(prog) + sizeof(prefix) - 1;
+		const char *event = interrupt_of(prog);
 
-		/* Also skips the programs of scope.bpf.h. */
-		if (!strncmp(event, device, sizeof(device) - 1) || !strncmp(event, "sched_", 6))
+		if (!event || !strncmp(event, device, sizeof(device) - 1))
 			continue;
 		snprintf(name, sizeof(name), "btf_trace_%s", event);
 		if (!h->only_devices && kernel_btf_arguments(name) >= 0)
@@ -102,7 +112,6 @@ static int open_skeleton(struct measurement *m)
  */
 static int attach(struct measurement *m)
 {
-	static const char scope[] = "tp_btf/sched_";
 	const struct spans *s = m->own;
 	struct hardirqs_bpf *bpf = m->bpf;
 	struct sliced *sliced = &m->sliced;
@@ -112,8 +121,7 @@ static int attach(struct measurement *m)
 		return measurement__attach(m);
 	*sliced = (struct sliced){ .since_ns = (volatile u64 *)&bpf->bss->slice_ns, .gated = true };
 	bpf_object__for_each_program(prog, bpf->obj)
-		if (bpf_program__autoload(prog) && strncmp(bpf_program__section_name(prog), scope, sizeof(scope) - 1) &&
-		    sliced->n < SLICED_PROGRAMS)
+		if (bpf_program__autoload(prog) && interrupt_of(prog) && sliced->n < SLICED_PROGRAMS)
 			sliced->program[sliced->n++] = prog;
 	return measurement__attach(m);
 }
