@@ -142,9 +142,12 @@ static __always_inline void visit_freed(struct task_struct *t)
 {
 	struct totals_state *st;
 
-	if (!counting || !is_counted(t))
+	if (!counting)
 		return;
-	/* A newly created state would count all totals again. */
+	/*
+	 * The state says that the task is in scope for life: scope.bpf.h has just forgotten its process. A newly
+	 * created state would count all totals again.
+	 */
 	st = totals_states_find(t);
 	if (st && !visit(t, st))
 		count_lost(LOSS_UNMATCHED);

@@ -4,6 +4,8 @@ same run."""
 
 import datetime
 import functools
+import json
+import sys
 import time
 
 import pytest
@@ -189,6 +191,31 @@ def test_totals_of_tasks_that_come_and_go(schedlat, trigger):
         return w
 
     exactly(trial)
+
+
+# Runs processes, and prints what wait4(2) says that each has used: {pid: us}.
+SPAWNING = """
+import json, os, sys, time
+used = {}
+for _ in range(5):
+    pid, _, usage = os.wait4(os.posix_spawn("/bin/true", ["true"], {}), 0)
+    used[pid] = round((usage.ru_utime + usage.ru_stime) * 1e6)
+time.sleep(0.5)
+with open(sys.argv[1], "w") as file:
+    json.dump(used, file)
+"""
+
+
+@pytest.mark.parametrize("scope", ((), ("-a",)), ids=name_of)
+def test_totals_of_a_command(run, tmp_path, scope):
+    """Processes of a command that are freed before its end have all of their time: with that after
+    sched_process_exit, which is counted when a task is freed and has left the scope."""
+    result = run("--json", "--totals", *scope, "--", sys.executable, "-c", SPAWNING, tmp_path / "used", tool="schedlat")
+    rows = by_tid(result.report)
+    used = json.loads((tmp_path / "used").read_text())
+    assert len(used) == 5
+    for pid, us in used.items():
+        assert rows[int(pid)]["runtime"] >= us * 1000, rows[int(pid)]
 
 
 def test_totals_of_intervals(schedlat, trigger):
