@@ -218,3 +218,19 @@ def test_nobody_reads_what_would_be_done():
                          stderr=subprocess.PIPE, check=False)
     os.close(writer)
     assert not ran.stderr and ran.returncode in (0, -signal.SIGPIPE), ran
+
+
+@pytest.mark.parametrize("scope", ("--pidns=4194304", "-p 4194304", "-G /nonexistent"))
+@pytest.mark.parametrize("place", (0, 1, 2))
+def test_a_line_whose_scope_is_not_there(run, scope, place):
+    """The process or the cgroup of a line may have ended: the line is named, and the others measure."""
+    others = ["syscount", "runqlat"]
+    lines = [*others[:place], f"cpudist {scope}", *others[place:]]
+    result = run("--json", "-d", "0.1", *lines, tool="run")
+    assert result.code == 0 and f"'cpudist {scope}' is left out" in result.stderr, result
+    assert [report["command"] for report in result.reports] == others
+
+
+def test_no_line_whose_scope_is_there(run):
+    result = run("-d", "0.1", "cpudist -G /nonexistent", "runqlat --pidns=4194304", tool="run")
+    assert result.code == 1 and not result.stdout and result.stderr.count("is left out") == 2, result

@@ -157,11 +157,13 @@ int run__add(struct run *run, struct measurement *m)
 
 	if (run->n == RUN_MOST)
 		return -E2BIG;
-	run->measurement[run->n++] = m;
 	m->run = run;
 	m->writer = &run->writer;
 	err = open_heat(m) ?: open_metrics(m);
-	return err ?: scope__resolve(&m->scope, &m->cli->scope);
+	err = err ?: scope__resolve(&m->scope, &m->cli->scope);
+	if (!err)
+		run->measurement[run->n++] = m;
+	return err;
 }
 
 /* A command that ends by the signal that interrupts the run has not failed. */
