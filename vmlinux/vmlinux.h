@@ -594,6 +594,7 @@ struct signal_struct {
 	int group_exit_code;
 	unsigned int flags;
 	unsigned long long sum_sched_runtime;
+	struct pid *pids[4]; /* by enum pid_type */
 };
 
 /* 5.5 split what the kernel keeps of a siginfo from what user space sees (commit 4ce5f9c9e754). */

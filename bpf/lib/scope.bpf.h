@@ -244,13 +244,21 @@ static __always_inline bool scope_in_cgroup(struct task_struct *t)
 	return id == scope.cgroup_id;
 }
 
-/* The task's pid namespace; 0 once an exiting task has left it. */
+/* enum pid_type, include/linux/pid_types.h */
+#define PIDTYPE_TGID 1
+
+/*
+ * The task's pid namespace. A thread that exits leaves its number before its last switch, and has its process's until
+ * that is reaped; then 0.
+ */
 static __always_inline u32 task_pidns(struct task_struct *t)
 {
 	struct pid *pid = SCOPE_GET(scope_subject(t), thread_pid);
 	struct upid upid = {};
 	u32 level;
 
+	if (!pid)
+		pid = BPF_CORE_READ(scope_subject(t), signal, pids[PIDTYPE_TGID]);
 	if (!pid)
 		return 0;
 	level = BPF_CORE_READ(pid, level);

@@ -28,7 +28,8 @@ struct totals_state {
 	u64 excess;
 	u64 moved;              /* DOZING_MOVED: run_delay before it was moved */
 	u32 dozing;             /* enum dozing */
-	u32 seen;               /* the totals above are valid: not before the first visit */
+	u16 seen;               /* the totals above are valid: not before the first visit */
+	u16 in_scope;           /* as of the last visit before the task was reaped */
 	u64 holders;            /* preempt.bpf.h: claim_alone() */
 };
 
@@ -83,7 +84,10 @@ static __always_inline void take_totals(struct task_struct *t, struct totals_sta
 	st->switches = switches;
 	st->wait_ns = wait_ns;
 	st->seen = true;
-	if (!counting || !scope_now(t))
+	/* A reaped task has left its pid namespace. */
+	if (t->thread_pid)
+		st->in_scope = scope_now(t);
+	if (!counting || !st->in_scope)
 		return;
 	if (!known)
 		count_lost(LOSS_UNMATCHED);

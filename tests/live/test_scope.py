@@ -8,6 +8,7 @@ to the last event; loads outside must have none.
 import json
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -370,3 +371,35 @@ def test_children_from_before_the_tool_are_not_left_out(tmp_path):
     shutil.copy("/bin/bash", shell)
     names, own_name = names_of_everything(tmp_path, "-d", "1", begin=f"{shell} -c '{BUSY}' &")
     assert shell.name in names and own_name not in names
+
+
+# Runs threads that end, and then waits until they are freed.
+ENDING = """
+import threading, time
+for _ in range(50):
+    thread = threading.Thread(target=lambda: sum(range(10000)))
+    thread.start()
+    thread.join()
+time.sleep(0.5)
+"""
+
+
+def ending_threads(run, *lines):
+    return run("--json", *lines, "--", sys.executable, "-c", ENDING, tool="run").reports
+
+
+def test_slices_of_threads_are_in_their_pid_namespace(run):
+    """Also the last one, in which a thread has no number of its own any more. The process itself may have been reaped
+    before its last switch, and has no namespace then."""
+    whole, inside, by = ending_threads(run, "cpudist", "cpudist --pidns", "cpudist --by pidns")
+    assert whole["events"] >= 50 and whole["events"] - inside["events"] in (0, 1)
+    assert sum(group["count"] for group in by["groups"] if group["key"]["pidns"] == 0) <= 1
+
+
+@pytest.mark.parametrize("args", ("", "--totals"))
+def test_run_time_of_threads_is_in_their_pid_namespace(run, args):
+    reports = ending_threads(run, f"schedlat {args}", f"schedlat {args} --pidns")
+    whole, inside = ({row["tid"]: row["runtime"] for row in report["rows"]} for report in reports)
+    assert len(whole) > 50
+    first = max(whole, key=whole.get)
+    assert {**whole, first: 0} == {**inside, first: 0}
