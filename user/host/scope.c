@@ -166,7 +166,10 @@ int scope__resolve(struct scope_config *config, const struct scope_options *o)
 	if (o->pidns) {
 		err = process_pidns(o->pidns_of, &c->pidns);
 		if (err) {
-			diag_error("--pidns: no process %u: %s", o->pidns_of, strerror(-err));
+			if (err == -ENOENT)
+				diag_error("--pidns: no process %u", o->pidns_of);
+			else
+				diag_error("--pidns: the namespace of process %u: %s", o->pidns_of, strerror(-err));
 			goto out;
 		}
 		c->has_pidns = true;
