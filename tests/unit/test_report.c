@@ -43,8 +43,6 @@ static u64 figure(const struct histogram *h, const char *column)
 		return h->sum;
 	if (!strcmp(column, "min"))
 		return h->min;
-	if (!strcmp(column, "avg"))
-		return h->sum / h->count;
 	if (!strcmp(column, "max"))
 		return h->max;
 	if (!strcmp(column, "p50"))
@@ -56,6 +54,16 @@ static u64 figure(const struct histogram *h, const char *column)
 	if (!strcmp(column, "p999"))
 		return histogram__percentile(h, 9990);
 	return 0;                       /* key */
+}
+
+/* > 0 if a is greater. Averages are quotients, and differ by less than 1. */
+static int compare_figures(const struct histogram *a, const struct histogram *b, const char *column)
+{
+	bool is_mean = !strcmp(column, "avg");
+	__int128 x = is_mean ? (__int128)a->sum * b->count : figure(a, column);
+	__int128 y = is_mean ? (__int128)b->sum * a->count : figure(b, column);
+
+	return x < y ? -1 : x > y;
 }
 
 /* Adds groups whose figures differ or are equal, with many ties; a key is a name and a number. */
@@ -87,9 +95,9 @@ static int compare_keys(const struct report_group *a, const struct report_group 
 static void every_column_sorts(void **state)
 {
 	struct random r = { 26 };
-	u64 a, b;
 	size_t c, i;
 	u32 n;
+	int d;
 
 	(void)state;
 	for (n = 0; n < 300; n++)
@@ -101,10 +109,9 @@ static void every_column_sorts(void **state)
 			assert_int_equal(report.ngroups, n % 50);
 			assert_int_equal(report.hidden, 0);
 			for (i = 1; i < report.ngroups; i++) {
-				a = figure(&report.group[i - 1].hist, columns[c]);
-				b = figure(&report.group[i].hist, columns[c]);
-				assert_true(a >= b);            /* largest first */
-				if (a == b)                     /* then by key, ascending */
+				d = compare_figures(&report.group[i - 1].hist, &report.group[i].hist, columns[c]);
+				assert_true(d >= 0);            /* largest first */
+				if (!d)                         /* then by key, ascending */
 					assert_true(compare_keys(&report.group[i - 1],
 								 &report.group[i]) < 0);
 			}

@@ -258,6 +258,15 @@ static __int128 wide(const struct histogram *h, u64 value)
 	return h->bound ? (__int128)(s64)value : (__int128)value;
 }
 
+/* In units of 2^-32, by which averages of small numbers differ. */
+static __int128 fine_average(const struct histogram *h)
+{
+	__int128 count = h->count, unit = 1LL << 32;
+
+	return count ? h->sum / count * unit + h->sum % count * unit / count : 0;
+}
+
+/* What groups are sorted by. */
 static __int128 figure(const struct histogram *h, int column)
 {
 	switch (column) {
@@ -268,7 +277,7 @@ static __int128 figure(const struct histogram *h, int column)
 	case 3:
 		return wide(h, h->min);
 	case 4:
-		return wide(h, histogram__average(h));
+		return fine_average(h);
 	case 5:
 		return wide(h, h->max);
 	default:
