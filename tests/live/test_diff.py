@@ -64,7 +64,7 @@ def test_percentiles_and_counts(record):
     found = figures(before, after)
     assert {name: (row["before"], row["after"]) for name, row in found.items()} == {
         "count": (1000, 1000),
-        "avg": ((900 * 64 + 99 * 4096 + 65536) // 1000, (900 * 512 + 99 * 4096 + 65536) // 1000),
+        "avg": ((900 * 64 + 99 * 4096 + 65536) / 1000, (900 * 512 + 99 * 4096 + 65536) / 1000),
         "p50": (67, 543), "p90": (67, 543), "p99": (4351, 4351), "p99.9": (4351, 4351),
         "max": (65536, found["max"]["after"]),
     }
@@ -270,12 +270,13 @@ def test_a_mean_that_differs(tmp_path):
     assert not any(row["figure"] == "calls/s" for row in report["rows"]), report
 
 
-def saved_histograms(path, seed, weight, n=20):
+def saved_histograms(path, seed, weight, n=20, spread=0.1):
     """weight: {(first, last) of a bucket: approximate number of values per interval}."""
     chance = random.Random(seed)
 
     def report():
-        buckets = [[first, last, round(mean * chance.uniform(0.9, 1.1))] for (first, last), mean in weight.items()]
+        buckets = [[first, last, round(mean * chance.uniform(1 - spread, 1 + spread))]
+                   for (first, last), mean in weight.items()]
         total = sum(first * n for first, _, n in buckets)
         count = sum(n for *_, n in buckets)
         return {"tool": "runqlat", "value": "wait", "unit": "count", "start_ns": 1, "duration_ns": 10 ** 9,
@@ -285,6 +286,22 @@ def saved_histograms(path, seed, weight, n=20):
 
     path.write_text("".join(json.dumps(report()) + "\n" for _ in range(n)))
     return path
+
+
+@pytest.mark.parametrize("before, after, said", (
+    ({0: 9, 1: 1}, {0: 1, 1: 9}, "grew by 0.80, to 9.00 times"),
+    ({0: 1, 1: 9}, {0: 9, 1: 1}, "shrank by 0.80, to 0.111 times"),
+    ({0: 1, 1: 1}, {0: 4, 1: 4}, "same"),
+    ({0: 4}, {0: 1, 1: 1}, "grew by 0.50"),
+))
+def test_averages_of_counts_have_decimals(tmp_path, before, after, said):
+    """The mean length of a queue is mostly below 1, such as 0.1 or 0.9."""
+    paths, means = [], []
+    for name, values in (("before", before), ("after", after)):
+        paths.append(saved_histograms(tmp_path / f"{name}.json", 1, {(v, v): n for v, n in values.items()}, spread=0))
+        means.append(sum(v * n for v, n in values.items()) / sum(values.values()))
+    average = figures(*paths)["avg"]
+    assert [average["before"], average["after"]] == means and average["verdict"] == said
 
 
 def test_percentiles_that_differ(tmp_path):

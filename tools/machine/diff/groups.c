@@ -171,6 +171,18 @@ enum unit saved__unit(const struct saved *run)
 	return run->unit && !strcmp(run->unit, unit_name(UNIT_BYTES)) ? UNIT_BYTES : UNIT_COUNT;
 }
 
+/* by: the difference, as text. Returns an allocated string, or NULL without memory. */
+static char *verdict_on_change(double before, double after, const char *by)
+{
+	char times[32] = "", *text;
+
+	if (before > 0)
+		snprintf(times, sizeof(times), ", to %.*f times", after < before ? 3 : 2, after / before);
+	if (asprintf(&text, "%s by %s%s", after > before ? "grew" : "shrank", by, times) < 0)
+		return NULL;
+	return text;
+}
+
 /*
  * The verdict on a value before and after. bucketed: at least one of them has only the precision of
  * a bucket. Returns an allocated string, or NULL without memory.
@@ -179,19 +191,13 @@ static char *verdict_of(u64 before, u64 after, enum unit unit, bool bucketed)
 {
 	u64 by = after > before ? after - before : before - after;
 	u32 a = hist_index(before), b = hist_index(after);
-	char size[UNITS_SPACE], times[32] = "", *text;
+	char size[UNITS_SPACE];
 
 	if (before == after)
 		return strdup("same");
 	if (bucketed && (a > b ? a - b : b - a) <= 1)
 		return strdup("within a bucket");
-	if (before)
-		snprintf(times, sizeof(times), ", to %.*f times", after < before ? 3 : 2,
-			 (double)after / before);
-	if (asprintf(&text, "%s by %s%s", after > before ? "grew" : "shrank",
-		     format_value(size, by, unit, false), times) < 0)
-		return NULL;
-	return text;
+	return verdict_on_change(before, after, format_value(size, by, unit, false));
 }
 
 struct comparison {
@@ -242,6 +248,14 @@ static struct field value_field(const struct comparison *c, const struct histogr
 	return (struct field){ .kind = h->bound ? FIELD_SIGNED : kinds[c->unit], .number = value };
 }
 
+/* False: there is just one side, or values are within bounds of their own. */
+static bool has_verdict(const struct comparison *c)
+{
+	const struct pair *p = c->pair;
+
+	return p->has[BEFORE] && p->has[AFTER] && !p->hist[BEFORE].bound && !p->hist[AFTER].bound;
+}
+
 /* bucketed: as in verdict_of(). few: too few values for this percentile. */
 static int add_value(const struct comparison *c, const char *name, u64 before, u64 after,
 		     bool bucketed, bool few)
@@ -252,7 +266,7 @@ static int add_value(const struct comparison *c, const char *name, u64 before, u
 	};
 	char *verdict;
 
-	if (!c->pair->has[BEFORE] || !c->pair->has[AFTER] || h[BEFORE].bound || h[AFTER].bound)
+	if (!has_verdict(c))
 		verdict = strdup("");
 	else if (few)
 		verdict = strdup("too few values to tell");
@@ -289,6 +303,31 @@ static int add_percentiles(const struct comparison *c)
 	return err;
 }
 
+/* Averages of counts keep decimals: a queue of 0.9 tasks is not like one of 0.1. */
+static int add_average(const struct comparison *c)
+{
+	const struct histogram *h = c->pair->hist;
+	struct field value[SIDES];
+	char by[UNITS_SPACE], *verdict;
+	size_t i;
+
+	if (c->unit != UNIT_COUNT)
+		return add_value(c, "avg", histogram__average(&h[BEFORE]), histogram__average(&h[AFTER]), false, false);
+	for (i = 0; i < SIDES; i++)
+		value[i] = (struct field){
+			.kind = FIELD_REAL, .decimals = 2, .real = h[i].count ? (double)h[i].sum / h[i].count : 0,
+			.exact = h[i].sum, .exact_per = h[i].count,
+		};
+	if (!has_verdict(c))
+		verdict = strdup("");
+	else if (value[BEFORE].real == value[AFTER].real)
+		verdict = strdup("same");
+	else
+		verdict = verdict_on_change(value[BEFORE].real, value[AFTER].real,
+					    format_real(by, fabs(value[AFTER].real - value[BEFORE].real), 2));
+	return add_figure(c, "avg", value, verdict);
+}
+
 static int add_pair(const struct comparison *c)
 {
 	const struct histogram *h = c->pair->hist;
@@ -299,8 +338,7 @@ static int add_pair(const struct comparison *c)
 	int err = add_figure(c, "count", count, strdup(new ? "new" : gone ? "gone" : ""));
 
 	if (!err)
-		err = add_value(c, "avg", histogram__average(&h[BEFORE]),
-				histogram__average(&h[AFTER]), false, false);
+		err = add_average(c);
 	if (!err && !h[BEFORE].bound && !h[AFTER].bound)
 		err = add_percentiles(c);
 	if (!err)
