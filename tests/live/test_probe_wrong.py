@@ -3,10 +3,11 @@
 
 import functools
 import shlex
+from platform import machine
 
 import pytest
 
-from probing import binary, instructions
+from probing import binary, compile_trigger, instructions
 from tally import GUEST, needs_dwarf
 
 pytestmark = [pytest.mark.skipif(bool(GUEST), reason="the same on all kernels, and many")]
@@ -481,3 +482,41 @@ def test_stacks_are_stackcounts(run, args, said):
     if said.startswith("stackcount"):
         _, *instead = shlex.split(named(said.replace("n=@R", "@R")))
         assert run("-n", *instead, tool="stackcount").code == 0
+
+
+DECLARED = """
+#include <stdarg.h>
+struct big { long a, b, c; };
+#define KEPT __attribute__((noinline, noclone))
+KEPT long two(long a, long b) { __asm__ volatile(""); return a + b; }
+KEPT long none(void) { __asm__ volatile(""); return 1; }
+KEPT long more(long a, ...) { __asm__ volatile(""); return a; }
+KEPT long old() { __asm__ volatile(""); return 2; }
+KEPT struct big large(long a) { __asm__ volatile(""); return (struct big){ a, a, a }; }
+KEPT long real(double a) { __asm__ volatile(""); return a; }
+int main(int argc, char **argv)
+{
+	(void)argv;
+	return two(argc, 1) + none() + more(1, 2L, 3L) + old() + large(argc).a + real(argc);
+}
+"""
+
+
+@needs_dwarf
+@pytest.mark.parametrize("probe, said", (
+    ("two $arg2", ""), ("two $arg3", "two has 2 arguments"), ("two%return $arg3", "two has 2 arguments"),
+    ("two arg5", "two has 2 arguments"), ("none $arg1", "none has no arguments"),
+    ("more $arg3", ""), ("old $arg3", ""), ("main argc $arg3", "main has 2 arguments"),
+    ("real $arg1", "real has 1 argument; none has a number"),
+    *((("large $arg2", ""), ("large $arg3", "large has 1 argument; $arg2 is the last"))[:2 * (machine() == "x86_64")]),
+))
+def test_arguments_beyond_those_declared(run, tmp_path, probe, said):
+    """A result in memory takes a register. Functions that may have more arguments are not limited."""
+    source = tmp_path / "declared.c"
+    source.write_text(DECLARED)
+    path = compile_trigger(tmp_path, source, "-O1", "-g", "-Wno-old-style-definition", name="declared")
+    result = run("-n", "-x", path, probe, tool="probe")
+    assert result.code == (2 if said else 0), result
+    assert result.stderr.startswith(f"probe: declared:{said}\n") if said else "has" not in result.stderr, result
+    bare = compile_trigger(tmp_path, source, "-O1", "-Wno-old-style-definition", name="declared")
+    assert run("-n", "-x", bare, "two $arg5", tool="probe").code == 0

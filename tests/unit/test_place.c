@@ -176,6 +176,10 @@ static void parameters(void **state)
 	assert_int_equal(place__add_prototype(&p, t.btf, t.function), 0);
 	assert_int_equal(place__find(&p, "l")->where, AT_NOWHERE);
 	assert_int_equal(place__find(&p, "last")->number, 2);
+	assert_true(p.declared.is_known);
+	assert_int_equal(p.declared.arguments, 4);
+	assert_int_equal(p.declared.registers, 3);
+	assert_int_equal(p.declared.stack, 3);
 	place__free(&p);
 	p = (struct place){ .context = PLACE_ARGUMENTS };
 	assert_int_equal(place__add_prototype(&p, t.btf, t.function), 0);
@@ -221,6 +225,7 @@ static void functions_without_names_or_results(void **state)
 	assert_false(p.has_result);
 	assert_int_equal(p.nvariables, 0);
 	assert_int_equal(p.nslots, 1);
+	assert_false(p.declared.is_known);      /* "..." */
 	assert_int_equal(place__add_prototype(&p, t.btf, t.large), -EINVAL);
 	assert_int_equal(place__add_prototype(&p, t.btf, 1000), -EINVAL);
 	place__free(&p);

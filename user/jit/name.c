@@ -472,6 +472,30 @@ static struct operand operand_bits(u32 size)
 	return o;
 }
 
+/* Whether the function declares what is in argument n. */
+static bool is_declared(const struct place *p, u64 n)
+{
+	const struct place_declared *d = &p->declared;
+
+	if (p->context == PLACE_ARGUMENTS)
+		return n <= p->nslots;
+	return !d->is_known || n <= d->registers ||
+	       (n > ARCH_ARGUMENT_REGISTERS && n <= ARCH_ARGUMENT_REGISTERS + (u64)d->stack);
+}
+
+static int undeclared(struct compiler *f, const struct expr *e)
+{
+	const struct place_declared *d = &f->place->declared;
+	u32 n = f->place->context == PLACE_ARGUMENTS ? f->place->nslots : d->arguments;
+	u32 last = d->is_known ? d->stack ? ARCH_ARGUMENT_REGISTERS + d->stack : d->registers : n;
+	char text[40] = "";
+
+	if (last && last != n)
+		snprintf(text, sizeof(text), "; $arg%u is the last", last);
+	return complain(f->c, -EINVAL, e->at, e->len, n ? "%s has %u argument%s%s%s" : "%s has no arguments",
+			f->place->event, n, n == 1 ? "" : "s", text, last ? "" : "; none has a number");
+}
+
 /* Does the argument exist, and has its function not returned yet? */
 static int check_argument(struct compiler *f, const struct expr *e, u64 n)
 {
@@ -491,9 +515,7 @@ static int check_argument(struct compiler *f, const struct expr *e, u64 n)
 			 "registers, and no more", words);
 		return complain_hint(f->c, -EINVAL, "$stack1 is the first word of those on the stack");
 	}
-	if (p->context == PLACE_ARGUMENTS && n > p->nslots)
-		return complain(f->c, -EINVAL, e->at, e->len, "%s has %u arguments", p->event, p->nslots);
-	return 0;
+	return is_declared(p, n) ? 0 : undeclared(f, e);
 }
 
 static int argument(struct compiler *f, const struct expr *e, u64 n, struct operand *o)

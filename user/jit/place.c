@@ -187,6 +187,7 @@ static int add_prototype(struct place *p, const struct btf *btf, u32 id, u32 fro
 
 		if (!param[i].type)
 			break;          /* "..." */
+		p->declared.arguments++;
 		words = words_of(&v.type);
 		v.number = take_slot(&passing, words);
 		if (p->is_return) {
@@ -202,6 +203,9 @@ static int add_prototype(struct place *p, const struct btf *btf, u32 id, u32 fro
 			err = place__add(p, &v);
 	}
 	p->nslots = passing.next;
+	p->declared.is_known = !passing.in_array && i == n;
+	p->declared.registers = passing.next;
+	p->declared.stack = passing.on_stack;
 	return err;
 }
 

@@ -54,6 +54,13 @@ struct place_alias {
 	bool is_off;            /* stands for nothing: its expression contains the name */
 };
 
+/* What a function declares. Not is_known: it may have more arguments. */
+struct place_declared {
+	bool is_known;
+	u32 arguments;
+	u32 registers, stack;           /* those that the arguments take, and words of the stack */
+};
+
 struct place {
 	enum place_context context;
 	const char *event;              /* for messages */
@@ -66,6 +73,7 @@ struct place {
 	u32 return_bytes;               /* is_return, not is_exit: bytes that the return popped from the stack */
 	bool is_32_bit;                 /* 32-bit program: arguments are on the stack, 4 bytes each */
 	bool is_go;                     /* arguments are in Go's registers */
+	struct place_declared declared; /* PLACE_REGISTERS */
 	const char *no_arguments;       /* why they are not known by number, a sentence; NULL: they are */
 	bool has_goroutine;             /* calls are distinguished by goroutine, not by thread */
 	bool is_inside;                 /* inside a function, not at its entry */

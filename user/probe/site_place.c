@@ -479,6 +479,22 @@ static void set_convention(struct place *p, const struct event_site *site, bool 
 	p->has_result = false;
 }
 
+/*
+ * How many arguments there are, unless the compiler changed that: in a copy, which has a '.' in its name, and in a
+ * function with a calling convention of its own.
+ */
+static void set_declared(struct place *p, const struct event_site *site, const struct dwarf_variables *found)
+{
+	char *name = site->symbol ? NULL : function_of(site);
+
+	p->declared = (struct place_declared){
+		.is_known = found->declared.is_known && !p->is_32_bit && !strchr(site->symbol ?: name ?: ".", '.'),
+		.arguments = found->declared.parameters, .registers = found->declared.registers,
+		.stack = found->declared.stack,
+	};
+	free(name);
+}
+
 static int user_function(struct place *p, const struct event_site *site, struct knowledge *k)
 {
 	bool at_entry = !site->offset && !site->is_inlined;
@@ -501,6 +517,8 @@ static int user_function(struct place *p, const struct event_site *site, struct 
 	for (i = 0; i < found.n && !err; i++)
 		if (!place__find(p, found.variable[i].name))
 			err = add_variable(p, &found.variable[i], k, by_convention, site->address);
+	if (by_convention)
+		set_declared(p, site, &found);
 	if (p->has_result && found.result.type)
 		set_result(p, &found.result, k);
 	dwarf_variables__free(&found);

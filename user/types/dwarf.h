@@ -196,10 +196,21 @@ struct dwarf_variable {
 	size_t nlive_lines;
 };
 
+/*
+ * The declared parameters of an out-of-line function in C or C++, and the slots that they take. Not is_known: there may
+ * be more of them ("...", a C function without a prototype), or how they are passed is not known.
+ */
+struct dwarf_declared {
+	bool is_known;
+	u32 parameters;
+	u32 registers, stack;   /* slots 0 to registers - 1, and as many words of the stack */
+};
+
 struct dwarf_variables {
 	struct dwarf_variable *variable;        /* parameters, then from inner to outer blocks */
 	size_t n;
 	struct dwarf_variable result;   /* the function's (first) result: type and passed; type NULL: inlined */
+	struct dwarf_declared declared;
 };
 
 /*

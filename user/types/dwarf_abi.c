@@ -494,23 +494,87 @@ static struct dwarf_variable *variable_of(struct dwarf_variables *found, const c
 	return NULL;
 }
 
+static bool has_unspecified(struct dwarf *d, Dwarf_Die *function)
+{
+	Dwarf_Die child;
+	int end = dwarf_child(function, &child);
+
+	for (; !end && dwarf__spend(d); end = dwarf_siblingof(&child, &child))
+		if (dwarf_tag(&child) == DW_TAG_unspecified_parameters)
+			return true;
+	return false;
+}
+
+/* Only the declaration in the source says "...", not every out-of-line copy. */
+static bool is_variadic(struct dwarf *d, Dwarf_Die *function)
+{
+	static const unsigned int links[] = { DW_AT_abstract_origin, DW_AT_specification };
+	Dwarf_Die at = *function, next;
+	Dwarf_Attribute attr;
+	size_t i;
+
+	if (has_unspecified(d, function))
+		return true;
+	for (i = 0; i < ARRAY_SIZE(links); i++) {
+		if (!dwarf_attr(&at, links[i], &attr) || !dwarf_formref_die(&attr, &next))
+			continue;
+		at = next;
+		if (has_unspecified(d, &at))
+			return true;
+	}
+	return false;
+}
+
+/* Other languages pass what their debug information does not list. */
+static bool says_all_parameters(struct dwarf *d, Dwarf_Die *function)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Die unit;
+
+	if (!dwarf_diecu(function, &unit, NULL, NULL))
+		return false;
+	switch (dwarf_srclang(&unit)) {
+	case DW_LANG_C:
+	case DW_LANG_C89:
+	case DW_LANG_C99:
+	case DW_LANG_C11:
+		if (!dwarf_attr_integrate(function, DW_AT_prototyped, &attr))
+			return false;
+		break;
+	case DW_LANG_C_plus_plus:
+	case DW_LANG_C_plus_plus_03:
+	case DW_LANG_C_plus_plus_11:
+	case DW_LANG_C_plus_plus_14:
+		break;
+	default:
+		return false;
+	}
+	return !is_variadic(d, function);
+}
+
 void dwarf_abi__pass(struct dwarf_variables *found, struct dwarf *d, Dwarf_Die *function)
 {
 	struct convention c = { .d = d };
 	struct dwarf_variable nameless, *v;
+	u32 parameters = 0;
 	Dwarf_Die child;
+	int end;
 
 	c.integers = return_value(&c, function, &found->result) && ARCH_RESULT_BY_ARGUMENT;
 	c.unknown = ARCH_RESULT_BY_ARGUMENT && found->result.passed == DWARF_PASSED_UNKNOWN;
-	if (dwarf_child(function, &child))
-		return;
-	do {
+	end = dwarf_child(function, &child);
+	for (; !end && dwarf__spend(d); end = dwarf_siblingof(&child, &child)) {
 		if (dwarf_tag(&child) != DW_TAG_formal_parameter)
 			continue;
 		v = variable_of(found, dwarf_die__name(d, &child));
 		nameless = (struct dwarf_variable){};
 		pass(&c, &child, v ?: &nameless);
-	} while (dwarf__spend(d) && !dwarf_siblingof(&child, &child));
+		parameters++;
+	}
+	found->declared = (struct dwarf_declared){
+		.is_known = end > 0 && !c.unknown && says_all_parameters(d, function), .parameters = parameters,
+		.registers = c.integers, .stack = (c.stack + 7) / 8,
+	};
 }
 
 #endif /* HAVE_LIBDW */

@@ -144,6 +144,7 @@ void dwarf_wire__put_variables(struct wire *w, const struct dwarf_variables *v)
 	for (i = 0; i < v->n; i++)
 		put_variable(w, &v->variable[i]);
 	put_variable(w, &v->result);
+	wire__put(w, &v->declared, sizeof(v->declared));
 }
 
 static void take_variable(struct unwire *u, struct dwarf_variable *v)
@@ -183,6 +184,10 @@ void dwarf_wire__take_variables(struct unwire *u, struct dwarf_variables *v)
 		take_named(u, &v->variable[v->n++]);
 	if (!u->err)
 		take_variable(u, &v->result);   /* has no name and, for inlined functions, no type */
+	if (!u->err) {
+		unwire__get(u, &v->declared, sizeof(v->declared));
+		settle(&v->declared.is_known);
+	}
 	if (u->err)
 		dwarf_variables__free(v);
 }
