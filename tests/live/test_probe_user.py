@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """probe on functions of programs and USDT: arguments, memory and variables with known values."""
 
+import json
 import re
 import subprocess
 from pathlib import Path
+from platform import machine
 
 import pytest
 
@@ -279,6 +281,40 @@ def test_usdt_with_a_semaphore(tool, trigger):
     report = measure(tool, trigger("usdt", 30), "-x", USDT, "sdt_tally_test:guarded", "--by",
                      "t=arg2:string,half=arg1>>4")
     assert counts_by(report, "t", "half") == {("text", 0): 16, ("text", 1): 14}
+
+
+IN_VARIABLES = """
+#include <sys/sdt.h>
+static volatile long state;
+long table[4];
+static volatile int small[4];
+int main(void)
+{
+	for (long i = 0; i < 20; i++) {
+		state = -i;
+		table[1] = 2 * i;
+		small[3] = 3 * i;
+		STAP_PROBE3(tally_test, variables, state, *(volatile long *)&table[1], small[3]);
+	}
+}
+"""
+
+
+@pytest.mark.skipif(machine() != "x86_64", reason="operands in the syntax of x86")
+def test_usdt_in_variables(run, tmp_path):
+    """Their operands name symbols, -8@state(%rip) -4@12+small(%rip), which strip(1) removes."""
+    source = tmp_path / "variables.c"
+    source.write_text(IN_VARIABLES)
+    path = compile_trigger(tmp_path, source, "-O1", name="variables")
+    assert "state(%rip)" in subprocess.run(["readelf", "-n", path], capture_output=True, text=True, check=True).stdout
+    result = run("--json", "--stream", "-x", path, "sdt_tally_test:variables arg1 arg2 arg3", "--", path, tool="probe")
+    values = [json.loads(line)["values"] for line in result.text.splitlines() if '"values"' in line]
+    assert values == [{"arg1": -i, "arg2": 2 * i, "arg3": 3 * i} for i in range(20)], result
+    subprocess.run(["strip", path], check=True)
+    result = run("-n", "-x", path, "sdt_tally_test:variables arg1", tool="probe")
+    assert result.code == 2, result
+    assert ("its operand '-8@state(%rip)' at sdt_tally_test:variables is not understood: the symbol table of the file "
+            "lacks that name") in result.stderr, result
 
 
 # --- DWARF ---------------------------------------------------------------------------------------

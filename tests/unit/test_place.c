@@ -60,6 +60,51 @@ static void operands(void **state)
 	}
 }
 
+static bool find_symbol(const struct place *p, const char *name, u64 *address)
+{
+	(void)p;
+	*address = 0x4000;
+	return !strcmp(name, "_ZL5state") || !strcmp(name, "a.0");
+}
+
+/* The instruction is at 0x1000. */
+static void operands_in_variables(void **state)
+{
+	static const struct {
+		const char *text;
+		s64 offset;
+	} cases[] = {
+		{ "-8@_ZL5state(%rip)", 0x3000 }, { "8@a.0+8(%rip)", 0x3008 }, { "4@8+a.0(%rip)", 0x3008 },
+		{ "4@-4+a.0+0x10(%rip)", 0x300c }, { "1@a.0-1(%rip)", 0x2fff }, { "-4@+2+a.0(%rip)", 0x3002 },
+	};
+	static const char *const wrong[] = {
+		"8@16(%rip)", "8@(%rip)", "8@a.0b(%rip)", "8@a.0+a.0(%rip)", "8@a.0(%rip)x",
+		"8@a.0@GOTPCREL(%rip)",
+		"8@a.0+(%rip)", "8@a.0(%rip,%rax,8)", "8@%a.0(%rip)", "8@$a.0(%rip)", "8@-a.0(%rip)",
+	};
+	struct place p = { .address = 0x1000, .find_symbol = find_symbol };
+	const struct place_variable *v;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_int_equal(place__add_usdt(&p, cases[i].text), 0);
+		v = place__find(&p, "arg1");
+		assert_int_equal(v->where, AT_STATIC);
+		assert_int_equal(v->offset, cases[i].offset);
+		place__free(&p);
+	}
+	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
+		assert_int_equal(place__add_usdt(&p, wrong[i]), 0);
+		assert_int_equal(place__find(&p, "arg1")->where, AT_NOWHERE);
+		place__free(&p);
+	}
+	assert_int_equal(place__add_usdt(&p, "8@gone(%rip)"), 0);
+	assert_string_equal(place__find(&p, "arg1")->why, "its operand '8@gone(%rip)' at the probe is not understood: "
+			    "the symbol table of the file lacks that name");
+	place__free(&p);
+}
+
 /* They are arguments, too, so later arguments keep their numbers. */
 static void operands_that_are_not_understood(void **state)
 {
@@ -236,6 +281,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(operands),
+		cmocka_unit_test(operands_in_variables),
 		cmocka_unit_test(operands_that_are_not_understood),
 		cmocka_unit_test(several_operands),
 		cmocka_unit_test(any_operands),

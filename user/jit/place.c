@@ -231,8 +231,52 @@ int place__add_tracepoint(struct place *p, const struct kernel_type *found)
  * --- USDT --------------------------------------------------------------------------------------
  */
 
-/* Parses operands in assembler syntax: $5, %eax, 8(%rbp), -4(%rax,%rbx,8). Sets *v except its type. */
-static bool parse_operand(struct place_variable *v, const char *text)
+#define SYMBOL "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$"
+
+/*
+ * Parses a variable's name with offsets before or behind it: sym(%rip), sym+8(%rip), 8+sym(%rip). A number alone is
+ * relative to an instruction that the note does not give. Returns false if this is no such operand, or, with *why set,
+ * if the variable's address is unknown.
+ */
+static bool parse_variable(struct place_variable *v, const struct place *p, const char *text, const char **why)
+{
+	const char *behind = strstr(text, "(%rip)");
+	long long offset = 0;
+	char name[256];
+	bool known;
+	size_t n;
+	u64 at;
+	char *end;
+
+	if (!behind || strcmp(behind, "(%rip)"))
+		return false;
+	*name = 0;
+	while (text < behind) {
+		n = strspn(text + (*text == '+'), SYMBOL);
+		if (isdigit((unsigned char)text[strspn(text, "+-")])) {
+			offset += strtoll(text, &end, 0);
+			text = end;
+		} else if (!*name && n && n < sizeof(name)) {
+			text += *text == '+';
+			memcpy(name, text, n);
+			name[n] = 0;
+			text += n;
+		} else {
+			return false;
+		}
+	}
+	if (!*name)
+		return false;
+	known = p->find_symbol && p->find_symbol(p, name, &at);
+	if (!known)
+		*why = "the symbol table of the file lacks that name";
+	v->where = AT_STATIC;
+	v->offset = known ? (s64)(at - p->address) + offset : 0;
+	return known;
+}
+
+/* Parses operands in assembler syntax: $5, %eax, 8(%rbp), -4(%rax,%rbx,8), sym(%rip). Sets *v except its type. */
+static bool parse_operand(struct place_variable *v, const struct place *p, const char *text, const char **why)
 {
 	struct machine_register r;
 	char base[8], index[8];
@@ -250,6 +294,8 @@ static bool parse_operand(struct place_variable *v, const char *text)
 		return machine_register__find(&r, text + 1) && !r.shift &&
 		       machine_register__dwarf(&r, &v->number);
 	}
+	if (parse_variable(v, p, text, why))
+		return true;
 	offset = strtoll(text, &end, 0);
 	v->offset = offset;
 	if (sscanf(end, "(%%%7[a-z0-9])%n", base, &n) == 1 && n && !end[n]) {
@@ -273,7 +319,8 @@ static bool parse_operand(struct place_variable *v, const char *text)
 static int add_usdt(struct place *p, u32 n, const char *text)
 {
 	struct place_variable v = {};
-	char name[16], why[160], *end;
+	const char *what = NULL;
+	char name[16], why[400], *end;
 	long size = strtol(text, &end, 10), bytes;
 
 	if (size > 8 || size < -8)
@@ -282,9 +329,10 @@ static int add_usdt(struct place *p, u32 n, const char *text)
 	snprintf(name, sizeof(name), "arg%u", n);
 	v.name = name;
 	v.type = c_type__integer(bytes, size < 0);
-	if (*end != '@' || end == text || !parse_operand(&v, end + 1) || !bytes ||
+	if (*end != '@' || end == text || !parse_operand(&v, p, end + 1, &what) || !bytes ||
 	    (bytes & (bytes - 1))) {
-		snprintf(why, sizeof(why), "its operand '%s' is not understood", text);
+		snprintf(why, sizeof(why), "its operand '%s' at %s is not understood%s%s", text,
+			 p->event ?: "the probe", what ? ": " : "", what ?: "");
 		v.where = AT_NOWHERE;
 		v.why = why;
 	}

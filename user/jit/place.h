@@ -102,6 +102,8 @@ struct place {
 	 * different types of that name.
 	 */
 	c_type_find find_type;
+	/* is_user: finds the address of a variable, in the binary's numbering. NULL, or false: unknown. */
+	bool (*find_symbol)(const struct place *p, const char *name, u64 *address);
 	/* struct task_struct, always the kernel's; NULL, or a NULL result: unknown. */
 	const struct c_type *(*task_type)(void *types_arg);
 	const char *binary;             /* is_user: the program */

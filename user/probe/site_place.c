@@ -9,6 +9,7 @@
 
 #include "base/arch.h"
 #include "jit/registers.h"
+#include "types/binary.h"
 
 void knowledge__init(struct knowledge *k)
 {
@@ -215,6 +216,13 @@ static int find_type(struct c_type *t, void *arg, const char *name)
 	if (!n->err)
 		*t = n->type;
 	return n->err;
+}
+
+static bool find_symbol(const struct place *p, const char *name, u64 *address)
+{
+	bool is_relative;
+
+	return !binary__symbol(p->binary, name, address, &is_relative);
 }
 
 static struct c_type type_of(const struct dwarf_variable *v, struct knowledge *k)
@@ -573,6 +581,7 @@ int site_place__make(struct place *p, struct tracepoint_format *format,
 		p->types = kernel_types;
 	} else {
 		p->find_type = find_type;
+		p->find_symbol = k->want_dwarf ? find_symbol : NULL;
 		p->binary = site->path;
 	}
 	switch (p->context) {
