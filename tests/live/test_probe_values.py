@@ -167,6 +167,22 @@ def test_members_named_as_an_argument(tool, namesakes, probe, wanted):
     assert [line["n"] for line in got] == [(i + 1) * wanted["n"] for i in range(N)]
 
 
+@pytest.mark.parametrize("probe, said", (
+    ("take x=n n=pair->n", "'x=n': namesakes:take has 'n' itself"),
+    ("take%return x=n+1 n=pair->n", "'x=n+1': namesakes:take%return has 'n' itself"),
+    ("take n=pair->n x=n", None), ("take x=n m=pair->n", None), ("take x=q q=pair->n", None),
+))
+def test_a_name_of_its_own_that_is_given_later(run, namesakes, probe, said):
+    """Both columns showed the member."""
+    result = run("-n", "-x", namesakes, probe, tool="probe")
+    assert result.code == (2 if said else 0), result
+    if said:
+        assert f"probe: {said}, and the name is given to something else\n" in result.stderr, result
+        assert "as in n_=..." in result.stderr.splitlines()[-1]
+        instead = probe.replace("n=pair", "n_=pair")
+        assert run("-n", "-x", namesakes, instead, tool="probe").code == 0
+
+
 @pytest.mark.parametrize("probe", ("take pair->n", "take%return pair->n"))
 def test_a_filter_on_an_argument_beside_such_a_member(tool, namesakes, probe):
     for args, wanted in ((("--filter", "n > 2", "--count"), N - 2), (("--filter", "n > 50", "--count"), 0)):

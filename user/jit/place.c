@@ -91,7 +91,7 @@ bool place__is_known_everywhere(const char *name)
 	return false;
 }
 
-static bool has_itself(const struct place *p, const char *name)
+bool place__has_itself(const struct place *p, const char *name)
 {
 	return place__is_known_everywhere(name) || (p->format && field__find(p->format, name)) || place__find(p, name);
 }
@@ -104,7 +104,7 @@ const struct expr *place__stands_for_other(const struct place *p, const struct e
 	for (i = 0; e->op == EXPR_NAME && i < p->naliases; i++) {
 		const struct place_alias *a = &p->alias[i];
 
-		if (strcmp(a->name, e->text) || a->is_off || (!a->is_given && has_itself(p, a->name)))
+		if (strcmp(a->name, e->text) || a->is_off || (!a->is_given && place__has_itself(p, a->name)))
 			continue;
 		/* An alias "size" may share the name of an argument if it is only size, or size:u32. */
 		for (just = a->expr; just->op == EXPR_TYPED || just->op == EXPR_CAST; just = just->left)

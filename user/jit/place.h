@@ -131,6 +131,9 @@ const struct place_variable *place__find(const struct place *p, const char *name
 /* A name that has a meaning at every event: comm, pid, cpu and so on. */
 bool place__is_known_everywhere(const char *name);
 
+/* Whether the event has something of this name, whatever aliases there are. */
+bool place__has_itself(const struct place *p, const char *name);
+
 /* The expression that e is an alias of; NULL: e is not an alias. */
 const struct expr *place__stands_for_other(const struct place *p, const struct expr *e);
 

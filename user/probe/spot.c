@@ -35,6 +35,47 @@ static int add_aliases(struct spot *spot, const struct probe_plan *p, size_t def
 	return 0;
 }
 
+static bool is_given_before(const struct probe_definition *d, size_t before, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < before; i++)
+		if (d->argument[i].is_named && !strcmp(d->argument[i].name, name))
+			return true;
+	return false;
+}
+
+/* The first name in e that the event has itself, and that is given to something else only behind it; NULL: none. */
+static const char *ambiguous_name(const struct place *p, const struct probe_definition *d, size_t i,
+				  const struct expr *e)
+{
+	if (!e)
+		return NULL;
+	if (e->op == EXPR_NAME)
+		return place__stands_for_other(p, e) && place__has_itself(p, e->text) &&
+				       !is_given_before(d, i, e->text) ? e->text : NULL;
+	return ambiguous_name(p, d, i, e->left) ?: ambiguous_name(p, d, i, e->right);
+}
+
+/* In `f x=n n=p->n`, where f has an argument n, x may be either. In `f n=p->n x=n`, x is the member, as in filters. */
+static int check_names(const struct spot *spot, const struct probe_plan *p, size_t definition)
+{
+	const struct probe_definition *d = definition < p->ndefinitions ? &p->definition[definition] : NULL;
+	const char *name;
+	size_t i;
+
+	for (i = 0; d && i < d->n; i++) {
+		name = ambiguous_name(&spot->place, d, i, d->argument[i].expr);
+		if (!name)
+			continue;
+		diag_error("'%s=%s': %s has '%s' itself, and the name is given to something else", d->argument[i].name,
+			   d->argument[i].text, spot->place.event, name);
+		diag_hint("give that another name, as in %s_=..., or put it first if it is meant", name);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 void spot__free(struct spot *spot)
 {
 	site_place__free(&spot->place, &spot->format);
@@ -72,6 +113,10 @@ int spot__make(struct spot *spot, struct probe_plan *p, enum probe_side_name sid
 	/* Entries save the arguments themselves, so aliases do not apply. */
 	if (!err && !(p->returns && side == PROBE_BEGIN))
 		err = add_aliases(spot, p, s->definition[site->event - s->events.event]);
+	if (!err && check_names(spot, p, s->definition[site->event - s->events.event])) {
+		spot__free(spot);
+		return -EINVAL;
+	}
 	if (!err && side == PROBE_END)
 		err = side__add_kept(&spot->place, p);
 	if (!err && p->returns && side == PROBE_END)
