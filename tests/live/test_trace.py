@@ -13,6 +13,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -765,6 +766,18 @@ def test_figures(trace, trigger):
         within(abs(row["avg"] - statistics.mean(times)) < 1000 + 3 * error, row, times[:10])
 
     steady(trial)
+
+
+@pytest.mark.parametrize("args", (
+    ("-ttt",), ("--epoch",), ("--template", "{epoch} {call}({args})"), ("-ttt", "--since"),
+))
+def test_seconds_since_the_epoch(run, args):
+    """As strace -ttt: the clock of the host, with six digits."""
+    before = time.time()
+    result = run(*args, "-e", "exit_group", "--", "/bin/true", tool="trace")
+    seconds, _, rest = result.text.partition(" ")
+    assert re.fullmatch(r"\d+\.\d{6}", seconds) and "exit_group(0)" in rest, result
+    assert before - 1e-3 <= float(seconds) <= time.time() + 1e-3
 
 
 def test_template(run):

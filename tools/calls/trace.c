@@ -81,6 +81,29 @@ static int parse_status(void *own, char *arg)
 	return 0;
 }
 
+/* perf trace takes tracepoints, too. Returns false if none of the names is one. */
+static bool is_tracepoint(const char *arg)
+{
+	const char *event = arg + strspn(arg, "!"), *call;
+	int len;
+
+	for (; *event; event += len + (event[len] == ',')) {
+		len = strcspn(event, ",");
+		call = memchr(event, ':', len);
+		if (!call || call == event)
+			continue;
+		call += strncmp(call, ":sys_enter_", 11) ? strncmp(call, ":sys_exit_", 10) ? 0 : 10 : 11;
+		if (*call != ':' && !strncmp(event, "syscalls:", 9))
+			diag_error("-e %.*s: this is a tracepoint of a call, as in: tally trace -e '%.*s'", len, event,
+				   (int)(event + len - call), call);
+		else
+			diag_error("-e %.*s: this is a tracepoint, as in: tally probe '%.*s' --stream", len, event, len,
+				   event);
+		return true;
+	}
+	return false;
+}
+
 static int parse_set(void *own, char *arg)
 {
 	struct trace *t = own;
@@ -95,7 +118,7 @@ static int parse_set(void *own, char *arg)
 	/* strace's -e trace=SET and its short form. */
 	if (!strncmp(arg, "trace=", 6) || !strncmp(arg, "t=", 2))
 		arg = strchr(arg, '=') + 1;
-	else if (is_other_expression(arg))
+	else if (is_other_expression(arg) || is_tracepoint(arg))
 		return -EINVAL;
 	if (syscall_set__parse(&set, arg, &c)) {
 		diag_complaint("-e", arg, &c);
@@ -158,6 +181,9 @@ static const struct option_row rows[] = {
 	{ "since", 0, NULL, ROW_FLAG,
 	  "With the time since the start of the previous call, as strace -r", 1,
 	  FIELD(struct trace, since) },
+	{ "epoch", 0, NULL, ROW_FLAG,
+	  "With the seconds since 1970 as the time of a line, as strace -ttt", 1,
+	  FIELD(struct trace, epoch) },
 	{ "ip", 0, NULL, ROW_FLAG,
 	  "With the caller's address, function and file, as strace -i", 1,
 	  FIELD(struct trace, ip) },
@@ -223,8 +249,12 @@ static int check(void *context, struct cli *cli)
 		t->fd_names = true;
 		t->string_max = t->string_max > PATH_MAX - 1 ? t->string_max : PATH_MAX - 1;
 	}
-	if ((t->since || t->ip) && t->summary) {
-		diag_error("--since and --ip are about lines, and --summary has none");
+	if ((t->since || t->epoch || t->ip) && t->summary) {
+		diag_error("--since, --epoch and --ip are about lines, and --summary has none");
+		return -EINVAL;
+	}
+	if (t->epoch && cli->template_text) {
+		diag_error("--epoch is about the default format; in a template, write {epoch}");
 		return -EINVAL;
 	}
 	if (t->callers.wanted && t->summary) {

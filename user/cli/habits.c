@@ -40,10 +40,12 @@ static bool is_error(const char *value)
 	return isdigit((unsigned char)*value) || (*value == 'E' && isupper((unsigned char)value[1]));
 }
 
-/* value: the rest of the option's word, or the next word, or NULL. */
-static bool fits(enum habit_when when, bool is_own, const char *value)
+/* value: the rest of the option's word (is_joined), or the next word, or NULL. */
+static bool fits(enum habit_when when, bool is_own, const char *value, bool is_joined)
 {
 	switch (when) {
+	case WHEN_ANY_OWN:
+		return true;
 	case WHEN_NUMBER:
 		return value && isdigit((unsigned char)*value);
 	case WHEN_SMALL_NUMBER:
@@ -64,19 +66,23 @@ static bool fits(enum habit_when when, bool is_own, const char *value)
 		return value && is_error(value);
 	case WHEN_FOLDED:
 		return value && !strcmp(value, "f");
+	case WHEN_TWICE_MORE:
+		return is_joined && value[0] == value[-1] && value[1] == value[0];
+	case WHEN_UNIX:
+		return is_joined && strstr(value, "unix");
 	default:
 		return !is_own;
 	}
 }
 
 static const struct habit *find_habit(const char *tool, const char *option, size_t len, bool is_own,
-				      const char *value)
+				      const char *value, bool is_joined)
 {
 	const struct habit *h;
 
 	for (h = habits; h < habits + habit_count; h++)
 		if (!strncmp(h->option, option, len) && !h->option[len] &&
-		    (!h->tools || is_among(tool, h->tools)) && fits(h->when, is_own, value))
+		    (!h->tools || is_among(tool, h->tools)) && fits(h->when, is_own, value, is_joined))
 			return h;
 	return NULL;
 }
@@ -116,6 +122,7 @@ struct translation {
 	bool has_min;           /* --min */
 	bool has_all;           /* -a */
 	bool has_command;
+	const struct habit *no_command; /* an option with VALUE_NO_COMMAND; or NULL */
 	char narrowed;          /* -C or -u, the last one; 0: neither */
 };
 
@@ -142,22 +149,30 @@ static const char *next_word(const struct translation *t)
 }
 
 /* An own option that means something else in the peer: warns, and returns NULL. */
-static const struct habit *unless_own(const struct habit *h)
+static const struct habit *unless_own(struct translation *t, const struct habit *h)
 {
+	if (h && h->value == VALUE_NO_COMMAND) {
+		t->no_command = h;
+		return h->becomes[0] ? h : NULL;
+	}
 	if (!h || h->value != VALUE_OWN)
 		return h;
 	diag_warn("%s: %s", h->option, h->say);
 	return NULL;
 }
 
+static int refuse(const struct habit *h)
+{
+	diag_error("%s: %s", h->option, h->say);
+	return -EINVAL;
+}
+
 static int put_habit(struct translation *t, const struct habit *h, const char *value)
 {
 	const char *last = h->becomes[1] ?: h->becomes[0];
 
-	if (h->say) {
-		diag_error("%s: %s", h->option, h->say);
-		return -EINVAL;
-	}
+	if (h->say && h->value != VALUE_NO_COMMAND)
+		return refuse(h);
 	if (h->value != VALUE_NONE && !value) {
 		diag_error("'%s' needs a value", h->option);
 		return -EINVAL;
@@ -178,7 +193,7 @@ static int put_habit(struct translation *t, const struct habit *h, const char *v
 		put(t, h->becomes[1]);
 	if (h->value == VALUE_KEPT && !last)
 		t->argument = t->narguments++ ? t->argument : t->n;
-	if (h->value == VALUE_KEPT)
+	if (h->value == VALUE_KEPT || h->value == VALUE_NO_COMMAND)
 		put(t, value);
 	return 0;
 }
@@ -200,7 +215,7 @@ static int translate_long(struct translation *t)
 	const char *value = name[len] ? name + len + 1 : next_word(t);
 	int first, other, k = option_table__name(&t->table, name, len, &first, &other);
 	bool is_own = k >= 0 && option_table__is_whole(&t->table, k, len), takes;
-	const struct habit *h = unless_own(find_habit(t->tool, word, len + 2, is_own, value));
+	const struct habit *h = unless_own(t, find_habit(t->tool, word, len + 2, is_own, value, name[len]));
 	int err = 0;
 
 	if (h) {
@@ -226,7 +241,7 @@ static int translate_letter(struct translation *t, const char *p, bool *took_nex
 {
 	const char option[] = { '-', *p, 0 }, *value = p[1] ? p + 1 : next_word(t);
 	int k = option_table__letter(&t->table, *p);
-	const struct habit *h = unless_own(find_habit(t->tool, option, 2, k >= 0, value));
+	const struct habit *h = unless_own(t, find_habit(t->tool, option, 2, k >= 0, value, p[1]));
 	bool takes = h ? h->value != VALUE_NONE : k >= 0 && t->table.takes[k] == TAKES_VALUE;
 
 	*took_next = takes && !p[1] && value;
@@ -378,6 +393,8 @@ int habits__translate(const struct argp *argp, const struct cli_spec *spec, int 
 		err = translate_word(&t);
 	if (!err && t.narguments)
 		take_threshold(&t);
+	if (!err && t.has_command && t.no_command)
+		err = refuse(t.no_command);
 	if (!err)
 		warn_of_scope(&t);
 	if (!err && t.command)

@@ -22,6 +22,8 @@
 
 #define PERF_RECORD "perf's record is profile here, as in: tally profile -F 99 -g -- COMMAND"
 #define NO_LBR "there are no branch stacks; --call-graph dwarf has stacks without frame pointers"
+#define AS_USER \
+	"to run it as that user: tally trace -- runuser -u USER -- COMMAND; only that user's calls: --uid USER"
 #define NO_MERGE "counts are not scaled or merged; nothing is to be said"
 
 /* The first match applies. */
@@ -131,6 +133,14 @@ const struct habit habits[] = {
 	/* strace, perf trace */
 	{ "trace", "--duration",
 	  WARN(WHEN_NUMBER, "stops after that many seconds; perf trace's --duration MS is --min MSms") },
+	{ "trace", "-u", WHEN_ANY_OWN, VALUE_NO_COMMAND, { NULL }, AS_USER },
+	{ "trace", "--user", WHEN_ANY, VALUE_NO_COMMAND, { "--uid" }, AS_USER },
+	{ "trace", "-t", WHEN_TWICE_MORE, VALUE_NONE, { "--epoch" }, NULL },
+	{ "trace", "--absolute-timestamps", WHEN_UNIX, VALUE_NONE, { "--epoch" }, NULL },
+	{ "trace", "--timestamps", WHEN_UNIX, VALUE_NONE, { "--epoch" }, NULL },
+	{ "trace", "--event", WITH_VALUE("-e") },
+	{ "trace", "--expr", WITH_VALUE("-e") },
+	{ "trace", "--no-syscalls", SAY("of tracepoints alone, as in: tally probe 'sched:sched_switch' --stream") },
 	{ "trace", "-c", BECOMES("--summary") },
 	{ "trace", "--summary-only", BECOMES("--summary") },
 	{ "trace", "-w", NOTHING },

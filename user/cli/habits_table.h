@@ -11,6 +11,7 @@
 /* Condition on the value, in the same word or the next one. */
 enum habit_when {
 	WHEN_ANY,               /* not applied if the tool has the option itself */
+	WHEN_ANY_OWN,           /* applied even then */
 	WHEN_NUMBER,            /* begins with a digit */
 	WHEN_SMALL_NUMBER,      /* 1 to 999: rather seconds than a user */
 	WHEN_NO_NUMBER,         /* anything but a number, or nothing */
@@ -21,6 +22,8 @@ enum habit_when {
 	WHEN_CALL_GRAPH,        /* fp, dwarf, lbr */
 	WHEN_ERROR,             /* ENOENT, or a number */
 	WHEN_FOLDED,            /* f, a second option in the same word */
+	WHEN_TWICE_MORE,        /* the same letter twice more in the same word: -ttt */
+	WHEN_UNIX,              /* --option=unix, or =format:unix,...: a format of strace's times */
 };
 
 enum habit_value {
@@ -30,6 +33,7 @@ enum habit_value {
 	VALUE_MS,               /* the same as VALUE_KEPT; a number alone gets the unit: milliseconds */
 	VALUE_US,               /* microseconds */
 	VALUE_OWN,              /* the tool's own option, with say as a warning: the peer's means something else */
+	VALUE_NO_COMMAND,       /* the tool's own option, or becomes[0], with a value; refused if there is a command */
 	VALUE_COMMAND,          /* a command in one word, split at blanks, behind all options */
 };
 

@@ -71,8 +71,8 @@ static int write_stack(struct writer *w, const struct stream_line *line)
  */
 
 static const char *const fixed_names[STREAM_FIELD] = {
-	[STREAM_TIME] = "time", [STREAM_COMM] = "comm", [STREAM_PID] = "pid", [STREAM_TID] = "tid",
-	[STREAM_CPU] = "cpu", [STREAM_EVENT] = "event", [STREAM_ELAPSED] = "elapsed",
+	[STREAM_TIME] = "time", [STREAM_EPOCH] = "epoch", [STREAM_COMM] = "comm", [STREAM_PID] = "pid",
+	[STREAM_TID] = "tid", [STREAM_CPU] = "cpu", [STREAM_EVENT] = "event", [STREAM_ELAPSED] = "elapsed",
 };
 
 static int find_value(struct stream_piece *piece, const char *text, size_t len,
@@ -153,7 +153,7 @@ int stream_template__parse(struct stream_template *t, const char *text, const ch
 		if (find_value(piece, text + at + 1, len, name, n)) {
 			complain(c, 0, at + 1, len, "no value has this name");
 			return complain_hint(c, -EINVAL,
-					     "besides arguments there are time, comm, pid, "
+					     "besides arguments there are time, epoch, comm, pid, "
 					     "tid, cpu, event and elapsed");
 		}
 		at += len + 2;
@@ -178,6 +178,9 @@ static int put_piece(FILE *f, const struct writer *w, const struct stream_piece 
 	switch (piece->value) {
 	case STREAM_TIME:
 		stream_put_time(f, line->time_ns);
+		break;
+	case STREAM_EPOCH:
+		fprintf(f, "%llu.%06llu", line->time_ns / NSEC_PER_SEC, line->time_ns % NSEC_PER_SEC / 1000);
 		break;
 	case STREAM_COMM:
 		return stream_put_text(f, line->comm, false);

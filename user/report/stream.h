@@ -46,8 +46,8 @@ struct stream_template {
 	struct stream_piece {
 		char *text;             /* before the value */
 		enum stream_value {
-			STREAM_TIME, STREAM_COMM, STREAM_PID, STREAM_TID, STREAM_CPU, STREAM_EVENT,
-			STREAM_ELAPSED, STREAM_FIELD, STREAM_NOTHING,
+			STREAM_TIME, STREAM_EPOCH, STREAM_COMM, STREAM_PID, STREAM_TID, STREAM_CPU,
+			STREAM_EVENT, STREAM_ELAPSED, STREAM_FIELD, STREAM_NOTHING,
 		} value;
 		size_t field;           /* index, for STREAM_FIELD */
 	} *piece;

@@ -14,7 +14,7 @@
 #include "calls/trace/trace.h"
 
 #define AS_CALL "{comm}[{pid}/{tid}] {call}({args}) = {result} <{duration}>"
-#define AS_FAULT "{time} {comm}[{pid}/{tid}] {call}({args})"
+#define AS_FAULT "{comm}[{pid}/{tid}] {call}({args})"
 
 #define COMM_SPACE (sizeof(((struct trace_record *)NULL)->comm) + 1)
 
@@ -358,11 +358,13 @@ static void name_fields(struct trace *t)
 }
 
 /* The format of strace. */
-static const char *usual_template(const struct trace *t)
+static void write_templates(struct trace *t)
 {
-	if (t->ip)
-		return t->since ? "{since} [{ip}] " AS_CALL : "{time} [{ip}] " AS_CALL;
-	return t->since ? "{since} " AS_CALL : "{time} " AS_CALL;
+	const char *time = t->epoch ? "{epoch} " : "{time} ";
+
+	snprintf(t->line, sizeof(t->line), "%s%s%s" AS_CALL, t->since && !t->epoch ? "" : time,
+		 t->since ? "{since} " : "", t->ip ? "[{ip}] " : "");
+	snprintf(t->fault, sizeof(t->fault), "%s" AS_FAULT, time);
 }
 
 int trace_lines__init(struct trace *t, struct cli *cli)
@@ -373,9 +375,9 @@ int trace_lines__init(struct trace *t, struct cli *cli)
 	name_fields(t);
 
 	if (!cli->template_text && cli->format == FORMAT_TEXT) {
-		cli->template_text = usual_template(t);
-		err = stream_template__parse(&t->fault_line, AS_FAULT, t->field, t->nfields,
-					     &c);
+		write_templates(t);
+		cli->template_text = t->line;
+		err = stream_template__parse(&t->fault_line, t->fault, t->field, t->nfields, &c);
 	}
 	if (!err && (t->faults || t->ip))
 		err = symbols__new(&t->symbols);

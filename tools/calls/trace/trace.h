@@ -31,7 +31,7 @@ struct trace_paths {
 
 /* The options set the first members; the functions below set the rest. */
 struct trace {
-	bool summary, failed, succeeded, has_set, fd_names, faults, since, ip, has_columns, detach;
+	bool summary, failed, succeeded, has_set, fd_names, faults, since, epoch, ip, has_columns, detach;
 	u32 columns;                    /* columns of --summary, as bits by their index in the table of table.c */
 	enum constant_style constants;
 	u64 min_ns, overhead_ns, string_max, bytes;
@@ -45,6 +45,7 @@ struct trace {
 	struct callers callers;         /* -g */
 	struct lines lines;
 	struct stream_template fault_line;
+	char line[128], fault[64];      /* the default templates */
 	const char *field[8];           /* names of the fields of lines */
 	size_t nfields;
 	u64 last_start_ns;              /* the latest start of a call shown so far */
