@@ -15,14 +15,18 @@ pytestmark = once
 FILE = Path(__file__).with_name("typed_lines.txt")
 
 
-def typed_lines():
-    lines = (line.strip() for line in FILE.read_text().splitlines())
+# Lines behind this have a test for each kind of answer, those before it a test each.
+TOGETHER = "# --- the other options of the manual pages"
+
+
+def typed_lines(text):
+    lines = (line.strip() for line in text.splitlines())
     return [re.split(" (->|=>|>>|~>) ", line) for line in lines if line and not line.startswith("#")]
 
 
 def pytest_generate_tests(metafunc):
     if "typed" in metafunc.fixturenames:
-        lines = typed_lines()
+        lines = typed_lines(FILE.read_text().partition(TOGETHER)[0])
         metafunc.parametrize("typed, how, meant", lines, ids=[line[0] for line in lines])
 
 
@@ -33,7 +37,7 @@ def of_this_machine(line):
     return re.sub(r"DISK\b", disk, re.sub(r"\bFS\b", "tmpfs" if "tmpfs" in types else types[-1], line))
 
 
-def test_typed(run, typed, how, meant, directory):
+def check_typed(run, typed, how, meant, directory):
     """-n does nothing, -v prints the line that is meant."""
     typed, meant = (of_this_machine(line) if re.search(r"DISK|\bFS\b", line) else line for line in (typed, meant))
     tool, *args = shlex.split(typed)
@@ -51,6 +55,36 @@ def test_typed(run, typed, how, meant, directory):
     else:
         tool, *args = shlex.split(meant)
         assert f"meant as: {' '.join([tool, '-n', '-v', *args])}\n" in result.stderr, result
+
+
+def test_typed(run, typed, how, meant, directory):
+    check_typed(run, typed, how, meant, directory)
+
+
+@pytest.mark.parametrize("wanted, least", (("->", 120), ("=>", 100), ("~>", 8)))
+def test_other_options(run, wanted, least, directory):
+    """The manual pages of strace, perf and bcc, option by option: taken, refused with what to type, or warned of."""
+    lines = [line for line in typed_lines("#" + FILE.read_text().partition(TOGETHER)[2]) if line[1] == wanted]
+    assert len(lines) >= least
+    for typed, how, meant in lines:
+        check_typed(run, typed, how, meant, directory)
+
+
+def named_lines():
+    """The lines that refusals name, without those that have a placeholder, such as FILE, and without pipes."""
+    said = "; ".join(meant for _, how, meant in typed_lines(FILE.read_text()) if how == "=>")
+    lines = {line.split("|")[0].strip() for line in re.findall("tally ([a-z]+ [^;]*)", said)}
+    lines = {re.split(", (?=[a-z]+ |each|what|on )", line)[0] for line in lines}
+    return sorted(line for line in lines if not re.search(r"\b[A-Z]{2,}\b", line) and line.count("'") % 2 == 0)
+
+
+def test_the_lines_that_are_named(run, directory):
+    lines = named_lines()
+    assert len(lines) >= 20
+    for line in lines:
+        tool, *args = shlex.split(line)
+        result = run(tool, *args, "--help" if tool == "list" else "-n", tool="tally", cwd=directory)
+        assert result.code in (0, 1, 4) or "no event" in result.stderr, result
 
 
 @pytest.mark.parametrize("option, ours", (("--details", ("-v",)), ("-d", ())))

@@ -32,15 +32,25 @@ static bool is_other_expression(const char *arg)
 		const char *word, *instead;
 	} others[] = {
 		{ "read=", "--bytes N shows more of what is read and written" },
+		{ "reads=", "--bytes N shows more of what is read and written" },
+		{ "r=", "--bytes N shows more of what is read and written" },
 		{ "write=", "--bytes N shows more of what is read and written" },
+		{ "writes=", "--bytes N shows more of what is read and written" },
+		{ "w=", "--bytes N shows more of what is read and written" },
 		{ "signal=", "signals are not among the calls; the tool signals shows them" },
 		{ "signals=", "signals are not among the calls; the tool signals shows them" },
+		{ "s=", "signals are not among the calls; the tool signals shows them" },
+		{ "decode-pids=", "each line has the command, and pids are those of the host" },
+		{ "trace-fds=", "as in -P PATH, the file or the socket of the descriptor" },
 		{ "decode-fds=", "-y shows the files and sockets of descriptors" },
 		{ "inject=", "calls are watched, and never changed" },
 		{ "fault=", "calls are watched, and never changed" },
 		{ "abbrev=", "--string-max and --bytes say how much is shown" },
+		{ "a=", "--string-max and --bytes say how much is shown" },
 		{ "verbose=", "--string-max and --bytes say how much is shown" },
+		{ "v=", "--string-max and --bytes say how much is shown" },
 		{ "raw=", "arguments are decoded; probe 'syscalls:sys_enter_NAME' --stream has the numbers" },
+		{ "x=", "arguments are decoded; probe 'syscalls:sys_enter_NAME' --stream has the numbers" },
 		{ "kvm=", "kvmstat shows why virtual CPUs exit" },
 	};
 	size_t i;
@@ -61,8 +71,29 @@ static bool is_option(struct trace *t, const char *arg)
 
 	if (descriptors)
 		t->fd_names = true;
-	/* Signals are never among the calls. */
-	return descriptors || !strcmp(arg, "signal=none") || !strcmp(arg, "signals=none");
+	/* Signals are never among the calls, and what strace -q leaves out is never said. */
+	return descriptors || !strcmp(arg, "signal=none") || !strcmp(arg, "signals=none") ||
+	       !strncmp(arg, "quiet=", 6) || !strncmp(arg, "silent=", 7) || !strncmp(arg, "silence=", 8) ||
+	       !strncmp(arg, "q=", 2);
+}
+
+/* Forms of names in strace that mean nothing here. */
+static bool is_other_name(const char *arg)
+{
+	const char *said = NULL;
+
+	arg += strspn(arg, "!");
+	if (!strcmp(arg, "none"))
+		said = "signals alone, as in: tally signals";
+	else if (*arg == '/')
+		said = "names are globs, as in: tally trace -e 'open*'";
+	else if (*arg == '?')
+		said = "there is no '?' here: leave out the calls that this kernel lacks, or write a glob";
+	else if (strchr(arg, '@'))
+		said = "a name without @ is that call of 64-bit and of 32-bit programs";
+	if (said)
+		diag_error("-e %s: %s", arg, said);
+	return said;
 }
 
 /* The names that strace gives to outcomes of calls. Tally has no outcomes "unfinished", "detached" or "unavailable". */
@@ -119,6 +150,8 @@ static int parse_set(void *own, char *arg)
 	if (!strncmp(arg, "trace=", 6) || !strncmp(arg, "t=", 2))
 		arg = strchr(arg, '=') + 1;
 	else if (is_other_expression(arg) || is_tracepoint(arg))
+		return -EINVAL;
+	if (is_other_name(arg))
 		return -EINVAL;
 	if (syscall_set__parse(&set, arg, &c)) {
 		diag_complaint("-e", arg, &c);

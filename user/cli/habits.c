@@ -35,6 +35,57 @@ static bool is_call_graph(const char *value)
 	return !strcmp(value, "fp") || !strcmp(value, "lbr") || !strncmp(value, "dwarf", 5);
 }
 
+static bool is_one_of(const char *value, const char *const *words, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (!strcmp(value, words[i]))
+			return true;
+	return false;
+}
+
+/* The words of strace's --interruptible. */
+static bool is_interruptible(const char *value)
+{
+	static const char *const words[] = { "anywhere", "waiting", "never", "never_tstp" };
+
+	return is_one_of(value, words, ARRAY_SIZE(words));
+}
+
+static bool is_faults(const char *value)
+{
+	static const char *const words[] = { "all", "min", "maj" };
+
+	value += *value == '=';
+	return is_one_of(value, words, ARRAY_SIZE(words));
+}
+
+/* The filters of perf record -j. */
+static bool is_branches(const char *value)
+{
+	static const char *const words[] = {
+		"any", "any_call", "any_ret", "ind_call", "ind_jmp", "call", "cond", "in_tx", "no_tx", "abort_tx",
+		"save_type", "stack", "u", "k", "hv",
+	};
+	char first[16];
+	size_t n = strcspn(value, ",");
+
+	if (n >= sizeof(first))
+		return false;
+	memcpy(first, value, n);
+	first[n] = 0;
+	return is_one_of(first, words, ARRAY_SIZE(words));
+}
+
+/* A number of from to to digits, and nothing else. */
+static bool has_digits(const char *value, size_t from, size_t to)
+{
+	size_t n = strspn(value, "0123456789");
+
+	return !value[n] && n >= from && n <= to;
+}
+
 static bool is_error(const char *value)
 {
 	return isdigit((unsigned char)*value) || (*value == 'E' && isupper((unsigned char)value[1]));
@@ -66,6 +117,24 @@ static bool fits(enum habit_when when, bool is_own, const char *value, bool is_j
 		return value && is_error(value);
 	case WHEN_FOLDED:
 		return value && !strcmp(value, "f");
+	case WHEN_STRACE_I:
+		return value && *value >= '1' && *value <= '4' && !value[1];
+	case WHEN_STRACE_WORD:
+		return value && is_interruptible(value);
+	case WHEN_COLUMN:
+		return value && has_digits(value, 2, 3);
+	case WHEN_THOUSANDS:
+		return value && has_digits(value, 4, 20);
+	case WHEN_FAULTS:
+		return value && is_faults(value);
+	case WHEN_BRANCHES:
+		return value && is_branches(value);
+	case WHEN_PIPE:
+		return value && (*value == '|' || *value == '!');
+	case WHEN_VALUE:
+		return is_joined;
+	case WHEN_ONCE_MORE:
+		return is_joined && value[0] == value[-1];
 	case WHEN_TWICE_MORE:
 		return is_joined && value[0] == value[-1] && value[1] == value[0];
 	case WHEN_UNIX:
@@ -161,6 +230,11 @@ static const struct habit *unless_own(struct translation *t, const struct habit 
 	return NULL;
 }
 
+static bool habit_takes(const struct habit *h)
+{
+	return h->value != VALUE_NONE && h->value != VALUE_WARNED;
+}
+
 static int refuse(const struct habit *h)
 {
 	diag_error("%s: %s", h->option, h->say);
@@ -171,9 +245,11 @@ static int put_habit(struct translation *t, const struct habit *h, const char *v
 {
 	const char *last = h->becomes[1] ?: h->becomes[0];
 
-	if (h->say && h->value != VALUE_NO_COMMAND)
+	if (h->value == VALUE_WARNED)
+		diag_warn("%s: %s", h->option, h->say);
+	else if (h->say && h->value != VALUE_NO_COMMAND)
 		return refuse(h);
-	if (h->value != VALUE_NONE && !value) {
+	if (habit_takes(h) && !value) {
 		diag_error("'%s' needs a value", h->option);
 		return -EINVAL;
 	}
@@ -181,7 +257,7 @@ static int put_habit(struct translation *t, const struct habit *h, const char *v
 		t->command = value;
 		return 0;
 	}
-	if (h->value != VALUE_NONE && last && last[strlen(last) - 1] == '=') {
+	if (habit_takes(h) && last && last[strlen(last) - 1] == '=') {
 		put_joined(t, last, value);
 		if (isdigit((unsigned char)t->text[-2]))
 			t->text = stpcpy(t->text - 1, unit_of(h->value)) + 1;
@@ -219,7 +295,7 @@ static int translate_long(struct translation *t)
 	int err = 0;
 
 	if (h) {
-		takes = h->value != VALUE_NONE;
+		takes = habit_takes(h);
 		err = put_habit(t, h, takes ? value : NULL);
 	} else {
 		takes = k >= 0 && t->table.takes[k] == TAKES_VALUE;
@@ -242,7 +318,7 @@ static int translate_letter(struct translation *t, const char *p, bool *took_nex
 	const char option[] = { '-', *p, 0 }, *value = p[1] ? p + 1 : next_word(t);
 	int k = option_table__letter(&t->table, *p);
 	const struct habit *h = unless_own(t, find_habit(t->tool, option, 2, k >= 0, value, p[1]));
-	bool takes = h ? h->value != VALUE_NONE : k >= 0 && t->table.takes[k] == TAKES_VALUE;
+	bool takes = h ? habit_takes(h) : k >= 0 && t->table.takes[k] == TAKES_VALUE;
 
 	*took_next = takes && !p[1] && value;
 	if (h)

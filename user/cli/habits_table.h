@@ -22,7 +22,16 @@ enum habit_when {
 	WHEN_CALL_GRAPH,        /* fp, dwarf, lbr */
 	WHEN_ERROR,             /* ENOENT, or a number */
 	WHEN_FOLDED,            /* f, a second option in the same word */
+	WHEN_ONCE_MORE,         /* the same letter again in the same word: -ff */
 	WHEN_TWICE_MORE,        /* the same letter twice more in the same word: -ttt */
+	WHEN_STRACE_I,          /* 1 to 4 */
+	WHEN_STRACE_WORD,       /* never, or another of strace's words for 1 to 4 */
+	WHEN_COLUMN,            /* 10 to 999, in the same word or the next one */
+	WHEN_THOUSANDS,         /* a number without a unit, from 1000 on */
+	WHEN_FAULTS,            /* all, min, maj */
+	WHEN_BRANCHES,          /* a filter of branches: any_call, ind_jmp, ... */
+	WHEN_PIPE,              /* begins with '|' or '!' */
+	WHEN_VALUE,             /* a value in the same word: --option=VALUE */
 	WHEN_UNIX,              /* --option=unix, or =format:unix,...: a format of strace's times */
 };
 
@@ -30,6 +39,7 @@ enum habit_value {
 	VALUE_NONE,             /* the translation takes no value */
 	VALUE_KEPT,             /* becomes the value of the translation */
 	VALUE_DROPPED,
+	VALUE_WARNED,           /* as VALUE_NONE, with say as a warning */
 	VALUE_MS,               /* the same as VALUE_KEPT; a number alone gets the unit: milliseconds */
 	VALUE_US,               /* microseconds */
 	VALUE_OWN,              /* the tool's own option, with say as a warning: the peer's means something else */
