@@ -730,6 +730,20 @@ static bool has_several_names(const struct probe_side *s, size_t i)
 	return false;
 }
 
+/*
+ * The first site of the same event with this name. The ends of a function, the copies of an inlined one, the locations
+ * of a USDT probe are one place to whoever reads the name.
+ */
+static u32 first_of_name(const struct probe_side *s, size_t i)
+{
+	const struct event_site *site = s->sites.site;
+	size_t k = probe_side__first_of_event(s, i);
+
+	while (k < i && strcmp(site[k].name, site[i].name))
+		k++;
+	return k;
+}
+
 /* A call has the event number of its entry. If returns are counted, their names are used. */
 static int name_events(struct probe_plan *p)
 {
@@ -752,6 +766,8 @@ static int name_events(struct probe_plan *p)
 		/* The sites of one event share a number. For spans, the numbers distinguish calls. */
 		if (!p->spans && !own)
 			s->slot[i] = probe_side__first_of_event(s, i);
+		else if (!p->spans && !p->each_site)
+			s->slot[i] = first_of_name(s, i);
 		p->names[p->returns ? s->slot[i] : i] = each ? site->name :
 						      named ? p->definition[d].name : site->event->name;
 	}

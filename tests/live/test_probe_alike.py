@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Rows by func: one for each function, however many instructions end it and wherever it is inlined."""
+
+import subprocess
+
+import pytest
+
+from probing import nothing_lost, report_of
+from tally import PATIENCE, needs_dwarf
+
+pytestmark = pytest.mark.exact
+
+ONE = """
+static __attribute__((noinline)) int hidden(int n) { __asm__ volatile("" : : "r"(n)); return n + 1; }
+int one(int n) { return hidden(n) * 2; }
+"""
+MANY = """
+#define BARRIER(n) __asm__ volatile(n : : : "memory")
+
+int one(int n);
+
+static inline __attribute__((always_inline)) int inlined(int n) { BARRIER("nop"); return n + 1; }
+static __attribute__((noinline)) int hidden(int n) { __asm__ volatile("nop" : : "r"(n)); return n + 3; }
+
+__attribute__((noinline)) int several_ends(int n)
+{
+	if (n % 3 == 0) {
+		BARRIER("nop; nop");
+		return 1;
+	}
+	if (n % 3 == 1) {
+		BARRIER("nop; nop; nop");
+		return 2;
+	}
+	BARRIER("");
+	return 3;
+}
+
+__attribute__((noinline)) int caller(int n)
+{
+	int sum = inlined(n);
+
+	BARRIER("nop");
+	return inlined(sum);
+}
+
+int main(void)
+{
+	int i, sum = 0;
+
+	for (i = 0; i < 40; i++)
+		sum += one(i);
+	for (i = 0; i < 60; i++)
+		sum += hidden(i);
+	for (i = 0; i < 90; i++)
+		sum += several_ends(i);
+	for (i = 0; i < 5; i++)
+		sum += caller(i);
+	return sum == 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def build(tmp_path_factory):
+    def build(*flags):
+        directory = tmp_path_factory.mktemp("alike")
+        for name, text in (("one.c", ONE), ("many.c", MANY)):
+            (directory / name).write_text(text)
+        subprocess.run(["gcc", "-O2", *flags, "one.c", "many.c", "-o", "alike"], cwd=directory, check=True,
+                       timeout=PATIENCE)
+        return directory / "alike"
+    return build
+
+
+@pytest.fixture(scope="module")
+def plain(build):
+    return build("-g0")
+
+
+@pytest.fixture(scope="module")
+def described(build):
+    return build("-g")
+
+
+def measure(tool, program, *args):
+    return report_of(tool("--json", "-x", program, *args, "--", program, tool="probe", ready=False).wait())
+
+
+def rows_of(tool, program, *args):
+    """(func, count) of each row."""
+    report = measure(tool, program, *args)
+    assert nothing_lost(report)
+    return sorted((row["func"].removeprefix("alike:"), row["count"]) for row in report["rows"])
+
+
+def test_ends_of_a_function(tool, plain):
+    """Three instructions end it."""
+    for args in (), ("--sum", "$retval"):
+        assert rows_of(tool, plain, "several_ends%return", "--by", "func", *args) == [("several_ends%return", 90)]
+
+
+@needs_dwarf
+def test_copies_of_an_inlined_function(tool, described):
+    assert rows_of(tool, described, "inlined", "--by", "func") == [("inlined (inlined into caller)", 10)]
