@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Rows by func: one for each function, however many instructions end it and wherever it is inlined."""
+"""Rows by func: one for each function, however many instructions end it and wherever it is inlined. Functions that
+share a name have rows of their own, with names that distinguish them."""
 
+import re
 import subprocess
 
 import pytest
 
 from probing import nothing_lost, report_of
 from tally import PATIENCE, needs_dwarf
+from test_funcgraph import calls, graph_of
 
 pytestmark = pytest.mark.exact
 
@@ -94,6 +97,12 @@ def rows_of(tool, program, *args):
     return sorted((row["func"].removeprefix("alike:"), row["count"]) for row in report["rows"])
 
 
+def addresses(program):
+    """Where the functions called hidden begin, in the order of the files."""
+    symbols = subprocess.run(["nm", "-n", program], capture_output=True, text=True, check=True).stdout
+    return [int(at, 16) for at in re.findall("^([0-9a-f]+) t hidden$", symbols, re.M)]
+
+
 def test_ends_of_a_function(tool, plain):
     """Three instructions end it."""
     for args in (), ("--sum", "$retval"):
@@ -103,3 +112,55 @@ def test_ends_of_a_function(tool, plain):
 @needs_dwarf
 def test_copies_of_an_inlined_function(tool, described):
     assert rows_of(tool, described, "inlined", "--by", "func") == [("inlined (inlined into caller)", 10)]
+
+
+CALLS = (("hidden", ()), ("hidden", ("--latency", "--count")), ("hidden%return", ()))
+
+
+@needs_dwarf
+@pytest.mark.parametrize("event, args", CALLS)
+def test_sources_distinguish_functions(tool, described, event, args):
+    behind = event.removeprefix("hidden")
+    wanted = [("hidden@many.c" + behind, 60), ("hidden@one.c" + behind, 40)]
+    assert rows_of(tool, described, event, *args, "--by", "func") == wanted
+    for typed, n in wanted:
+        report = measure(tool, described, typed, *args, "--count")
+        assert [row["count"] for row in report["rows"]] == [n], typed
+
+
+@needs_dwarf
+def test_their_arguments(tool, described):
+    """The first argument counts up in either."""
+    for event in "hidden", "hidden%return":
+        behind = event.removeprefix("hidden")
+        wanted = [(name + behind, 1) for name, n in (("hidden@many.c", 60), ("hidden@one.c", 40)) for i in range(n)]
+        assert rows_of(tool, described, event, "--by", "func,n") == wanted
+
+
+@pytest.mark.parametrize("event, args", CALLS)
+def test_addresses_distinguish_functions(tool, plain, event, args):
+    one, many = addresses(plain)
+    behind = event.removeprefix("hidden")
+    assert rows_of(tool, plain, event, *args, "--by", "func") == sorted([
+        (f"hidden (0x{one:x}){behind}", 40), (f"hidden (0x{many:x}){behind}", 60)])
+
+
+def test_functions_of_a_glob(tool, plain):
+    one, many = addresses(plain)
+    assert rows_of(tool, plain, "[hs]*den*", "--by", "func") == sorted([
+        (f"hidden (0x{one:x})", 40), (f"hidden (0x{many:x})", 60)])
+
+
+def paths_of(tool, program):
+    _, rows = graph_of(tool("--json", "-x", program, "hidden", "--", program, tool="funcgraph", ready=False).wait())
+    return calls(rows)
+
+
+def test_paths_of_calls(tool, plain):
+    one, many = addresses(plain)
+    assert paths_of(tool, plain) == {f"hidden (0x{one:x})": 40, f"hidden (0x{many:x})": 60}
+
+
+@needs_dwarf
+def test_paths_of_described_calls(tool, described):
+    assert paths_of(tool, described) == {"hidden@one.c": 40, "hidden@many.c": 60}

@@ -244,7 +244,7 @@ static int resolve_in_all(struct resolver *r, const struct event_binaries *binar
 		r->is_glob = event_is_glob(name);
 		r->by_code_name = code_name__is_at(name, strlen(name));
 		r->is_one_of_several = one_of_several;
-		err = resolve_in(r);
+		err = resolve_in(r) ?: resolver__tell_alike_apart(r);
 		user_code__close(r->code);
 		if (is_glob && is_of_one_file(err))
 			err = 0;

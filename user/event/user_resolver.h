@@ -6,6 +6,7 @@
  *   user_symbols.c     functions by the symbols of the file
  *   user_lines.c       functions and lines by debug information
  *   user_sites.c       the sites themselves: ends of functions, places inside functions
+ *   user_alike.c       names for functions that share one
  *
  * Functions of type int return 0 or a negative errno, after a complaint unless it is -ENOMEM.
  */
@@ -64,5 +65,11 @@ bool event_function__needs_dwarf(const struct event_function *e);
 
 /* Adds the sites that debug information has. -ENODATA, -EOPNOTSUPP, -EPROTONOSUPPORT: it cannot be read. */
 int resolver__add_from_dwarf(struct resolver *r);
+
+/*
+ * Renames the sites of functions of this file that share a name: NAME@SOURCE, or NAME (ADDRESS) if the source is
+ * unknown or the same. Their symbol remains the name.
+ */
+int resolver__tell_alike_apart(struct resolver *r);
 
 #endif /* TALLY_EVENT_USER_RESOLVER_H */
