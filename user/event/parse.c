@@ -154,11 +154,21 @@ static bool is_of_processes(const struct event_context *ctx, const struct event_
 	       (event_word__find(w, 0, "*?[") < w->len && !kernel_functions_can_be_probed());
 }
 
+/* cycles::run, mem::copy, r1::draw: functions of C++ and Rust may be in a scope that has the name of a counter. */
+static bool has_scope(const struct event_word *w)
+{
+	size_t colon = event_word__find(w, 0, ":");
+
+	return colon && !event_word__path(w) && colon + 1 < w->len && w->text[colon + 1] == ':';
+}
+
 static const struct event_source *source_of(const struct event_context *ctx,
 					    const struct event_word *w)
 {
 	size_t i;
 
+	if ((ctx->binary || ctx->npids) && has_scope(w))
+		return &event_user_function;
 	for (i = 0; i < event_source_count; i++) {
 		if (event_sources[i] == &event_kernel_function)
 			break;
