@@ -2,7 +2,9 @@
 """Rows by func: one for each function, however many instructions end it and wherever it is inlined. Functions that
 share a name have rows of their own, with names that distinguish them."""
 
+import json
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -64,6 +66,37 @@ int main(void)
 """
 
 
+METHODS = """
+namespace ns {
+struct K {
+	int v;
+
+	__attribute__((always_inline)) int in(int n) { __asm__ volatile("nop"); return n + v; }
+	__attribute__((noinline)) int m(int n) { return in(n) * 3; }
+	__attribute__((noinline)) int m(long n) { return in(n) * 5; }
+};
+template <class T> struct W {
+	__attribute__((noinline)) int go(T t) { K k{1}; return k.in(t); }
+};
+}
+
+int main()
+{
+	ns::K k{3};
+	ns::W<int> w;
+	int sum = 0;
+
+	for (int i = 0; i < 10; i++)
+		sum += k.m(i);
+	for (long i = 0; i < 20; i++)
+		sum += k.m(i);
+	for (int i = 0; i < 5; i++)
+		sum += w.go(i);
+	return sum == 0;
+}
+"""
+
+
 @pytest.fixture(scope="module")
 def build(tmp_path_factory):
     def build(*flags):
@@ -112,6 +145,22 @@ def test_ends_of_a_function(tool, plain):
 @needs_dwarf
 def test_copies_of_an_inlined_function(tool, described):
     assert rows_of(tool, described, "inlined", "--by", "func") == [("inlined (inlined into caller)", 10)]
+
+
+@needs_dwarf
+@pytest.mark.skipif(not shutil.which("g++"), reason="there is no g++")
+def test_functions_that_contain_copies(tool, run, tmp_path):
+    """They have the names of their source."""
+    source, program = tmp_path / "methods.cc", tmp_path / "alike"
+    source.write_text(METHODS)
+    subprocess.run(["g++", "-O2", "-g", source, "-o", program], check=True, timeout=PATIENCE)
+    wanted = {"ns::K::m(int)": 10, "ns::K::m(long)": 20, "ns::W<int>::go": 5}
+    for name in "in", "ns::K::in":
+        assert rows_of(tool, program, name, "--by", "func") == sorted(
+            (f"{name} (inlined into {container})", n) for container, n in wanted.items())
+    listed = json.loads(run("--json", "--vars", "in", "-x", program, tool="list").stdout)
+    notes = {row["note"] for row in listed["rows"]}
+    assert notes == {f"inlined into {name}" for name in ("ns::K::m(int)", "ns::K::m(long)", "ns::W<int>::go(int)")}
 
 
 CALLS = (("hidden", ()), ("hidden", ("--latency", "--count")), ("hidden%return", ()))

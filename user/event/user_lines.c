@@ -27,6 +27,46 @@ static int add_address(struct resolver *r, const char *name, u64 address, u64 of
 	return err ?: resolver__add_place(r, name, address - offset, offset, file_offset - offset);
 }
 
+static void free_names(char **names, size_t n)
+{
+	size_t i;
+
+	for (i = 0; names && i < n; i++)
+		free(names[i]);
+	free(names);
+}
+
+/* The names of the functions that contain the inlined copies, without parameters; NULL if out of memory. */
+static char **tell_containers(struct resolver *r, const struct dwarf_function *f)
+{
+	char **names = calloc(f->nplaces ?: 1, sizeof(*names)), text[TOLD_MOST];
+	size_t i;
+
+	for (i = 0; names && i < f->nplaces; i++) {
+		if (!f->place[i].is_inlined)
+			continue;
+		resolver__tell_name(r, text, sizeof(text), f->place[i].function, CODE_NAME_SHORT);
+		names[i] = strdup(text);
+	}
+	return names;
+}
+
+/* Formats the name of the function that contains an inlined copy; with parameters if another one has the same name. */
+static void tell_container(struct resolver *r, char *text, size_t size, const struct dwarf_function *f, size_t which,
+			   char *const *names)
+{
+	const char *name = names[which];
+	size_t i;
+
+	for (i = 0; i < f->nplaces && name; i++)
+		if (names[i] && !strcmp(names[i], name) && strcmp(f->place[i].function, f->place[which].function))
+			name = NULL;
+	if (name)
+		snprintf(text, size, "%s", name);
+	else
+		resolver__tell_name(r, text, size, f->place[which].function, CODE_NAME_FULL);
+}
+
 /*
  * Inlined copies are calls too. They have no return, and an offset in one is not the same code as
  * in the function.
@@ -34,20 +74,22 @@ static int add_address(struct resolver *r, const char *name, u64 address, u64 of
 static int add_places(struct resolver *r, const struct dwarf_function *f, const char *name)
 {
 	const struct event_function *e = &r->event->function;
-	char text[384];
+	char text[2 * TOLD_MOST], container[TOLD_MOST], **containers = tell_containers(r, f);
 	size_t i, n;
-	int err = 0;
+	int err = containers ? 0 : -ENOMEM;
 
 	for (i = 0; i < f->nplaces && !err; i++) {
 		const struct dwarf_place *p = &f->place[i];
 
 		if (p->is_inlined && (e->is_return || e->offset))
 			continue;
-		if (p->is_inlined)
-			snprintf(text, sizeof(text), "%s (inlined into %s)", name, p->function);
-		else
+		if (p->is_inlined) {
+			tell_container(r, container, sizeof(container), f, i, containers);
+			snprintf(text, sizeof(text), "%s (inlined into %s)", name, container);
+		} else {
 			snprintf(text, sizeof(text), "%s%s", name,
 				 e->is_return ? "%return" : "");
+		}
 		n = r->sites->n;
 		err = add_address(r, text, p->address + e->offset, p->offset + e->offset);
 		if (err || r->sites->n == n)
@@ -55,6 +97,7 @@ static int add_places(struct resolver *r, const struct dwarf_function *f, const 
 		r->sites->site[n].is_inlined = p->is_inlined;
 		r->sites->untold += p->has_untold;
 	}
+	free_names(containers, f->nplaces);
 	return err;
 }
 
@@ -308,9 +351,7 @@ int resolver__add_from_dwarf(struct resolver *r)
 		err = no_line(r, &wanted);
 	source_text__free(&wanted.text);
 	free(wanted.missing);
-	for (i = 0; told && i < found.n; i++)
-		free(told[i]);
-	free(told);
+	free_names(told, found.n);
 	dwarf_functions__free(&found);
 	dwarf__close(d);
 	return err;

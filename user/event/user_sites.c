@@ -60,7 +60,7 @@ static int add_site(struct resolver *r, const char *name, u64 address, u64 offse
 {
 	const struct event_function *f = &r->event->function;
 	struct event_site *site;
-	char text[512];
+	char text[1024];
 
 	if (to)
 		*to = NULL;

@@ -8,8 +8,10 @@
 #include <sys/utsname.h>
 
 #include "base/confined.h"
+#include "event/code_name.h"
 #include "events/list/list.h"
 #include "report/diag.h"
+#include "sym/demangle.h"
 #include "types/binary.h"
 #include "types/dwarf.h"
 
@@ -313,6 +315,33 @@ static int add_variables_of(struct table *t, struct dwarf *d, const struct dwarf
 
 /* --- shared ---------------------------------------------------------------------------------- */
 
+/* Functions of C++ and Rust that contain inlined copies: as in the source, with parameters. */
+static void tell_containers(struct dwarf_functions *found)
+{
+	char *text = malloc(DEMANGLED_MAX), *name;
+	struct demangler demangler;
+	struct dwarf_place *place;
+	size_t i, k;
+
+	demangler__init(&demangler);
+	for (i = 0; i < found->n && text; i++) {
+		for (k = 0; k < found->function[i].nplaces; k++) {
+			place = &found->function[i].place[k];
+			if (!place->is_inlined ||
+			    !demangler__ask(&demangler, place->function, text, DEMANGLED_MAX))
+				continue;
+			name = strdup(text);
+			if (!name)
+				continue;
+			code_name__form(name, strlen(name) + 1, text, CODE_NAME_FULL);
+			free(place->function);
+			place->function = name;
+		}
+	}
+	demangler__end(&demangler);
+	free(text);
+}
+
 typedef int (*add_function_fn)(struct table *t, struct dwarf *d, const struct dwarf_function *f,
 			       const struct spot *s);
 
@@ -338,6 +367,7 @@ static int list_spot(struct report *r, const struct list_request *q, const char 
 		err = no_function(d, s.function);
 	else if (err)
 		err = no_dwarf(dwarf__path(d), err);
+	tell_containers(&found);
 	for (i = 0; i < found.n && !err; i++)
 		err = add(&t, d, &found.function[i], &s);
 	if (!err && !r->nrows) {
