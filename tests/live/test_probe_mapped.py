@@ -76,6 +76,18 @@ def test_functions_of_what_is_mapped(tool, ends, program, args, wanted, files):
     assert files is None or report["source"].endswith(f"; of {files}"), report["source"]
 
 
+def test_a_program_that_was_replaced(tool, ends, program, tmp_path):
+    """The running one is probed, under its name: an update of a package leaves services with their old files."""
+    running = shutil.copy(program, tmp_path / "service")
+    load = Trigger(running, N)
+    ends.callback(load.close)
+    running.unlink()
+    shutil.copy("/bin/true", running)
+    report = report_of(Probe(tool, load, "both_work", "--by", "func").work())
+    assert counts_by(report, "func") == {"service:both_work": 2 * N, "libworks.so.1:both_work": N}
+    assert report["source"].endswith("; of service, libworks.so.1"), report["source"]
+
+
 def test_a_glob_that_the_kernel_matches_too(run, tool, ends, program):
     """With -x '*' it is about the process; without, about the kernel, which is said, or not if that could not be
     probed."""

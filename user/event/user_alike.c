@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "event/user_binary.h"
-
 /* A site whose name is also that of another function, and where its function is defined. */
 struct alike {
 	struct event_site *site;
@@ -144,7 +142,7 @@ static void tell_difference(char *text, size_t size, const struct alike *a, cons
 static int tell_one_apart(const struct resolver *r, struct event_site *s, const char *difference, char **name)
 {
 	const struct event_function *f = &r->event->function;
-	const char *own = s->name + strlen(event_binary_name(r->path)) + 1, *end = own + strlen(own);
+	const char *own = s->name + strlen(r->file) + 1, *end = own + strlen(own);
 
 	if (event_function__has_line(f))
 		end = own + strcspn(own, ":;+");

@@ -90,9 +90,12 @@ void event_binaries__free(struct event_binaries *b)
 {
 	size_t i;
 
-	for (i = 0; i < b->n; i++)
+	for (i = 0; i < b->n; i++) {
 		free(b->path[i]);
+		free(b->name[i]);
+	}
 	free(b->path);
+	free(b->name);
 	free(b->lacking);
 	*b = (struct event_binaries){};
 }
@@ -104,9 +107,10 @@ static bool is_same_file(const char *a, const char *b)
 	return !opener__stat(a, &x) && !opener__stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* Takes ownership of path. */
-static int add_binary(struct event_binaries *b, char *path)
+/* known_as: its path where it is mapped. Takes ownership of path. */
+static int add_binary(struct event_binaries *b, char *path, const char *known_as)
 {
+	char *name;
 	size_t i;
 
 	for (i = 0; path && i < b->n; i++)
@@ -114,10 +118,14 @@ static int add_binary(struct event_binaries *b, char *path)
 			free(path);
 			return 0;
 		}
-	if (!path || ARRAY_APPEND(b->path, b->n, path)) {
+	name = path ? strdup(event_binary_name(known_as)) : NULL;
+	if (!name || ARRAY_ROOM(b->path, b->n) || ARRAY_ROOM(b->name, b->n)) {
 		free(path);
+		free(name);
 		return -ENOMEM;
 	}
+	b->name[b->n] = name;
+	b->path[b->n++] = path;
 	return 0;
 }
 
@@ -180,7 +188,7 @@ static int add_mapping(void *arg, const struct mapping_line *line)
 		free(path);
 		return 0;
 	}
-	return add_binary(s->found, path);
+	return add_binary(s->found, path, line->name);
 }
 
 /* A search by name among the files that a command will map. */
@@ -299,7 +307,7 @@ int event_binaries__find(struct event_binaries *found, const char *name, const s
 	if (!err && !found->n && own) {
 		err = note_not_mapped(found, ctx, own);
 		if (!err) {
-			err = add_binary(found, own);
+			err = add_binary(found, own, own);
 			own = NULL;
 		}
 	}

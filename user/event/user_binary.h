@@ -30,7 +30,8 @@ int event__take_path(struct event *e, const struct event_word *w, size_t *from,
 
 /* The files that a binary's name refers to. */
 struct event_binaries {
-	char **path;
+	char **path;            /* by which they can be opened: perhaps in /proc/PID/map_files */
+	char **name;            /* "libc.so.6" */
 	size_t n;
 	char *lacking;          /* "prog is not linked with", "process 7 has not mapped"; NULL: not known */
 };

@@ -120,7 +120,7 @@ static int no_code_name(struct resolver *r)
 		complain_hint(r->c, 0, "there is %s", near);
 	} else {
 		complain_hint(r->c, 0, "`list --functions -x %s '*'` shows those there are",
-			      event_binary_name(r->path));
+			      r->file);
 	}
 	binary_functions__free(&all);
 	return -ENOENT;
@@ -201,9 +201,9 @@ static bool is_of_one_file(int err)
 }
 
 /* Notes a file, if several define a plain name: all are probed, and the report lists the files. */
-static int note_file(struct event_sites *sites, const char *path)
+static int note_file(struct event_sites *sites, const char *file)
 {
-	const char *file = event_binary_name(path), *at = sites->several;
+	const char *at = sites->several;
 	size_t n = strlen(file);
 	char *longer;
 
@@ -237,6 +237,7 @@ static int resolve_in_all(struct resolver *r, const struct event_binaries *binar
 
 	for (i = 0; i < binaries->n && !err; i++) {
 		r->path = binaries->path[i];
+		r->file = binaries->name[i];
 		r->first = r->sites->n;
 		r->code = NULL;
 		r->unread = NULL;
@@ -249,7 +250,7 @@ static int resolve_in_all(struct resolver *r, const struct event_binaries *binar
 		if (is_glob && is_of_one_file(err))
 			err = 0;
 		else if (is_glob && !err && r->sites->n > r->first)
-			err = note_file(r->sites, r->path);
+			err = note_file(r->sites, r->file);
 	}
 	return err;
 }

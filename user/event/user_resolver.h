@@ -25,6 +25,7 @@ struct resolver {
 	const struct event *event;
 	struct complaint *c;
 	const char *path;
+	const char *file;       /* name of the file in reports: "libc.so.6" */
 	struct user_code *code; /* opened on first use */
 	bool is_32_bit;
 	bool is_one_of_several; /* other files may have the function instead */

@@ -68,7 +68,7 @@ static int add_site(struct resolver *r, const char *name, u64 address, u64 offse
 		return 0;
 	if (r->sites->n - r->first >= r->most)
 		return event__complain_sites(r->event, r->most, r->c);
-	snprintf(text, sizeof(text), "%s:%s", event_binary_name(r->path), name);
+	snprintf(text, sizeof(text), "%s:%s", r->file, name);
 	site = event_sites__add(r->sites, r->event, text);
 	if (!site)
 		return -ENOMEM;

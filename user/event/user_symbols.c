@@ -34,7 +34,7 @@ static int refuse_indirect(const struct resolver *r)
 	complain(r->c, 0, e->at, e->len, "%s is one of several, chosen when a program begins (IFUNC): "
 		 "a probe on it would see the choice, not the calls", e->function.name);
 	return complain_hint(r->c, -EOPNOTSUPP, "probe those it chooses from; `list --functions -x %s "
-			     "'*%s*'` shows them", event_binary_name(r->path), e->function.name);
+			     "'*%s*'` shows them", r->file, e->function.name);
 }
 
 /* Sets the symbol of the sites from index from on. */
