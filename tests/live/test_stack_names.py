@@ -243,12 +243,20 @@ long run(long n)
 """
 
 
-@pytest.mark.parametrize("begin, end, name", (("", "", "near copy"), (".cfi_startproc", ".cfi_endproc", None)))
+CFI = (".cfi_startproc", ".cfi_endproc")
+
+
+@pytest.mark.parametrize("strip, begin, end, name", (
+    ("-s", "", "", "near copy"), ("-s", *CFI, None),
+    # All symbols but those of local functions are there.
+    ("-Wl,-x", "", "", "near copy"), ("-Wl,-x", *CFI, None),
+    ("-Wl,-X", "", "", "hidden"),
+))
 @tally.once
-def test_a_symbol_without_a_size(ends, trigger, directory, begin, end, name):
+def test_a_symbol_without_a_size(ends, trigger, directory, strip, begin, end, name):
     """The symbol names the function up to its end in .eh_frame. Without one, code after the symbol is "near" it, as it
     may be another function's."""
-    flags = ("-shared", "-fPIC", "-s", "-fno-toplevel-reorder")
+    flags = ("-shared", "-fPIC", strip, "-fno-toplevel-reorder")
     library = make(directory, UNSIZED, *flags, name="unsized", begin=begin, end=end)
     load = trigger("remaps", "libraries", N, library)
     report, _ = stacks_of(ends, load, "-p", load.pid)

@@ -52,6 +52,7 @@ struct reading {
 	u64 moved;              /* to add to addresses: prelink moves a file, but not its debug file */
 	u64 names;              /* limit in bytes */
 	u64 dropped;            /* symbols dropped at the limit */
+	bool has_locals;        /* there are symbols of local code: `strip -x` and `ld -x` keep only the others */
 };
 
 static enum symbol_rank rank_of(const GElf_Sym *s)
@@ -75,6 +76,13 @@ static bool is_code(const GElf_Sym *s, const char *name)
 	return type == STT_FUNC || type == STT_GNU_IFUNC;
 }
 
+/* Has the source made it local? The linker makes hidden symbols local, such as _init, and keeps them with -x. */
+static bool is_own_local(const GElf_Sym *s, const char *name)
+{
+	return GELF_ST_BIND(s->st_info) == STB_LOCAL && GELF_ST_VISIBILITY(s->st_other) == STV_DEFAULT &&
+	       strcmp(name, "_init") && strcmp(name, "_fini");
+}
+
 static int keep(void *arg, const GElf_Sym *symbol, const char *name, size_t len)
 {
 	struct reading *r = arg;
@@ -86,6 +94,7 @@ static int keep(void *arg, const GElf_Sym *symbol, const char *name, size_t len)
 	code = &r->code[symbol->st_shndx];
 	if (c.start < code->start || c.start >= code->end)
 		return 0;
+	r->has_locals |= is_own_local(symbol, name);
 	if (c.size > code->end - c.start)
 		c.size = code->end - c.start;
 	c.limit = code->end + r->moved;
@@ -261,7 +270,7 @@ static int read_debug(struct reading *r, const struct elf_file *f, int fd, struc
 static int read_all(struct reading *r, const struct elf_file *f, int debug_fd, struct head *head)
 {
 	struct elf_file small;
-	u32 has_locals = 0;
+	u32 is_small = 0;
 	int err;
 
 	elf_file__build_id(f, &head->build_id);
@@ -272,11 +281,11 @@ static int read_all(struct reading *r, const struct elf_file *f, int debug_fd, s
 	if (!err && debug_fd >= 0)
 		err = read_debug(r, f, debug_fd, head);
 	if (!err && !head->complete && !elf_file__open_debugdata(&small, f)) {
-		err = read_tables(r, &small, &has_locals);
+		err = read_tables(r, &small, &is_small);
 		elf_file__close(&small);
 	}
 	if (!err)
-		err = end_unsized(r, f, head->complete || has_locals);
+		err = end_unsized(r, f, r->has_locals || is_small);
 	if (err || head->complete)
 		return err;
 	err = find_code(r, f);
