@@ -62,3 +62,49 @@ def check_chain(run, program):
     spinning = sum(value for names, value in stacks if names[:len(CHAIN)] == CHAIN)
     assert not [names for names, _ in stacks if None in names and "[incomplete]" not in names], stacks
     within(total > 20 and spinning >= 0.8 * total, stacks)
+
+
+EVENTS = "syscalls:sys_enter_futex,syscalls:sys_enter_nanosleep"
+THREADS = """
+package main
+
+import (
+	"runtime"
+	"sync"
+	"time"
+)
+
+func main() {
+	var all sync.WaitGroup
+
+	for i := 0; i < 30; i++ {
+		all.Add(1)
+		go func() {
+			runtime.LockOSThread()
+			time.Sleep(10 * time.Millisecond)
+			all.Done()
+		}()
+	}
+	all.Wait()
+}
+"""
+
+
+@pytest.mark.skipif(not shutil.which("go"), reason="there is no go")
+@once
+@pytest.mark.parametrize("cgo", ("0", "1"))
+def test_threads_begin_without_their_creator(run, directory, cgo):
+    """A thread begins with the frame pointer of the one that made it, but is not called by its functions."""
+    source, program = directory / "threads.go", directory / "threads"
+    source.write_text(THREADS.replace("import (", 'import "C"\n\nimport (') if cgo == "1" else THREADS)
+    subprocess.run(["go", "build", "-o", program, source], check=True, cwd=directory,
+                   env={**os.environ, "GOFLAGS": "-mod=mod", "CGO_ENABLED": cgo})
+    begins = 0
+    for _ in range(5):
+        for stack in run("--json", "-U", EVENTS, "--", program, tool="stackcount").report["stacks"]:
+            names = [(frame["name"] or "").removesuffix(".abi0") for frame in stack["frames"]]
+            if "runtime.mstart" in names:
+                outer = names[:names.index("runtime.mstart")]
+                assert not outer or outer[-1] == "runtime.rt0_go" or outer[-1].startswith("crosscall"), names
+                begins += 1
+    assert begins

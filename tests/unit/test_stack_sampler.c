@@ -122,6 +122,30 @@ static void where_threads_begin(void **state)
 	assert_false(first(NULL, NULL, 4));
 }
 
+static bool other(const char *frame, const char *inner)
+{
+	struct symbol s = { .name = frame, .module = "prog" }, i = { .name = inner, .module = "prog" };
+
+	return is_other_thread(&s, &i);
+}
+
+static void where_threads_of_go_begin(void **state)
+{
+	(void)state;
+	assert_true(first("runtime.mstart", "prog", 4));
+	assert_true(first("runtime.mstart.abi0", "prog", 4));
+	assert_false(first("runtime.mstart0", "prog", 4));
+	assert_false(first("main.start.abi0", "prog", 4));
+	assert_true(other("runtime.newm1", "runtime.mstart"));
+	assert_true(other("runtime.newm1", "runtime.mstart.abi0"));
+	assert_true(other(NULL, "runtime.mstart.abi0"));
+	assert_false(other("runtime.rt0_go", "runtime.mstart"));
+	assert_false(other("runtime.rt0_go.abi0", "runtime.mstart.abi0"));
+	assert_false(other("crosscall_amd64", "runtime.mstart.abi0"));
+	assert_false(other("runtime.mstart.abi0", "runtime.mstart0"));
+	assert_false(other("main.main", NULL));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -131,6 +155,7 @@ int main(void)
 		cmocka_unit_test(what_was_missed_stays_idle_or_busy),
 		cmocka_unit_test(tables_find_what_was_added),
 		cmocka_unit_test(where_threads_begin),
+		cmocka_unit_test(where_threads_of_go_begin),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

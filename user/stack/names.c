@@ -201,6 +201,17 @@ static int add_symbol(struct stack_names *names, struct stack_path *path, const 
  * --- parts -------------------------------------------------------------------------------------
  */
 
+/* Is it this function? Versions of a symbol have it, and functions of Go's assembly, whose names end in .abi0. */
+static bool is_function(const char *name, const char *function)
+{
+	size_t len = strlen(function);
+	const char *end = name + len;
+
+	if (strncmp(name, function, len))
+		return false;
+	return !*end || *end == '@' || (!strncmp(name, "runtime.", 8) && !strcmp(end, ".abi0"));
+}
+
 /* Functions in which C libraries and runtimes start a thread. */
 static bool is_start_name(const char *name)
 {
@@ -213,16 +224,25 @@ static bool is_start_name(const char *name)
 		"runtime.goexit", "runtime.mstart", "runtime.rt0_go", "runtime.mcall",
 		"runtime.systemstack",
 	};
-	size_t len = strcspn(name, "@"), i;
-
-	/* The Go linker's suffix for assembly functions since 1.17. */
-	if (len > 5 && !strncmp(name, "runtime.", 8) && !strncmp(name + len - 5, ".abi0", 5))
-		len -= 5;
+	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(names); i++)
-		if (strlen(names[i]) == len && !strncmp(name, names[i], len))
+		if (is_function(name, names[i]))
 			return true;
 	return false;
+}
+
+bool is_other_thread(const struct symbol *frame, const struct symbol *inner)
+{
+	static const char *const callers[] = { "runtime.rt0_go", "crosscall1", "crosscall_amd64", "crosscall_arm64" };
+	size_t i;
+
+	if (!inner->name || !is_function(inner->name, "runtime.mstart"))
+		return false;
+	for (i = 0; frame->name && i < ARRAY_SIZE(callers); i++)
+		if (is_function(frame->name, callers[i]))
+			return false;
+	return true;
 }
 
 bool is_first_function(const struct symbol *s, u32 nuser)
@@ -523,6 +543,8 @@ static int add_user(struct stack_names *names, struct stack_path *path, const st
 		 * are meaningless.
 		 */
 		if (i && is_no_code(&symbol[i]) && !is_no_code(&symbol[0]))
+			n = i;
+		if (i && is_other_thread(&symbol[i], &symbol[i - 1]))
 			n = i;
 	}
 	if (!err && !n && stack->user_end == STACK_RAN)

@@ -87,4 +87,10 @@ bool is_tracers_own(const char *name);
  */
 bool is_first_function(const struct symbol *symbol, u32 nuser);
 
+/*
+ * Is the frame a function of the thread that made this one? A thread of Go begins in runtime.mstart with the frame
+ * pointer of the other thread, and so the walk leads on through the stack of that one. inner: the frame called by it.
+ */
+bool is_other_thread(const struct symbol *frame, const struct symbol *inner);
+
 #endif /* TALLY_STACK_NAMES_H */
