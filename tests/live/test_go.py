@@ -108,3 +108,42 @@ def test_threads_begin_without_their_creator(run, directory, cgo):
                 assert not outer or outer[-1] == "runtime.rt0_go" or outer[-1].startswith("crosscall"), names
                 begins += 1
     assert begins
+
+
+SIGNALS = """
+package main
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+func main() {
+	got := make(chan os.Signal, 100)
+	signal.Notify(got, syscall.SIGUSR1)
+	for i := 0; i < 100; i++ {
+		syscall.Kill(os.Getpid(), syscall.SIGUSR1)
+		<-got
+		time.Sleep(time.Millisecond)
+	}
+}
+"""
+
+
+@pytest.mark.skipif(not shutil.which("go"), reason="there is no go")
+@once
+def test_handlers_return_to_a_function(run, directory):
+    """The kernel gives a handler the address of runtime.sigreturn itself to return to: no call is before it."""
+    source, program = directory / "signals.go", directory / "signals"
+    source.write_text(SIGNALS)
+    subprocess.run(["go", "build", "-o", program, source], check=True, cwd=directory,
+                   env={**os.environ, "GOFLAGS": "-mod=mod", "CGO_ENABLED": "0"})
+    callers = set()
+    for stack in run("--json", "-U", EVENTS, "--", program, tool="stackcount").report["stacks"]:
+        names = [frame["name"] and frame["name"].removesuffix(".abi0") for frame in stack["frames"]]
+        if "runtime.sigtramp" in names[1:]:
+            callers.add(names[names.index("runtime.sigtramp") - 1])
+    callers.discard("[incomplete]")
+    assert callers and all((name or "").startswith("runtime.sigreturn") for name in callers), callers

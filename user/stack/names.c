@@ -269,6 +269,17 @@ static u64 code_address(const u64 *frame, u32 i)
 	return i && frame[i] ? frame[i] - 1 : frame[i];
 }
 
+/*
+ * The kernel calls a handler of signals with the address of another function to return to. No call is before it. Tables
+ * of C libraries begin a byte earlier; Go has none.
+ */
+static u64 user_code_address(const u64 *frame, const struct symbol *symbol, u32 i)
+{
+	bool is_called_by_kernel = i && symbol[i - 1].name && is_function(symbol[i - 1].name, "runtime.sigtramp");
+
+	return is_called_by_kernel ? frame[i] : code_address(frame, i);
+}
+
 /* Code without frame pointers leads the walk to addresses outside code. */
 static bool is_no_code(const struct symbol *s)
 {
@@ -447,7 +458,7 @@ static int add_user_frames(struct stack_names *names, struct stack_path *path, c
 		if (!err)
 			err = add_run(names, path, stack, &part, i, n);
 		if (!err && outer == part.left && !is_left_out(&part, &symbol[i], i))
-			err = add_symbol(names, path, &symbol[i], stack, frame[i], code_address(frame, i));
+			err = add_symbol(names, path, &symbol[i], stack, frame[i], user_code_address(frame, symbol, i));
 	}
 	free(part.placed);
 	return err;
@@ -536,7 +547,7 @@ static int add_user(struct stack_names *names, struct stack_path *path, const st
 
 	for (i = 0; i < n && !err; i++) {
 		err = symbols__user_at(names->symbols, stack->pid, stack->first_ns,
-				       code_address(frame, i), &symbol[i]);
+				       user_code_address(frame, symbol, i), &symbol[i]);
 		path->is_mixed |= symbol[i].is_mixed;
 		/*
 		 * An unseen process has no known code; otherwise, frames beyond a non-code address
