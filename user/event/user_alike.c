@@ -117,7 +117,7 @@ static bool is_same(const struct alike *a, const struct alike *b)
 	       (!a->site->symbol || !strcmp(a->site->symbol, b->site->symbol));
 }
 
-/* What distinguishes one of n functions: the source file, as it can be typed, or else the address. */
+/* The part of a name that tells one of n functions: the source file, as it can be typed, or else the address. */
 static void tell_difference(char *text, size_t size, const struct alike *a, const struct alike *all, size_t n)
 {
 	bool by_file = false, by_address = false;

@@ -54,7 +54,7 @@ struct place_alias {
 	bool is_off;            /* stands for nothing: its expression contains the name */
 };
 
-/* What a function declares. Not is_known: it may have more arguments. */
+/* The declared arguments of a function. Not is_known: it may have more arguments. */
 struct place_declared {
 	bool is_known;
 	u32 arguments;

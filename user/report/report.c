@@ -266,7 +266,7 @@ static __int128 fine_average(const struct histogram *h)
 	return count ? h->sum / count * unit + h->sum % count * unit / count : 0;
 }
 
-/* What groups are sorted by. */
+/* The value by which groups are sorted. */
 static __int128 figure(const struct histogram *h, int column)
 {
 	switch (column) {

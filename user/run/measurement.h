@@ -28,8 +28,8 @@
  *   attach()    attaches what was loaded; NULL: measurement__attach(), and nothing without a skeleton
  *   arm()       opens the gate; NULL: *m->armed = 1. Should be short: the measurements of a run are armed
  *               one after the other. The object's began_ns, if it has one, is set just before
- *   disarm()    after *m->armed = 0: stops whatever ignores the gate (counters, timers). What
- *               reads files then sets m->closed_ns before
+ *   disarm()    after *m->armed = 0: stops whatever ignores the gate (counters, timers). A tool that
+ *               reads files here sets m->closed_ns first
  *   measure()   replaces attach(), arm() and the loop in tools that measure several times (stat -r).
  *               Such a tool runs alone
  *   report()    at the end of each interval; value, unit, source and caveat are filled in. NULL: reports

@@ -34,7 +34,7 @@ struct why_spans {
 
 extern const struct option_row why_spans_option_rows[];
 
-/* What the programs are told, of either skeleton. */
+/* The settings of the programs, of either skeleton. */
 struct span_settings {
 	struct bpf_object *obj;
 	u8 *enter_sides, *exit_sides;
