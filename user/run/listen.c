@@ -79,6 +79,7 @@ struct listen {
 	void *context;
 	int err;                /* from refresh(), or of the thread */
 	bool is_ready;
+	bool is_ready_next; /* with the next text */
 	u64 turned_ns;          /* the loop was last seen; 0: it has not begun */
 	struct listen_counts counts;
 	pthread_mutex_t lock;   /* for all of the above; the thread holds it but while it waits */
@@ -272,6 +273,7 @@ int listen__publish(void *listen, const char *text, size_t n)
 	if (!newest[AS_OPENMETRICS] || !newest[AS_PROMETHEUS])
 		err = -ENOMEM;
 	pthread_mutex_lock(&l->lock);
+	l->is_ready |= l->is_ready_next && !err;
 	for (i = 0; i < AS_NEITHER; i++) {
 		struct MHD_Response *old = err ? newest[i] : l->newest[i];
 
@@ -548,7 +550,7 @@ void listen__set_ready(struct listen *l)
 	if (!l)
 		return;
 	pthread_mutex_lock(&l->lock);
-	l->is_ready = true;
+	l->is_ready_next = true;
 	pthread_mutex_unlock(&l->lock);
 }
 

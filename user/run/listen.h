@@ -39,7 +39,7 @@ int listen__open(struct listen **l, const struct listen_addresses *a, bool profi
 /* Sets the OpenMetrics text served from now on. listen is a struct listen. Returns 0 or -ENOMEM. */
 int listen__publish(void *listen, const char *text, size_t n);
 
-/* Makes /-/ready answer 200. l may be NULL. */
+/* Makes /-/ready answer 200 from the next text on. l may be NULL. */
 void listen__set_ready(struct listen *l);
 
 struct listen_counts {

@@ -399,12 +399,12 @@ static void give_memory_back(struct run *run)
 
 static int end_interval(struct run *run)
 {
-	int err = reports__write(run);
+	int err;
 
+	listen__set_ready(run->listen);
+	err = reports__write(run);
 	give_memory_back(run);
 	run->has_reported = true;
-	if (!err)
-		listen__set_ready(run->listen);
 	return err;
 }
 
