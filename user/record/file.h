@@ -65,6 +65,7 @@ struct store {
 	char *path;
 	char *host;             /* returned by store__host(); may be NULL */
 	bool writes;
+	int writer_fd;          /* keeps other recorders out; -1: none */
 	sqlite3_stmt *statement[STATEMENTS];
 	struct shape *shape;
 	size_t nshapes;

@@ -207,7 +207,32 @@ static char *uri_of(const char *path, bool immutable)
 	return uri;
 }
 
-char *guard__recording(const char *path, bool writes)
+/*
+ * A byte that SQLite does not lock: it locks some from 1 GiB on (https://www.sqlite.org/lockingv3.html). The lock
+ * belongs to the descriptor, so SQLite does not release it with its own. A file system without locks has none here
+ * either.
+ */
+#define WRITER_BYTE (1LL << 62)
+
+/* Helpers of a recorder that was killed have its descriptor, and end right after it. */
+#define WRITER_TRIES 30
+#define WRITER_TRY_US 10000
+
+static int keep_writers_out(const char *path, int fd)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = WRITER_BYTE, .l_len = 1 };
+	int i;
+
+	for (i = 0; i < WRITER_TRIES; i++) {
+		if (!fcntl(fd, F_OFD_SETLK, &lock) || (errno != EAGAIN && errno != EACCES))
+			return 0;
+		usleep(WRITER_TRY_US);
+	}
+	diag_error("'%s': another process records into it", path);
+	return -EBUSY;
+}
+
+char *guard__recording(const char *path, bool writes, int *writer_fd)
 {
 	char *real = follow(path), *dir = real ? strdup(real) : NULL, *uri = NULL;
 	bool shared = false, logs = false;
@@ -216,12 +241,16 @@ char *guard__recording(const char *path, bool writes)
 	if (!err) {
 		fd = open_recording(real, writes);
 		err = fd < 0 ? fd : check_file(path, "", fd, writes);
-		if (fd < 0) {
+		if (fd < 0)
 			diag_error("'%s': %s", path, strerror(-err));
-		} else {
+		else
 			logs = has_log(fd, writes);
+		if (!err && writes)
+			err = keep_writers_out(path, fd);
+		if (fd >= 0 && !err && writes)
+			*writer_fd = fd;
+		else if (fd >= 0)
 			close(fd);
-		}
 	}
 	if (!err) {
 		/* A file without a log needs no files beside it, so any that others have put there are ignored. */

@@ -22,10 +22,13 @@
  * for SQLITE_OPEN_URI, allocated, or NULL after reporting the error. A recording without a log on a read-only file
  * system is immutable, so SQLite needs no files beside it.
  *
+ * For writing, *writer_fd is a descriptor that keeps other recorders out, also between two transactions of this one.
+ * Close it after SQLite has closed the file. For reading it is -1.
+ *
  * A process may have one store of a file open at a time: closing a descriptor here also drops SQLite's locks on that
  * file (fcntl(2)).
  */
-char *guard__recording(const char *path, bool writes);
+char *guard__recording(const char *path, bool writes, int *writer_fd);
 
 /* The name of the VFS without rollback journals, registered on first use. NULL: SQLite has no VFS, or no memory. */
 const char *guard__vfs(const struct sqlite *sql);

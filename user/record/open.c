@@ -43,7 +43,7 @@ static const char schema[] =
 static int open_file(struct store *s, const char *path, int flags)
 {
 	const char *vfs = guard__vfs(s->sql);
-	char *uri = guard__recording(path, s->writes);
+	char *uri = guard__recording(path, s->writes, &s->writer_fd);
 	int err;
 
 	if (!uri)
@@ -91,8 +91,10 @@ static struct store *new_store(void)
 	const struct sqlite *sql = sqlite__load();
 	struct store *s = sql ? calloc(1, sizeof(*s)) : NULL;
 
-	if (s)
+	if (s) {
 		s->sql = sql;
+		s->writer_fd = -1;
+	}
 	return s;
 }
 
@@ -247,6 +249,8 @@ void store__close(struct store *s)
 	table__free(&s->frames);
 	if (s->db)
 		s->sql->close_v2(s->db);
+	if (s->writer_fd >= 0)
+		close(s->writer_fd);
 	free(s->host);
 	free(s->log);
 	free(s->path);
