@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """probe on spans of functions: nested calls, and functions that are left in every possible way."""
 
+import shutil
+
 import pytest
 
 from probing import (Probe, alike, binary, counts_by, few, measure, nothing_lost, report_of,
@@ -133,8 +135,10 @@ def test_an_argument_that_is_called_as_what_it_is(tool, trigger):
      lambda i: i <= 6 and i != 3),
     ("b > $retval - 10 && (u64)f >> 40 == 1 && a > $retval", lambda i: i >= 2),
 )))
-def test_filters_on_both_sides(tool, trigger, filter, keep):
-    report = measure(tool, trigger("arguments", 10), "-x", ARGUMENTS, "many", "--latency", "--count",
+def test_filters_on_both_sides(tool, trigger, directory, filter, keep):
+    # Calls in the processes of other tests would be filtered, too.
+    own = shutil.copy(ARGUMENTS, directory)
+    report = measure(tool, trigger(own, 10), "-x", own, "many", "--latency", "--count",
                      "--filter", filter, "--by", "a,$retval")
     assert set(rows_by(report, "a", "retval")) == {(i, 3 - i) for i in range(10) if keep(i)}
     assert report["filtered"] == 10 - count(report["rows"])
