@@ -49,7 +49,7 @@ def check_page(found):
     }, found
     for rule in found["findings"] + found["looked_at"]:
         assert rule["level"] in LEVELS and isinstance(rule["rule"], str), rule
-        assert (rule["value"] is None) == (rule["level"] is None), rule
+        assert (rule["value"] is None) == (rule["level"] is None) == (rule["duration_ns"] is None), rule
     for rule in found["findings"]:
         limit = rule[rule["level"]]
         assert rule["value"] >= limit and rule["sentence"] and rule["evidence"], rule
@@ -282,7 +282,8 @@ def test_files_that_are_not_there():
     if tally.GUEST and not rule:
         pytest.skip("an emulated machine was too slow for a rate that is worth a word")
     mine = next(each for each in rule["evidence"] if each["row"]["comm"] == "seeker")
-    told = mine["value"] * found["duration_ns"] / 1e9
+    assert rule["duration_ns"] <= found["duration_ns"]
+    told = mine["value"] * rule["duration_ns"] / 1e9
     # The rate of so many calls is estimated from a slice, which the load may outlive.
     if any(each["tool"] == "syscount" for each in found["estimated"]):
         assert calls / 3 < told < 3 * calls, (found["duration_ns"], rule)

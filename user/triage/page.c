@@ -338,6 +338,7 @@ static json_t *rule_of(const struct triage_finding *f)
 	json_object_set_new(o, "tool", json_string(r->tool));
 	json_object_set_new(o, "value", f->looked ? json_real(triage_finding__judged(f)) : json_null());
 	json_object_set_new(o, "unit", json_string(units[r->per]));
+	json_object_set_new(o, "duration_ns", f->looked ? json_of_number(f->duration_ns) : json_null());
 	json_object_set_new(o, "notice", limit_of(r->notice));
 	json_object_set_new(o, "problem", limit_of(f->problem));
 	return o;

@@ -464,6 +464,7 @@ static void conclude(struct triage *t, size_t i, int cpus, struct triage_finding
 	*f = (struct triage_finding){
 		.rule = r,
 		.looked = k->duration_ns,
+		.duration_ns = k->duration_ns,
 		.problem = r->each_cpu && cpus > 0 ? r->problem * cpus : r->problem,
 	};
 	if (!k->duration_ns || !k->n)

@@ -97,6 +97,7 @@ struct triage_finding {
 	const struct triage_rule *rule;
 	enum triage_level level;
 	bool looked;            /* the tool has reported */
+	u64 duration_ns;        /* of its reports: rates are over this time */
 	enum triage_level rank; /* the level by which it is placed, see triage__findings() */
 	double value, all;      /* largest key and total, in the rule's unit */
 	double problem;         /* limit on this machine; 0: none */
