@@ -79,7 +79,7 @@ static void operands_in_variables(void **state)
 	};
 	static const char *const wrong[] = {
 		"8@16(%rip)", "8@(%rip)", "8@a.0b(%rip)", "8@a.0+a.0(%rip)", "8@a.0(%rip)x",
-		"8@a.0@GOTPCREL(%rip)",
+		"8@a.0@GOTPCREL(%rip)", "8@+-5(%rip)", "8@--5+a.0(%rip)", "8@a.0-+5(%rip)",
 		"8@a.0+(%rip)", "8@a.0(%rip,%rax,8)", "8@%a.0(%rip)", "8@$a.0(%rip)", "8@-a.0(%rip)",
 	};
 	struct place p = { .address = 0x1000, .find_symbol = find_symbol };

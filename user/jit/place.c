@@ -241,11 +241,10 @@ int place__add_tracepoint(struct place *p, const struct kernel_type *found)
 static bool parse_variable(struct place_variable *v, const struct place *p, const char *text, const char **why)
 {
 	const char *behind = strstr(text, "(%rip)");
-	long long offset = 0;
+	u64 offset = 0, at;
 	char name[256];
 	bool known;
 	size_t n;
-	u64 at;
 	char *end;
 
 	if (!behind || strcmp(behind, "(%rip)"))
@@ -253,7 +252,7 @@ static bool parse_variable(struct place_variable *v, const struct place *p, cons
 	*name = 0;
 	while (text < behind) {
 		n = strspn(text + (*text == '+'), SYMBOL);
-		if (isdigit((unsigned char)text[strspn(text, "+-")])) {
+		if (isdigit((unsigned char)text[*text == '+' || *text == '-'])) {
 			offset += strtoll(text, &end, 0);
 			text = end;
 		} else if (!*name && n && n < sizeof(name)) {
@@ -271,7 +270,7 @@ static bool parse_variable(struct place_variable *v, const struct place *p, cons
 	if (!known)
 		*why = "the symbol table of the file lacks that name";
 	v->where = AT_STATIC;
-	v->offset = known ? (s64)(at - p->address) + offset : 0;
+	v->offset = known ? at - p->address + offset : 0;
 	return known;
 }
 
