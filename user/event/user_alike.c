@@ -155,7 +155,10 @@ static int tell_one_apart(const struct resolver *r, struct event_site *s, const 
 		if (!s->symbol)
 			return -ENOMEM;
 	}
-	return asprintf(name, "%.*s%s%s", (int)(end - s->name), s->name, difference, end) < 0 ? -ENOMEM : 0;
+	if (asprintf(name, "%.*s%s%s", (int)(end - s->name), s->name, difference, end) >= 0)
+		return 0;
+	*name = NULL;
+	return -ENOMEM;
 }
 
 static int tell_group_apart(const struct resolver *r, struct alike *a, size_t n)
