@@ -214,7 +214,7 @@ static char *uri_of(const char *path, bool immutable)
  */
 #define WRITER_BYTE (1LL << 62)
 
-/* Helpers of a recorder that was killed have its descriptor, and end right after it. */
+/* A process that a recorder has just forked has its descriptor for a moment, also if the recorder is killed then. */
 #define WRITER_TRIES 30
 #define WRITER_TRY_US 10000
 

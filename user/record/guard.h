@@ -23,7 +23,7 @@
  * system is immutable, so SQLite needs no files beside it.
  *
  * For writing, *writer_fd is a descriptor that keeps other recorders out, also between two transactions of this one.
- * Close it after SQLite has closed the file. For reading it is -1.
+ * Close it after SQLite has closed the file. It is not set for reading.
  *
  * A process may have one store of a file open at a time: closing a descriptor here also drops SQLite's locks on that
  * file (fcntl(2)).
