@@ -253,28 +253,28 @@ static __noinline int end_span(void)
 
 /* The loader attaches copies of these: to one site each, or to all if the kernel supports cookies. */
 SEC("?kprobe")
-int UNPREEMPTED(PREEMPT_FUNCTION, on_entry, struct pt_regs *, ctx)
+int UNPREEMPTED(PREEMPT_FUNCTION, entry_probe, struct pt_regs *, ctx)
 {
 	enter_call(stack_pointer(ctx), event_slot());
 	return KEEP_EVENT;
 }
 
 SEC("?kprobe")
-int UNPREEMPTED(PREEMPT_FUNCTION, on_entries, struct pt_regs *, ctx)
+int UNPREEMPTED(PREEMPT_FUNCTION, entry_probes, struct pt_regs *, ctx)
 {
 	enter_call(stack_pointer(ctx), event_cookie(ctx));
 	return 0;
 }
 
 SEC("?kprobe")
-int UNPREEMPTED(PREEMPT_FUNCTION, on_end, struct pt_regs *, ctx)
+int UNPREEMPTED(PREEMPT_FUNCTION, return_probe, struct pt_regs *, ctx)
 {
 	leave_call(stack_pointer(ctx), event_slot());
 	return KEEP_EVENT;
 }
 
 SEC("?kprobe")
-int UNPREEMPTED(PREEMPT_FUNCTION, on_ends, struct pt_regs *, ctx)
+int UNPREEMPTED(PREEMPT_FUNCTION, return_probes, struct pt_regs *, ctx)
 {
 	leave_call(stack_pointer(ctx), event_cookie(ctx));
 	return 0;

@@ -129,15 +129,11 @@ static int add_row(struct report *r, const struct path *p, const struct span_sid
 
 static int add_total(struct report *r, const struct span_sides *sides)
 {
-	const struct span_part all[2] = {
-		{ sides->rest.ns, sides->rest.calls },
-		{ sides->slow.ns, sides->slow.calls },
-	};
 	struct report_row row;
 	int err = report_row__begin_total(&row, r, KEYS);
 
 	if (!err)
-		err = sides__add_figures(&row, sides, all);
+		err = sides__add_all_figures(&row, sides);
 	if (!err)
 		err = path_key__add_next(NULL, &row);
 	return report__end_row(r, &row, err);

@@ -70,3 +70,13 @@ int sides__add_figures(struct report_row *row, const struct span_sides *sides, c
 
 	return report_row__add_fields(row, fields, ARRAY_SIZE(fields));
 }
+
+int sides__add_all_figures(struct report_row *row, const struct span_sides *sides)
+{
+	const struct span_part all[2] = {
+		{ sides->rest.ns, sides->rest.calls },
+		{ sides->slow.ns, sides->slow.calls },
+	};
+
+	return sides__add_figures(row, sides, all);
+}

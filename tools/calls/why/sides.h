@@ -33,4 +33,7 @@ double sides__difference(const struct span_sides *sides, u64 slow_ns, u64 rest_n
 /* side[1] is that of slow spans. Returns 0 or -ENOMEM. */
 int sides__add_figures(struct report_row *row, const struct span_sides *sides, const struct span_part side[2]);
 
+/* The same of whole spans: for the total. */
+int sides__add_all_figures(struct report_row *row, const struct span_sides *sides);
+
 #endif /* TALLY_CALLS_WHY_SIDES_H */

@@ -245,15 +245,11 @@ static int add_row(struct report *r, const struct span_sides *sides, const struc
 static int add_total(struct report *r, const struct span_sides *sides, const struct why_objects *objects)
 {
 	static const struct why_key no_row = { .phase = WHY_CAUSES };
-	const struct span_part all[2] = {
-		{ sides->rest.ns, sides->rest.calls },
-		{ sides->slow.ns, sides->slow.calls },
-	};
 	struct report_row row;
 	int err = report_row__begin_total(&row, r, KEYS);
 
 	if (!err)
-		err = sides__add_figures(&row, sides, all);
+		err = sides__add_all_figures(&row, sides);
 	if (!err)
 		err = why_objects__add(objects, &row, &no_row, 0);
 	if (!err)

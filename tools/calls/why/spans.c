@@ -130,37 +130,32 @@ static int check_plan(const struct why_spans *s)
  * --- measuring ---------------------------------------------------------------------------------
  */
 
-static struct bpf_program *program(const struct span_settings *to, const char *name)
+/* The program of that side: "from" and "sys_enter" are on "from_sys_enter". */
+static struct bpf_program *program(const struct span_settings *to, const char *side, const char *hook)
 {
+	char name[32];
+
+	snprintf(name, sizeof(name), "%s_%s", side, hook);
 	return bpf_object__find_program_by_name(to->obj, name);
+}
+
+static struct attach_programs programs_at(const struct span_settings *to, const char *side)
+{
+	return (struct attach_programs){
+		.sys_enter = program(to, side, "sys_enter"),
+		.sys_exit = program(to, side, "sys_exit"),
+		.raw_tracepoint = program(to, side, "raw"),
+		.tracepoint = program(to, side, "tracepoint"),
+		.probe = program(to, side, "probe"),
+		.probes = program(to, side, "probes"),
+	};
 }
 
 static void choose_programs(const struct why_spans *s, const struct span_settings *to,
 			    struct attach_programs of[PROBE_SIDES])
 {
-	if (!s->from) {
-		of[PROBE_BEGIN] = (struct attach_programs){ .probe = program(to, "on_entry"),
-							    .probes = program(to, "on_entries") };
-		of[PROBE_END] =
-			(struct attach_programs){ .probe = program(to, "on_end"), .probes = program(to, "on_ends") };
-		return;
-	}
-	of[PROBE_BEGIN] = (struct attach_programs){
-		.sys_enter = program(to, "from_sys_enter"),
-		.sys_exit = program(to, "from_sys_exit"),
-		.raw_tracepoint = program(to, "from_raw"),
-		.tracepoint = program(to, "from_tracepoint"),
-		.probe = program(to, "from_probe"),
-		.probes = program(to, "from_probes"),
-	};
-	of[PROBE_END] = (struct attach_programs){
-		.sys_enter = program(to, "to_sys_enter"),
-		.sys_exit = program(to, "to_sys_exit"),
-		.raw_tracepoint = program(to, "to_raw"),
-		.tracepoint = program(to, "to_tracepoint"),
-		.probe = program(to, "to_probe"),
-		.probes = program(to, "to_probes"),
-	};
+	of[PROBE_BEGIN] = programs_at(to, s->from ? "from" : "entry");
+	of[PROBE_END] = programs_at(to, s->from ? "to" : "return");
 }
 
 static void mark_system_calls(const struct probe_side *side, const struct span_settings *to, u8 flag)
