@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import shutil
 from collections import namedtuple
 from pathlib import Path
 
@@ -428,6 +429,7 @@ def test_no_call_is_slow(run):
     assert result.code == 0 and "none of 20 calls took 30.0 s: they take " in result.text, result
 
 
-def test_nothing_happened(run):
-    result = run("-x", SLOWLY, "--slow", "handle", "-d", "0.1", tool="why")
+def test_nothing_happened(run, directory):
+    own = shutil.copy(SLOWLY, directory)
+    result = run("-x", own, "--slow", "handle", "-d", "0.1", tool="why")
     assert result.code == 0 and "events 0" in result.text, result
