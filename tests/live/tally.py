@@ -48,6 +48,7 @@ LEAPS = bool(GUEST) and GUEST.endswith("-arm64")
 PATIENCE = 10 ** 6 if LEAPS else 240 if GUEST or SANITIZED else 150
 
 NOBODY = 65534
+PAGE = 4096     # bytes of a page of a recording
 
 
 def own(name):
@@ -643,6 +644,11 @@ def let_work(loads, between=None):
 
 
 # --- figures -------------------------------------------------------------------------------------
+
+def without_checksums(recording):
+    """The bytes of a recording whose pages have no checksums: changes are found by what they change, or not at all."""
+    return b"".join(recording[at:at + PAGE - 8] + bytes(8) for at in range(0, len(recording), PAGE))
+
 
 def flaws(report):
     """Losses, and events that are counted but incomplete, by reason."""

@@ -202,6 +202,7 @@ def changed(recorded, place, *statements):
     with contextlib.closing(sqlite3.connect(path)) as db, db:
         for statement in statements:
             db.execute(statement)
+    path.write_bytes(tally.without_checksums(path.read_bytes()))
     return path
 
 
@@ -272,6 +273,7 @@ def test_no_text_steers_the_terminal(pictures, tmp_path):
             path = changed(pictures, tmp_path)
             with contextlib.closing(sqlite3.connect(path)) as db, db:
                 db.execute(f"UPDATE {table} SET {column} = ? WHERE {column} = ?", (json.dumps(other), text))
+            path.write_bytes(tally.without_checksums(path.read_bytes()))
             for line in lines:
                 ended = run("show", path, *line)
                 assert not set("\x1b\x07") & set(ended.stdout + ended.stderr), (other, ended)
@@ -281,7 +283,7 @@ def test_no_text_steers_the_terminal(pictures, tmp_path):
 
 def test_mutations(recorded, tmp_path):
     """Random bytes change: each reader ends by itself, by no signal."""
-    whole, luck = recorded.read_bytes(), random.Random(1)
+    whole, luck = tally.without_checksums(recorded.read_bytes()), random.Random(1)
     path = tmp_path / "mutated.db"
     for _ in range(60):
         bad = bytearray(whole)

@@ -88,7 +88,7 @@ static bool has_reached_limit(const struct store *s)
 		return true;
 	for (i = 0; i < ARRAY_SIZE(ends); i++) {
 		snprintf(path, sizeof(path), "%s%s", s->path, ends[i]);
-		if (!stat(path, &st) && (u64)st.st_size + 2 * LOG_PAGE_BYTES > limit.rlim_cur)
+		if (!stat(path, &st) && (u64)st.st_size + 2 * PAGE_BYTES > limit.rlim_cur)
 			return true;
 	}
 	return false;

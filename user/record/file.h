@@ -8,10 +8,9 @@
 #include <jansson.h>
 
 #include "base/table.h"
+#include "record/pages.h"
 #include "record/sqlite.h"
 #include "record/store.h"
-
-#define LOG_PAGE_BYTES 4096             /* SQLite's default page size */
 
 /* Prepared statements. */
 enum store_statement {

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/numbers.h"
+#include "record/pages.h"
 #include "report/diag.h"
 
 #ifdef HAVE_SQLITE
@@ -218,6 +219,17 @@ static char *uri_of(const char *path, bool immutable)
 #define WRITER_TRIES 30
 #define WRITER_TRY_US 10000
 
+/* Only the holder of the lock may fill an empty file. */
+static int begin_if_empty(const char *path, int fd)
+{
+	struct stat st;
+	int err = fstat(fd, &st) ? -errno : st.st_size ? 0 : pages__begin(fd);
+
+	if (err)
+		diag_error("'%s': %s", path, strerror(-err));
+	return err;
+}
+
 static int keep_writers_out(const char *path, int fd)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = WRITER_BYTE, .l_len = 1 };
@@ -258,6 +270,8 @@ char *guard__recording(const char *path, bool writes, int *writer_fd)
 
 		if (shared && !immutable)
 			err = make_beside(real, "-wal") ?: make_beside(real, "-shm");
+		if (!err && writes)
+			err = begin_if_empty(path, *writer_fd);
 		if (!err)
 			uri = uri_of(real, immutable);
 	}
@@ -281,11 +295,17 @@ static bool has_end(const char *name, const char *end)
 
 static int open_guarded(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *file, int flags, int *out)
 {
+	int result;
+
 	(void)vfs;
-	if (flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL))
-		return usual->xOpen(usual, name, file, flags, out);
-	file->pMethods = NULL;
-	return SQLITE_CANTOPEN;
+	if (!(flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL))) {
+		file->pMethods = NULL;
+		return SQLITE_CANTOPEN;
+	}
+	result = usual->xOpen(usual, name, file, flags, out);
+	if (result == SQLITE_OK && flags & SQLITE_OPEN_MAIN_DB)
+		pages__check(file);
+	return result;
 }
 
 static int delete_guarded(sqlite3_vfs *vfs, const char *name, int sync)
@@ -311,6 +331,7 @@ const char *guard__vfs(const struct sqlite *sql)
 	guarded = *usual;
 	guarded.pNext = NULL;
 	guarded.zName = "tally";
+	guarded.szOsFile = pages__file_bytes(usual);
 	guarded.xOpen = open_guarded;
 	guarded.xDelete = delete_guarded;
 	guarded.xAccess = access_guarded;

@@ -6,15 +6,10 @@
 #include <unistd.h>
 
 #include "record/guard.h"
+#include "record/pages.h"
 #include "report/diag.h"
 
 #ifdef HAVE_SQLITE
-
-/* "taly", in the header of the file: https://www.sqlite.org/pragma.html#pragma_application_id */
-#define APPLICATION 0x74616c79
-
-#define TEXT(x) #x
-#define NUMBER(x) TEXT(x)
 
 /*
  * Short at first, so that a second writer is refused quickly; later long, because checkpoints block
@@ -36,9 +31,7 @@ static const char schema[] =
 	"CREATE TABLE shape (id INTEGER PRIMARY KEY, measurement INTEGER, kind TEXT, name TEXT UNIQUE, columns TEXT);"
 	"CREATE TABLE frame (id INTEGER PRIMARY KEY, name TEXT, module TEXT, offset INTEGER, kind INTEGER, file TEXT, "
 	"line INTEGER, UNIQUE (name, module, offset, kind, file, line));"
-	"CREATE TABLE stack (id INTEGER PRIMARY KEY, frames TEXT UNIQUE);"
-	"PRAGMA application_id = " NUMBER(APPLICATION) ";"
-	"PRAGMA user_version = " NUMBER(STORE_VERSION) ";";
+	"CREATE TABLE stack (id INTEGER PRIMARY KEY, frames TEXT UNIQUE);";
 
 static int open_file(struct store *s, const char *path, int flags)
 {
@@ -70,12 +63,13 @@ static int check_version(struct store *s, bool *empty)
 		err = store__number(s, "SELECT count(*) FROM sqlite_master", &tables);
 	if (err)
 		return err;
-	*empty = !tables && !application;
-	if (*empty && s->writes)
-		return 0;
-	if (application != APPLICATION) {
-		diag_error("'%s' is %s", s->path, *empty ? "empty: nothing was recorded" :
-							   "a database, but none that tally record has made");
+	*empty = !tables;
+	if (application != PAGES_APPLICATION && (application || tables || s->writes)) {
+		diag_error("'%s' is a database, but none that tally record has made", s->path);
+		return -EPROTO;
+	}
+	if (*empty && !s->writes) {
+		diag_error("'%s' is empty: nothing was recorded", s->path);
 		return -EPROTO;
 	}
 	if (version != STORE_VERSION) {

@@ -56,7 +56,7 @@ int room__begin(struct store *s)
 		return -ENOMEM;
 	}
 	if (asprintf(&text, "PRAGMA wal_autocheckpoint = %llu; PRAGMA cache_size = -%llu",
-		     least(LOG_PAGES, bytes / 8 / LOG_PAGE_BYTES), least(CACHE_BYTES, bytes / 8) >> 10) < 0)
+		     least(LOG_PAGES, bytes / 8 / PAGE_BYTES), least(CACHE_BYTES, bytes / 8) >> 10) < 0)
 		return -ENOMEM;
 	err = store__exec(s, text);
 	free(text);

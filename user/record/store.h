@@ -19,7 +19,7 @@
 #include "report/report.h"
 #include "report/stream.h"
 
-#define STORE_VERSION 1
+#define STORE_VERSION 2         /* version 1 has no checksums */
 
 struct store;
 
