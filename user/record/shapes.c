@@ -101,31 +101,6 @@ static bool flag(const json_t *o, const char *name)
 	return json_is_true(json_object_get(o, name));
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t n = strlen(text), m = strlen(end);
-
-	return n >= m && !strcmp(text + n - m, end);
-}
-
-/* Recordings of earlier versions have flags, and the names of columns imply the rest. */
-static enum field_role older_role(const struct shape *shape, const json_t *o, const struct shape_column *c)
-{
-	if (flag(o, "label"))
-		return ROLE_LABEL;
-	if (flag(o, "adds_up"))
-		return ROLE_COUNTER;
-	if (c->kind == FIELD_NONE || c->kind == FIELD_ID)
-		return ROLE_UNSAID;
-	if (!strcmp(c->name, "avg"))
-		return ROLE_MEAN;
-	if (shape->kind == SHAPE_TABLES && ends_with(c->name, "_percent"))
-		return ROLE_PERCENT;
-	if (!strncmp(c->name, "max", 3) && strcmp(c->name, "max_at_ns"))
-		return ROLE_MAXIMUM;
-	return !strncmp(c->name, "min", 3) ? ROLE_MINIMUM : ROLE_UNSAID;
-}
-
 /* NULL stays NULL. */
 static int copy_text(char **to, const char *from)
 {
@@ -133,23 +108,18 @@ static int copy_text(char **to, const char *from)
 	return from && !*to ? -ENOMEM : 0;
 }
 
-static int read_role(const struct shape *shape, struct shape_column *c, const json_t *o)
+static int read_role(struct shape_column *c, const json_t *o)
 {
 	const char *role = json_string_value(json_object_get(o, "role"));
-	const char *of = json_string_value(json_object_get(o, "of"));
-	const char *per = json_string_value(json_object_get(o, "per"));
 
-	c->role = role ? field_role_named(role) : older_role(shape, o, c);
+	c->role = role ? field_role_named(role) : ROLE_UNSAID;
 	if (role && !c->role)
 		return -EUCLEAN;
-	if (!role && (c->role == ROLE_MEAN || c->role == ROLE_PERCENT))
-		of = "total";
-	if (!role && c->role == ROLE_MEAN)
-		per = "count";
-	return copy_text(&c->of, of) ?: copy_text(&c->per, per);
+	return copy_text(&c->of, json_string_value(json_object_get(o, "of"))) ?:
+	       copy_text(&c->per, json_string_value(json_object_get(o, "per")));
 }
 
-static int read_column(const struct shape *shape, struct shape_column *c, const json_t *o)
+static int read_column(struct shape_column *c, const json_t *o)
 {
 	const char *name = json_string_value(json_object_get(o, "name"));
 	const char *kind = json_string_value(json_object_get(o, "kind"));
@@ -167,7 +137,7 @@ static int read_column(const struct shape *shape, struct shape_column *c, const 
 		.machine = flag(o, "machine"), .word = flag(o, "word"),
 		.escaped = flag(o, "escaped"), .seconds = flag(o, "seconds"),
 	};
-	return c->name ? read_role(shape, c, o) : -ENOMEM;
+	return c->name ? read_role(c, o) : -ENOMEM;
 }
 
 static int read_columns(struct shape *shape, const char *text)
@@ -180,7 +150,7 @@ static int read_columns(struct shape *shape, const char *text)
 		err = shape->column ? 0 : -ENOMEM;
 	}
 	while (!err && shape->n < json_array_size(list)) {
-		err = read_column(shape, &shape->column[shape->n], json_array_get(list, shape->n));
+		err = read_column(&shape->column[shape->n], json_array_get(list, shape->n));
 		shape->n++;
 	}
 	json_decref(list);
