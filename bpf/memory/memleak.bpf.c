@@ -68,7 +68,7 @@ struct allocator_call {
 	u64 old;                /* realloc(): the block passed to it, if known */
 	struct memleak_live was;
 	u32 begun_before;       /* realloc(): the block passed to it is unknown */
-	u32 pad;
+	u32 counts;             /* the caller is in scope; otherwise its realloc() only frees `old` */
 	struct new_call made;   /* the innermost call of operator new outside of the calls above */
 	u64 deleted;            /* by the last operator delete, which may pass it on to free() */
 	u64 deleted_sp;
@@ -292,13 +292,30 @@ static __always_inline bool is_outermost(const struct allocator_call *c, u64 sp)
 	return !c || !c->sp || sp >= c->sp;
 }
 
-/* Returns the state for a call that begins and counts, or NULL. */
-static __always_inline struct allocator_call *begin(struct pt_regs *regs, u64 bytes)
+static __always_inline bool is_live(u64 address)
+{
+	struct memleak_key key = {};
+
+	if (!address)
+		return false;
+	key_of(&key, address);
+	return bpf_map_lookup_elem(&live, &key);
+}
+
+/*
+ * Returns the state for a call that begins and counts, or NULL. old: the block passed to realloc(), or 0; a caller out
+ * of scope frees it, too.
+ */
+static __always_inline struct allocator_call *begin(struct pt_regs *regs, u64 bytes, u64 old)
 {
 	struct place p = place_of(regs);
 	struct allocator_call *c;
+	bool counts;
 
-	if (!armed || !in_scope(NULL))
+	if (!armed)
+		return NULL;
+	counts = in_scope(NULL);
+	if (!counts && !is_live(old))
 		return NULL;
 	c = allocator_calls_get(calling_task(), NULL);
 	if (!c) {
@@ -315,6 +332,7 @@ static __always_inline struct allocator_call *begin(struct pt_regs *regs, u64 by
 	c->result = 0;
 	c->old = 0;
 	c->begun_before = 0;
+	c->counts = counts;
 	return c;
 }
 
@@ -358,7 +376,7 @@ static __always_inline void begin_realloc(struct allocator_call *c, u64 address)
 	key_of(&key, address);
 	l = bpf_map_lookup_elem(&live, &key);
 	if (!l) {
-		c->begun_before = !has_seen_all(&key);
+		c->begun_before = c->counts && !has_seen_all(&key);
 		return;
 	}
 	c->was = *l;
@@ -368,14 +386,15 @@ static __always_inline void begin_realloc(struct allocator_call *c, u64 address)
 
 static __always_inline void begin_allocation(struct pt_regs *regs, u32 kind)
 {
+	bool is_realloc = kind == ALLOCATOR_REALLOC || kind == ALLOCATOR_REALLOCARRAY;
 	u64 first = argument_of_kind(regs, 0);
-	struct allocator_call *c = begin(regs, bytes_asked(regs, kind));
+	struct allocator_call *c = begin(regs, bytes_asked(regs, kind), is_realloc ? first : 0);
 
 	if (!c)
 		return;
 	if (kind == ALLOCATOR_POSIX_MEMALIGN)
 		c->result = first;
-	else if (kind == ALLOCATOR_REALLOC || kind == ALLOCATOR_REALLOCARRAY)
+	else if (is_realloc)
 		begin_realloc(c, first);
 }
 
@@ -416,7 +435,7 @@ int UNPREEMPTED(PREEMPT_GLOBAL, on_return, struct pt_regs *, regs)
 	}
 	end_realloc(c, !address && c->bytes);
 	c->made.inside = address;
-	if (address)
+	if (address && c->counts)
 		add_allocation(regs, address, c->bytes, 0);
 	return 0;
 }

@@ -148,6 +148,19 @@ def test_everything_freed_by_many_threads(memleak, trigger):
 
 
 @tally.once
+@pytest.mark.parametrize("of_other", (0, 1), ids=("first-thread", "all-threads"))
+def test_blocks_that_change_hands(memleak, trigger, of_other):
+    """A thread out of scope frees blocks of one in scope, by realloc() as by free(); a realloc() that fails frees
+    nothing. Blocks that it obtains are not shown."""
+    load = trigger("handed", N)
+    tracer = memleak(*(("-p", load.pid) if of_other else ("-t", load.pid)))
+    report = intact(after(tracer, load).report)
+    found = collections.Counter()
+    for row in report["rows"]:
+        found[row["bytes"] // row["count"]] += row["count"]
+    assert (found[1000], found[5000]) == (2 * N, of_other * N), report
+
+
 def test_age(memleak, trigger):
     """Each report shows the memory outstanding then, not the allocations since the last report."""
     load = trigger("leaks", N)
