@@ -71,6 +71,7 @@ struct why_key {
 struct why_sums {
 	__u64 ns;
 	__u64 count;	    /* phases, those that go on included */
+	__u64 phases;	    /* set by the loader: the same, without those that another row counts */
 	__u64 user, system; /* WHY_ON_CPU: what the kernel charged to the two modes, by its own clock */
 	struct interval_maximum longest[MAXIMUM_SLOTS];
 	__u64 name_stamp;

@@ -135,6 +135,22 @@ def test_intervals_add_up(trigger, tool):
     assert len(sums) == 5 and len(set(sums.values())) == 1, sums
 
 
+@pytest.mark.parametrize("by", (None, "pid", "tid", "comm"))
+def test_each_phase_is_one_event(run, by):
+    """A slice on a CPU is in the rows of user and of system time, and is one event."""
+    program = "for i in range(3): sum(range(3_000_000)); open('/dev/urandom', 'rb').read(3_000_000)"
+    args = ("--by", by) if by else ()
+    report = run("--json", *args, "--", "sh", "-c", f'{sys.executable} -c "{program}"; :', tool="why").report
+    slices = defaultdict(int)
+    for row in report["rows"]:
+        key = row[by] if by else None
+        slices[key] = max(slices[key], row["count"] if row["state"] == "cpu" else 0)
+    both = [row for row in report["rows"] if row["cause"] in ("user", "system")]
+    assert len(both) > len({row[by] if by else None for row in both}), report["rows"]
+    others = sum(row["count"] for row in report["rows"] if row["state"] != "cpu")
+    assert report["events"] == sum(slices.values()) + others, report
+
+
 def test_all_of_a_command(run):
     """From its first to its last switch, its children included: no less than its CPU time."""
     begun = time.monotonic_ns()

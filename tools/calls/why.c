@@ -211,12 +211,16 @@ static int add_more(struct sum_table_report *t, struct report_row *row, const vo
 	return err ?: why_add_next(row, idle ? NULL : why_causes[e->key.phase].next);
 }
 
-/* The time on a CPU by mode, as the kernel's ticks divide it. Without a tick it stays undivided. */
+/*
+ * The time on a CPU by mode, as the kernel's ticks divide it. Without a tick it stays undivided. Both rows show the
+ * number of the same slices.
+ */
 static size_t divide(struct why_element to[2], const struct why_element *e)
 {
 	u64 ticks = e->sums.user + e->sums.system, user;
 
 	to[0] = to[1] = *e;
+	to[0].sums.phases = e->sums.count;
 	if (e->key.phase != WHY_ON_CPU || !ticks)
 		return 1;
 	user = (u64)((unsigned __int128)e->sums.ns * e->sums.user / ticks);
@@ -261,7 +265,7 @@ static const struct sum_table_spec table = {
 		.nsums = offsetof(struct why_sums, longest) / sizeof(u64), .nmaxima = 1, .named = true,
 		.measured = OF(ns),
 	},
-	.task_at = offsetof(struct why_key, task), .of_cpus = true, .events = OF(count),
+	.task_at = offsetof(struct why_key, task), .of_cpus = true, .events = OF(phases),
 	.add_key = add_key, .add_more = add_more, .adjust = name_causes,
 };
 
