@@ -52,6 +52,7 @@ struct why_state {
 	struct blocked_call call;
 	struct why_object object; /* that it waits for */
 	u16 phase;
+	u16 incomplete;         /* a process behind which it waited found no room */
 	u32 ended;              /* it has left its CPU for the last time */
 	u32 gave_up;            /* nvcsw at its last switch-out: how often it left to wait for something */
 };
@@ -121,19 +122,25 @@ static __always_inline void key_of(struct why_key *key, struct task_struct *t, c
 	key->slot = st->call.slot;
 }
 
-static __always_inline void add_wait(const struct why_key *key, u64 ns)
+/* Returns false if there is no room: the phase is missing from the percentiles. */
+static __always_inline bool add_wait(const struct why_key *key, u64 ns)
 {
 	struct why_wait_key wait = { .task = key->task, .call = key->slot, .phase = key->phase, .kind = key->kind };
+	long err;
 
-	hist_add_key(&keyed_waits, &wait.slot, ns);
+	return hist_try_key(&keyed_waits, &wait.slot, ns, &err);
 }
 
-/* Time that finds no room stays untold. Many phases end here, so it is one function: the programs stay short. */
+/*
+ * Time that finds no room stays untold, and the phase is lost; if only a part of it finds none, it is incomplete. Many
+ * phases end here, so it is one function: the programs stay short.
+ */
 static __noinline int add(struct why_key *key, struct task_struct *t, struct why_state *st, u64 ns, u64 now)
 {
-	bool counts = scope_now(t);
+	bool counts = scope_now(t), incomplete = st->incomplete;
 	struct why_sums *s = counts ? sums_of(key) : NULL;
 
+	st->incomplete = false;
 	if (s || !counts)
 		st->told += ns;
 	if (!s)
@@ -144,8 +151,10 @@ static __noinline int add(struct why_key *key, struct task_struct *t, struct why
 		s->user += t->utime - st->user;
 		s->system += t->stime - st->system;
 	} else if (key->phase != WHY_UNKNOWN) {
-		add_wait(key, ns);
+		incomplete |= !add_wait(key, ns);
 	}
+	if (incomplete)
+		count_lost(LOSS_INCOMPLETE);
 	maximum_keep(s->longest, ns);
 	task_key_name(s->name, &s->name_stamp, t, now);
 	return 0;
@@ -246,27 +255,31 @@ struct {
 
 const u64 no_time = 0;
 
-static __always_inline void charge(struct why_behind_key *key, const struct turn *turn, u64 ns)
+static __always_inline void charge(struct why_behind_key *key, const struct turn *turn, u64 ns, struct why_state *st)
 {
 	u64 *sum;
+	long err;
 
 	if (!turn->comm[0])
 		return;
 	((u64 *)key->comm)[0] = ((u64 *)turn->comm)[0];
 	((u64 *)key->comm)[1] = ((u64 *)turn->comm)[1];
-	sum = element_of(&behind, key, &no_time);
+	sum = element_try(&behind, key, &no_time, &err);
 	if (sum)
 		*sum += ns;
+	else
+		st->incomplete = true;
 }
 
 /* The turn of an instant that is drawn at random stands for all of that time: each does in proportion to its length. */
-static __always_inline void charge_one(struct why_behind_key *key, struct turns *turns, u64 since, u64 until)
+static __always_inline void charge_one(struct why_behind_key *key, struct turns *turns, u64 since, u64 until,
+				       struct why_state *st)
 {
 	u64 at = since + ((((until - since) >> 10) * bpf_get_prandom_u32()) >> 22);
 	struct turn *turn = turn_of_time(turns, at);
 
 	if (turn)
-		charge(key, turn, until - since);
+		charge(key, turn, until - since, st);
 }
 
 /*
@@ -288,10 +301,10 @@ static __noinline int add_behind(struct task_struct *t, struct why_state *st, st
 			return 0;
 		until = turn->since > since ? turn->since : since;
 		if (turn->until > until)
-			charge(&key, turn, turn->until - until);
+			charge(&key, turn, turn->until - until, st);
 	}
 	if (until > since)
-		charge_one(&key, turns, since, until);
+		charge_one(&key, turns, since, until, st);
 	return 0;
 }
 

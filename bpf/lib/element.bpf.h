@@ -6,19 +6,26 @@
 #include "loss.bpf.h"
 
 /*
- * Returns the element of a key in a hash. A missing element is created as a copy of fresh; *is_new is then true for the
- * one caller that created it. Returns NULL if there is no room, which is counted as lost.
+ * Returns the element of a key in a hash. A missing element is created as a copy of fresh; *err is then 0 for the one
+ * caller that created it. Returns NULL if there is no room, which *err tells count_failed_update().
  */
-static __always_inline void *element_get(void *map, const void *key, const void *fresh, bool *is_new)
+static __always_inline void *element_try(void *map, const void *key, const void *fresh, long *err)
 {
 	void *element = bpf_map_lookup_elem(map, key);
-	long err;
 
-	*is_new = false;
+	*err = -EEXIST;
 	if (element)
 		return element;
-	err = bpf_map_update_elem(map, key, fresh, BPF_NOEXIST);
-	element = bpf_map_lookup_elem(map, key);
+	*err = bpf_map_update_elem(map, key, fresh, BPF_NOEXIST);
+	return bpf_map_lookup_elem(map, key);
+}
+
+/* The same, but counts what finds no room as lost. *is_new is true for the one caller that created the element. */
+static __always_inline void *element_get(void *map, const void *key, const void *fresh, bool *is_new)
+{
+	long err;
+	void *element = element_try(map, key, fresh, &err);
+
 	*is_new = !err;
 	if (!element)
 		count_failed_update(err);

@@ -64,21 +64,32 @@ static __always_inline void hist_add(void *map, u64 value)
 static const struct hist_segment hist_empty_segment = {};
 
 /*
- * Adds value under the key that begins with slot. Returns its segment, in which the caller may
- * leave a name, or NULL if the value was lost (and counted).
+ * Adds value under the key that begins with slot. Returns its segment, in which the caller may leave a name, or NULL if
+ * there was no room, which *err tells count_failed_update().
  */
-static __always_inline struct hist_segment *hist_add_key(void *map, struct hist_slot *slot, u64 value)
+static __always_inline struct hist_segment *hist_try_key(void *map, struct hist_slot *slot, u64 value, long *err)
 {
 	u32 i = hist_index(value);
 	struct hist_segment *h;
 
 	slot->writer = this_writer();
 	slot->segment = i >> HIST_SEGMENT_BITS;
-	h = element_of(map, slot, &hist_empty_segment);
+	h = element_try(map, slot, &hist_empty_segment, err);
 	if (!h)
 		return NULL;
 	hist_totals_add(&h->totals, value);
 	h->bucket[i & (HIST_SEGMENT_BUCKETS - 1)]++;
+	return h;
+}
+
+/* The same, but counts a value that finds no room as lost. */
+static __always_inline struct hist_segment *hist_add_key(void *map, struct hist_slot *slot, u64 value)
+{
+	long err;
+	struct hist_segment *h = hist_try_key(map, slot, value, &err);
+
+	if (!h)
+		count_failed_update(err);
 	return h;
 }
 
