@@ -103,12 +103,18 @@ static __noinline int count_summed(void)
 }
 
 /*
- * Counts a map update that created no element: -E2BIG means a full map, any other error a lack of memory. Before 6.4
- * (commit d7ba4cc900bf) the kernel functions behind the helper return an int, so the upper half of err is undefined.
+ * Counts n events for which a map update created no element: -E2BIG means a full map, any other error a lack of memory.
+ * Before 6.4 (commit d7ba4cc900bf) the kernel functions behind the helper return an int, so the upper half of err is
+ * undefined.
  */
+static __always_inline void count_failed_updates(long err, u64 n)
+{
+	count_lost_many((int)err == -E2BIG ? LOSS_MAP_FULL : LOSS_NO_MEMORY, n);
+}
+
 static __always_inline void count_failed_update(long err)
 {
-	count_lost((int)err == -E2BIG ? LOSS_MAP_FULL : LOSS_NO_MEMORY);
+	count_failed_updates(err, 1);
 }
 
 #endif /* TALLY_LOSS_BPF_H */

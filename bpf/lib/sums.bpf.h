@@ -11,6 +11,7 @@
  *
  *   sums_of(key)               NULL: there is no room, which is counted as lost
  *   sums_get(key, &is_new)     the same; is_new is true for the one caller that created the element
+ *   sums_try(key, &err)        NULL: there is no room, which err tells count_failed_update()
  */
 #define SUMS(key_type, value_type)                                                                                     \
 	struct {                                                                                                       \
@@ -30,6 +31,11 @@
 	static __always_inline value_type *sums_of(const key_type *key)                                                \
 	{                                                                                                              \
 		return element_of(&sums, key, &no_sums);                                                               \
+	}                                                                                                              \
+                                                                                                                       \
+	static __always_inline value_type *sums_try(const key_type *key, long *err)                                    \
+	{                                                                                                              \
+		return element_try(&sums, key, &no_sums, err);                                                         \
 	}
 
 #endif /* TALLY_SUMS_BPF_H */

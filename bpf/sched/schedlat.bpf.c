@@ -15,20 +15,42 @@
 
 SUMS(struct schedlat_key, struct schedlat_sums)
 
-static __always_inline struct schedlat_sums *sums_of_task(struct task_struct *t, u32 writer)
+/* NULL: there is no room, which *err tells count_failed_update(). */
+static __always_inline struct schedlat_sums *sums_of_task(struct task_struct *t, u32 writer, long *err)
 {
 	struct schedlat_key key = { .writer = writer };
 
 	task_key_of(&key.task, t);
-	return sums_of(&key);
+	return sums_try(&key, err);
+}
+
+/* A wait and the slice that follows it are one event. */
+static __always_inline void lose_wait(struct task_struct *t, long err)
+{
+	struct slice_state *st = slice_states_get(t, NULL);
+
+	count_failed_update(err);
+	if (st)
+		st->lost = times_left(t) + 1;
+}
+
+static __always_inline void lose_slice(struct task_struct *t, long err)
+{
+	struct slice_state *st = slice_states_get(t, NULL);
+
+	if (!st || st->lost != times_left(t))
+		count_failed_update(err);
 }
 
 static __always_inline void wait_ended(struct task_struct *t, u64 wait_ns, u64 now)
 {
-	struct schedlat_sums *e = sums_of_task(t, this_writer());
+	long err;
+	struct schedlat_sums *e = sums_of_task(t, this_writer(), &err);
 
-	if (!e)
+	if (!e) {
+		lose_wait(t, err);
 		return;
+	}
 	e->switches++;
 	e->wait_ns += wait_ns;
 	timed_maximum_keep(e->longest, wait_ns);
@@ -42,6 +64,7 @@ int BPF_PROG(on_switch_run, bool preempt, struct task_struct *prev, struct task_
 	struct schedlat_sums *e;
 	u64 ran_ns;
 	bool known;
+	long err;
 
 	if (is_idle(prev) || !scope_for_life(prev))
 		return 0;
@@ -52,9 +75,11 @@ int BPF_PROG(on_switch_run, bool preempt, struct task_struct *prev, struct task_
 		count_lost(LOSS_UNMATCHED);
 		return 0;
 	}
-	e = sums_of_task(prev, this_writer());
-	if (!e)
+	e = sums_of_task(prev, this_writer(), &err);
+	if (!e) {
+		lose_slice(prev, err);
 		return 0;
+	}
 	e->run_ns += ran_ns;
 	if (!e->name_stamp)
 		task_key_name(e->name, &e->name_stamp, prev, 1);

@@ -17,6 +17,7 @@
 struct slice_state {
 	u64 ran;                /* se.sum_exec_runtime */
 	u64 left;               /* number of its switch-outs */
+	u64 lost;               /* schedlat: the switch-out that ends the slice whose wait was counted as lost */
 };
 
 TASK_STATE(slice_states, struct slice_state)

@@ -58,10 +58,13 @@ static __always_inline u64 waited(struct task_struct *t, const struct totals_sta
 
 static __always_inline void add_totals(struct task_struct *t, u64 run_ns, u64 switches, u64 wait_ns)
 {
-	struct schedlat_sums *e = sums_of_task(t, shared_writer());
+	long err;
+	struct schedlat_sums *e = sums_of_task(t, shared_writer(), &err);
 
-	if (!e)
+	if (!e) {
+		count_failed_updates(err, switches);
 		return;
+	}
 	__sync_fetch_and_add(&e->run_ns, run_ns);
 	__sync_fetch_and_add(&e->switches, switches);
 	__sync_fetch_and_add(&e->wait_ns, wait_ns);

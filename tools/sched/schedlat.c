@@ -56,6 +56,19 @@ static const struct sum_table_spec table = {
 	.events = OF(switches),
 };
 
+/* At the end of the run the gate is closed, and losses count only while it is open. */
+static int read_totals(struct measurement *m)
+{
+	struct schedlat *s = m->own;
+	u32 armed = *m->armed;
+	int err;
+
+	*m->armed = 1;
+	err = tasks__visit(s->bpf->progs.visit_totals);
+	*m->armed = armed;
+	return err;
+}
+
 static int report(struct measurement *m, struct report *r)
 {
 	struct schedlat *s = m->own;
@@ -68,7 +81,7 @@ static int report(struct measurement *m, struct report *r)
 		waits__describe(s->source, r);
 	}
 	if (s->totals && s->bpf->bss->counting)
-		err = tasks__visit(s->bpf->progs.visit_totals);
+		err = read_totals(m);
 	return err ?: sum_table__report(m, NULL, r);
 }
 
@@ -179,7 +192,7 @@ static void disarm(struct measurement *m)
 {
 	struct schedlat *s = m->own;
 
-	if (s->totals && s->bpf->bss->counting && !tasks__visit(s->bpf->progs.visit_totals))
+	if (s->totals && s->bpf->bss->counting && !read_totals(m))
 		s->bpf->bss->counting = false;
 }
 
