@@ -519,6 +519,47 @@ def test_intervals_add_up_to_the_whole(tool, trigger, how):
         assert one["start_ns"] + one["duration_ns"] == following["start_ns"]
 
 
+# Keeps its CPU to itself, and says when it has had it for 0.3 s.
+SPINNER = """
+import os, sys, time
+os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+sys.stdin.readline()
+try:
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+except PermissionError:
+    pass
+end = time.thread_time() + 0.3
+while time.thread_time() < end:
+    pass
+print("spun", flush=True)
+end = time.thread_time() + 5
+while time.thread_time() < end:
+    pass
+"""
+
+
+@pytest.mark.parametrize("how", (("-p", "{}", "--by", "tid"), ("--comm", "python3*", "-p", "{}"), ("-p", "{}", "-A")),
+                         ids=" ".join)
+def test_a_slice_that_goes_on_at_the_end(tool, how):
+    """A thread that has not left its CPU when the run ends has used it, too."""
+
+    def trial():
+        with subprocess.Popen([sys.executable, "-c", SPINNER], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              text=True) as load:
+            tally.settle(load.pid)
+            tracer = stat(tool, "-e", "task-clock", *(part.format(load.pid) for part in how))
+            print(file=load.stdin, flush=True)
+            assert load.stdout.readline() == "spun\n"
+            report = tracer.stop().report
+            used = tally.books(load.pid).run_ns
+            load.kill()
+        counted = sum(row["count"] or 0 for row in report["rows"])
+        # Clocks of the scheduler and of perf differ a little where interrupts are not a thread's time.
+        within(0.95 * 300_000_000 <= counted <= 1.05 * used, counted, used)
+
+    steady(trial)
+
+
 def test_keys_without_events_are_left_out_of_an_interval(tool, trigger):
     load = trigger("sleepers", 1, 5, 100, -1)
     tracer = stat(tool, "-e", "cs,syscalls:sys_enter_clock_nanosleep", "-p", load.pid, "--by", "tid",

@@ -98,6 +98,9 @@ int counting__go(struct counting *c)
 
 void counting__stop(struct counting *c)
 {
+	/* Charge the counts since the last switch of each CPU while the gate is open. */
+	if (c->charges)
+		counting_charge_now(c);
 	if (c->bpf)
 		c->bpf->bss->armed = 0;
 	counters__disable(&c->counters);
