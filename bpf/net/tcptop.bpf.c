@@ -86,6 +86,15 @@ static __always_inline void keep(u64 sk, const struct tcptop_connection *c, u64 
 /* --- figures ---------------------------------------------------------------------------------- */
 
 /*
+ * The socket may change between the reads of two counters, or of a counter and a flag, so a figure can be a little
+ * below one that was read before.
+ */
+static __always_inline u64 growth(u64 from, u64 to)
+{
+	return to > from ? to - from : 0;
+}
+
+/*
  * Payload: without retransmitted bytes, and without the byte that a FIN counts for. Both counters
  * grow, so the one to subtract is read first.
  */
@@ -94,7 +103,7 @@ static __always_inline void read_figures(u64 sk, u64 *sent, u64 *received)
 	struct tcp_sock *tp = (void *)sk;
 	u64 resent = BPF_CORE_READ(tp, bytes_retrans);
 
-	*sent = BPF_CORE_READ(tp, bytes_sent) - resent;
+	*sent = growth(resent, BPF_CORE_READ(tp, bytes_sent));
 	*received = tcp_payload_received(BPF_CORE_READ(tp, bytes_received),
 					 sock_got_fin((struct sock *)sk));
 }
@@ -106,8 +115,8 @@ static __always_inline void fill(struct tcptop_record *r, u64 sk, const struct t
 	read_figures(sk, &sent, &received);
 	r->socket = sk;
 	r->serial = c->serial;
-	r->sent = sent - c->sent;
-	r->received = received - c->received;
+	r->sent = growth(c->sent, sent);
+	r->received = growth(c->received, received);
 	r->owner = c->owner;
 	flow_of(&r->flow, (struct sock *)sk);
 }
