@@ -86,6 +86,13 @@ static bool has_digits(const char *value, size_t from, size_t to)
 	return !value[n] && n >= from && n <= to;
 }
 
+static bool is_name(const char *value)
+{
+	while (isalnum((unsigned char)*value) || *value == '_' || (*value == '-' && value[1]))
+		value++;
+	return !*value;
+}
+
 static bool is_error(const char *value)
 {
 	return isdigit((unsigned char)*value) || (*value == 'E' && isupper((unsigned char)value[1]));
@@ -123,8 +130,12 @@ static bool fits(enum habit_when when, bool is_own, const char *value, bool is_j
 		return value && is_interruptible(value);
 	case WHEN_COLUMN:
 		return value && has_digits(value, 2, 3);
-	case WHEN_THOUSANDS:
-		return value && has_digits(value, 4, 20);
+	case WHEN_HUNDREDS:
+		return value && has_digits(value, 3, 20);
+	case WHEN_FEW:
+		return value && has_digits(value, 1, 2);
+	case WHEN_NAME:
+		return value && is_name(value);
 	case WHEN_FAULTS:
 		return value && is_faults(value);
 	case WHEN_BRANCHES:
@@ -189,6 +200,8 @@ struct translation {
 	int argument;           /* index in word[] of the first argument */
 	bool has_events;        /* -e */
 	bool has_min;           /* --min */
+	bool has_end;           /* -d, --reports, or --live, which ^C ends */
+	bool has_warned;        /* of an option that means something else in a peer */
 	bool has_all;           /* -a */
 	bool has_command;
 	const struct habit *no_command; /* an option with VALUE_NO_COMMAND; or NULL */
@@ -227,6 +240,7 @@ static const struct habit *unless_own(struct translation *t, const struct habit 
 	if (!h || h->value != VALUE_OWN)
 		return h;
 	diag_warn("%s: %s", h->option, h->say);
+	t->has_warned = true;
 	return NULL;
 }
 
@@ -278,6 +292,7 @@ static void note_own(struct translation *t, int k)
 {
 	t->has_events |= t->table.letter[k] == 'e';
 	t->has_min |= !strcmp(t->table.name[k], "min");
+	t->has_end |= t->table.letter[k] == 'd' || is_among(t->table.name[k], "reports live");
 	t->has_all |= t->table.letter[k] == 'a';
 	if (t->table.letter[k] == 'C' || t->table.letter[k] == 'u')
 		t->narrowed = t->table.letter[k];
@@ -418,13 +433,34 @@ static void take_threshold(struct translation *t)
 	for (i = 0; i < ARRAY_SIZE(thresholds); i++)
 		if (!strcmp(t->tool, thresholds[i].tool))
 			break;
-	if (i == ARRAY_SIZE(thresholds) || t->narguments != 1 || t->has_min || !*number ||
-	    number[strspn(number, "0123456789")])
+	if (i == ARRAY_SIZE(thresholds) || t->has_min)
 		return;
 	said = t->text;
 	t->text = stpcpy(stpcpy(stpcpy(t->text, "--min="), number), thresholds[i].unit) + 1;
 	t->word[t->argument] = (char *)said;
 	diag_warn("%s alone is the least time, as in %s; an interval is -I MS", number, said);
+}
+
+/*
+ * In these tools of bcc and libbpf-tools, a single number is how long to measure. Here it is the interval, and the
+ * reports go on until ^C.
+ */
+static void warn_of_duration(const struct translation *t)
+{
+	const char *number = t->word[t->argument];
+
+	if (t->has_end || t->has_command || t->has_warned ||
+	    !is_among(t->tool, "profile offcputime offwaketime wakeuptime kvmstat biosnoop"))
+		return;
+	diag_warn("%s alone is the interval, and reports go on until ^C; bcc's %s, how long to measure, is -d %s",
+		  number, number, number);
+}
+
+static bool is_one_number(const struct translation *t)
+{
+	const char *number = t->narguments == 1 ? t->word[t->argument] : "";
+
+	return *number && !number[strspn(number, "0123456789")];
 }
 
 /* With -C or -u, perf measures all tasks, and the command only sets the duration. */
@@ -467,8 +503,10 @@ int habits__translate(const struct argp *argp, const struct cli_spec *spec, int 
 		put(&t, argv[t.i++]);
 	while (!err && t.i < argc)
 		err = translate_word(&t);
-	if (!err && t.narguments)
+	if (!err && is_one_number(&t)) {
 		take_threshold(&t);
+		warn_of_duration(&t);
+	}
 	if (!err && t.has_command && t.no_command)
 		err = refuse(t.no_command);
 	if (!err)

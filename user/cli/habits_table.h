@@ -27,7 +27,9 @@ enum habit_when {
 	WHEN_STRACE_I,          /* 1 to 4 */
 	WHEN_STRACE_WORD,       /* never, or another of strace's words for 1 to 4 */
 	WHEN_COLUMN,            /* 10 to 999, in the same word or the next one */
-	WHEN_THOUSANDS,         /* a number without a unit, from 1000 on */
+	WHEN_HUNDREDS,          /* a number without a unit, from 100 on */
+	WHEN_FEW,               /* 0 to 99 */
+	WHEN_NAME,              /* letters, digits, '-' and '_': neither a glob nor a path */
 	WHEN_FAULTS,            /* all, min, maj */
 	WHEN_BRANCHES,          /* a filter of branches: any_call, ind_jmp, ... */
 	WHEN_PIPE,              /* begins with '|' or '!' */
