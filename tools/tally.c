@@ -92,7 +92,7 @@ static int unknown_tool(char **word)
 {
 	bool perf = !strcmp(word[0], "perf") && word[1];
 	char **named = perf ? word + 1 : word;
-	const struct peer *peer = perf ? peer__find_perf(named[0], named[1]) : peer__find(named[0], named[1]);
+	const struct peer *peer = perf ? peer__find_perf(named[0], named + 1) : peer__find(named[0], named + 1);
 	const char *names[64];
 	char stem[64];
 	const char *near;

@@ -34,11 +34,13 @@ def test_names_are_in_order_and_nobodys_here():
 
 
 def test_a_line_is_parsed_by_its_tool(run, peer, directory):
-    """-n shows that options, events and keys exist. Functions and files that this machine lacks do not matter."""
+    """-n shows that options, events and keys exist. Functions and files that this machine lacks do not matter.
+
+    PID and COMMAND stand for what the user has."""
     how, _, line = peer["here"].partition(" ")
     if how == "none:":
         return
-    tool, *args = shlex.split(line)
+    tool, *args = shlex.split(line.replace("COMMAND", "true").replace("PID", "1"))
     last = "--help" if tool in NOT_MEASURING else "-n"
     args = [last if arg == "--live" else arg for arg in args] + [last]
     result = run(tool, *args, tool="tally", cwd=directory)
@@ -62,6 +64,14 @@ def test_it_is_said_in_one_line(run, peer):
     ("help oomkill", "tally reclaim --min 0"), ("ext4slower 10", "tally fileslower --fs ext4"),
     ("sched map", "tally schedmap"), ("sched", "tally timehist"), ("sched nothing", "tally timehist"),
     ("kmem stat --caller", "tally kmem"),
+    ("iostat -x 1 5", "tally biotop --by disk,op 1"), ("vmstat 1", "tally vitals 1"),
+    ("sar -n DEV 1", "tally vitals --all 1"),
+    ("pidstat -u -p 1 1", "tally stat -e task-clock --by pid,comm 1"),
+    ("pidstat -p 1 -d 1", "tally biotop --by pid,comm 1"), ("pidstat -lr 1", "tally faults --by pid,comm 1"),
+    ("iotop -oPa", "tally biotop"), ("iotop -o", "tally biotop 1"), ("ss -ti", "tally tcprtt --by local,remote"),
+    ("pstack 1", "tally snap -g --by tid -p PID"), ("killsnoop -p 1", "tally signals --sender"),
+    ("stat record -- ls", "tally stat --json -o stat.json -- COMMAND"),
+    ("top -p 1", "tally stat -e task-clock --by pid,comm --live"), ("perf top -p 1", "tally profile --live"),
 ))
 def test_with_what_stands_behind(run, typed, said):
     result = run(*typed.split(), tool="tally")

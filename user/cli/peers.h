@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The tools of other tracers (bcc, libbpf-tools, bpftrace, perf-tools, perf, ...) and their
+ * The tools of other tracers (bcc, libbpf-tools, bpftrace, perf-tools, perf, sysstat, ...) and their
  * equivalents here. Names that tally itself uses are not in the table.
  */
 #ifndef TALLY_CLI_PEERS_H
@@ -11,7 +11,7 @@
 #include "base/types.h"
 
 struct peer {
-	const char *name;       /* "tcpconnect"; for perf also two words: "sched map" */
+	const char *name;       /* "tcpconnect"; also with a second word or an option: "sched map", "pidstat -d" */
 	const char *suite;      /* its origin: "bcc" */
 	const char *line;       /* what to type after "tally"; NULL: no equivalent */
 	const char *why;        /* if there is no equivalent: the reason, and the nearest alternative */
@@ -27,9 +27,9 @@ bool peer__is_about_functions(const struct peer *p);
 const struct peer *peer__find_pair(const char *name, const char *second);
 
 /* Finds the words behind "perf": a command of perf, or a name as by peer__find(). */
-const struct peer *peer__find_perf(const char *command, const char *second);
+const struct peer *peer__find_perf(const char *command, char *const *words);
 
-/* Finds the pair, else name alone; NULL: unknown. */
-const struct peer *peer__find(const char *name, const char *second);
+/* Finds name with the first of the words, or letters of options, that makes a name of the table, else name alone. */
+const struct peer *peer__find(const char *name, char *const *words);
 
 #endif /* TALLY_CLI_PEERS_H */
