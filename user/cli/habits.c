@@ -9,6 +9,7 @@
 
 #include "base/ends_with.h"
 #include "base/program_path.h"
+#include "cli/foreign_event.h"
 #include "cli/habits_table.h"
 #include "cli/option_table.h"
 #include "report/diag.h"
@@ -288,7 +289,21 @@ static int put_habit(struct translation *t, const struct habit *h, const char *v
 	return 0;
 }
 
-static void note_own(struct translation *t, int k)
+/* An event in the syntax of bcc, bpftrace or kprobe_events, as an argument or as the value of an option. */
+static int refuse_foreign_event(const struct translation *t, const char *event)
+{
+	char *line = NULL;
+
+	if (event && is_among(t->tool, "probe stackcount stat profile funcgraph"))
+		line = foreign_event__here(t->tool, event);
+	if (!line)
+		return 0;
+	diag_error("an event of bcc or bpftrace is here, as in: %s", line);
+	free(line);
+	return -EINVAL;
+}
+
+static int note_own(struct translation *t, int k, const char *value)
 {
 	t->has_events |= t->table.letter[k] == 'e';
 	t->has_min |= !strcmp(t->table.name[k], "min");
@@ -296,6 +311,7 @@ static void note_own(struct translation *t, int k)
 	t->has_all |= t->table.letter[k] == 'a';
 	if (t->table.letter[k] == 'C' || t->table.letter[k] == 'u')
 		t->narrowed = t->table.letter[k];
+	return t->table.letter[k] == 'e' ? refuse_foreign_event(t, value) : 0;
 }
 
 /* Translates the long option argv[i] and advances past it and its value. */
@@ -316,7 +332,7 @@ static int translate_long(struct translation *t)
 		takes = k >= 0 && t->table.takes[k] == TAKES_VALUE;
 		put(t, word);
 		if (k >= 0)
-			note_own(t, k);
+			err = note_own(t, k, value);
 		if (takes && !name[len] && value)
 			put(t, value);
 	}
@@ -338,8 +354,8 @@ static int translate_letter(struct translation *t, const char *p, bool *took_nex
 	*took_next = takes && !p[1] && value;
 	if (h)
 		return put_habit(t, h, takes ? value : NULL) ?: takes;
-	if (k >= 0)
-		note_own(t, k);
+	if (k >= 0 && note_own(t, k, value))
+		return -EINVAL;
 	if (k >= 0 && t->table.takes[k] == TAKES_NOTHING) {
 		put_joined(t, option, "");
 		return 0;
@@ -412,7 +428,7 @@ static int translate_word(struct translation *t)
 		t->argument = t->narguments++ ? t->argument : t->n;
 		put(t, word);
 		t->i++;
-		return 0;
+		return refuse_foreign_event(t, word);
 	}
 	put_rest(t);
 	return 0;

@@ -660,6 +660,11 @@ const struct habit habits[] = {
 	{ "trace", "-M", SAY("as in `| head -n N`, which ends it") },
 	{ "trace", "-K", SAY("as in: tally probe EVENT -g -K") },
 	{ "list", "-l", WITH_VALUE("-x") },
+	{ "probe", "-H", SAY("as in: tally probe syscalls:sys_exit_read --hist ret") },
+	{ "probe", "-C", WHEN_NO_NUMBER, VALUE_NONE, { NULL },
+	  "as in: tally probe syscalls:sys_exit_read --by ret, how many of each value" },
+	{ "probe", "-i", SAY("as in -I MS, the interval in milliseconds") },
+	{ "probe", "-z", DROPPED(NULL) },
 };
 
 const size_t habit_count = ARRAY_SIZE(habits);

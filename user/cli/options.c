@@ -7,6 +7,7 @@
 
 #include "base/numbers.h"
 #include "cli/bcc_probe.h"
+#include "cli/foreign_event.h"
 #include "cli/habits.h"
 #include "cli/option_groups.h"
 #include "cli/option_table.h"
@@ -16,7 +17,10 @@
 /* Whether the argument is a probe of bcc's trace; if so, reports how to write it here. */
 static bool is_bcc_probe(const char *arg)
 {
-	char *line = strcmp(program_invocation_short_name, "trace") ? NULL : bcc_probe__here(arg);
+	char *line = NULL;
+
+	if (!strcmp(program_invocation_short_name, "trace"))
+		line = bcc_probe__here(arg) ?: foreign_event__here("probe", arg);
 
 	if (line)
 		diag_error("a probe, as bcc's trace takes them, is here: %s", line);
