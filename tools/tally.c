@@ -16,6 +16,7 @@
 #include "base/nearest.h"
 #include "base/opener.h"
 #include "base/roomy_stack.h"
+#include "cli/bt_program.h"
 #include "cli/complete.h"
 #include "cli/habits.h"
 #include "cli/options.h"
@@ -87,6 +88,23 @@ static void strip_suffix(char *name)
 		}
 }
 
+/* `bpftrace -e PROGRAM`: the line of this program. */
+static int show_bpftrace(const struct peer *p, char **words)
+{
+	struct peer peer = *p;
+	char *line = NULL;
+	int status;
+
+	for (; *words && strcmp(*words, "-e"); words++)
+		;
+	if (*words && words[1])
+		line = bt_program__here(words[1]);
+	peer.line = line ?: p->line;
+	status = show_peer(&peer);
+	free(line);
+	return status;
+}
+
 /* word: the typed words from the name on, followed by NULL. "perf" may precede the name. */
 static int unknown_tool(char **word)
 {
@@ -102,6 +120,8 @@ static int unknown_tool(char **word)
 	strip_suffix(stem);
 	if (!peer)
 		peer = peer__find(stem, NULL);
+	if (peer && !strcmp(peer->name, "bpftrace"))
+		return show_bpftrace(peer, named + 1);
 	if (peer)
 		return show_peer(peer);
 	for (i = 0; i < tool_count() && i < ARRAY_SIZE(names) - 1; i++)

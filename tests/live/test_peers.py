@@ -94,3 +94,38 @@ def test_as_the_suite_names_it(run, typed, said):
     """With perf in front, or with the suffix that the suite or Debian gives the file."""
     result = run(*typed.split(), tool="tally")
     assert result.code == 2 and result.stderr == f"tally: {said}", result
+
+
+@pytest.mark.parametrize("programs", [(
+    ('tracepoint:syscalls:sys_enter_openat { printf("%s %s\\n", comm, str(args.filename)); }', "opensnoop"),
+    ("tracepoint:raw_syscalls:sys_enter { @[comm] = count(); }", "syscount --by comm"),
+    ("tracepoint:syscalls:sys_exit_read /args.ret/ { @[comm] = sum(args.ret); }",
+     "probe 'syscalls:sys_exit_read' --sum ret --by comm"),
+    ("tracepoint:syscalls:sys_exit_read /pid == 1/ { @bytes = hist(args->ret); }",
+     "probe 'syscalls:sys_exit_read' --hist ret -p 1"),
+    ("kprobe:vfs_read { @s[tid] = nsecs; } kretprobe:vfs_read /@s[tid]/ { @ = hist(nsecs - @s[tid]); }",
+     "probe 'vfs_read' --latency"),
+    ("kprobe:vfs_* { @[func] = count(); }", "probe 'vfs_*' --by func"),
+    ("tracepoint:sched:sched* { @[probe] = count(); } interval:s:5 { exit(); }", "stat -e 'sched:sched*'"),
+    ("profile:hz:99 { @[kstack] = count(); }", "profile -F 99"),
+    ("profile:hz:99 { @[comm] = count(); }", "profile -F 99 --by comm"),
+    ("tracepoint:sched:sched_switch { @[kstack] = count(); }", "stackcount 'sched:sched_switch'"),
+    ("tracepoint:block:block_rq_issue { @ = hist(args.bytes); }", "bitesize"),
+    ("software:faults:1 { @[comm] = count(); }", "faults --by comm"),
+    ("hardware:cache-misses:1000000 { @[comm, pid] = count(); }", "stat -e 'cache-misses' --by comm,pid"),
+    ("software:context-switches:1 { @[comm] = count(); }", "stat -e 'context-switches' --by comm"),
+    ("uprobe:/lib64/ld-linux-x86-64.so.2:_dl_exception_create { @ = hist(arg0); }",
+     "probe -x /lib64/ld-linux-x86-64.so.2 '_dl_exception_create' --hist arg1"),
+    ('BEGIN { printf("x"); } uprobe:/bin/bash:readline /comm == "bash"/ { @[ustack] = count(); }',
+     "stackcount -x /bin/bash 'readline' --comm 'bash'"),
+    ("BEGIN { exit(); }", "probe 'syscalls:sys_enter_openat filename'"),
+)], ids=["all"])
+def test_programs_of_bpftrace(run, programs):
+    """One-liners are answered with a line that does the same, and that runs."""
+    for program, line in programs:
+        result = run("bpftrace", "-e", program, tool="tally")
+        first = result.stderr.splitlines()[0]
+        assert result.code == 2 and first == f"tally: 'bpftrace' (bpftrace) is here: tally {line}", result
+        tool, *args = shlex.split(line)
+        taken = run(*args, "-n", tool=tool)
+        assert taken.code in (0, 1, 4), taken

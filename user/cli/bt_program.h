@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which line of tally answers a one-liner of bpftrace. */
+#ifndef TALLY_CLI_BT_PROGRAM_H
+#define TALLY_CLI_BT_PROGRAM_H
+
+/*
+ * program: the text behind bpftrace -e. Returns the words behind "tally", allocated: those of the tool that is made for
+ * such programs, or `probe` with the first event of the program. NULL: no event of it is known here, or no memory.
+ */
+char *bt_program__here(const char *program);
+
+#endif /* TALLY_CLI_BT_PROGRAM_H */
