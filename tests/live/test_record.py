@@ -424,6 +424,22 @@ def test_two_windows_compared(run, trigger, tmp_path):
 
 
 @once
+def test_a_line_that_is_the_name_of_its_tool(run, tmp_path):
+    """It is the one to compare, and to show where there can be only one, although the tool has another line."""
+    path = tmp_path / "recording"
+    assert run("record", "-o", path, "softirqs", "softirqs --latency", "0.2", "3", tool="tally").code == 0
+    begin = intervals(path)[0][1] / 1e9
+    window = f"{path}@@{begin:.9f}-end"
+    for line in ("softirqs", "softirqs --latency"):
+        (report,) = of(run("diff", window, window, line, "--json", tool="tally"))
+        assert report["rows"] and all(row["before"] == row["after"] for row in report["rows"]), report
+        assert any(row["figure"] == "cpu_percent" for row in report["rows"]) == (line == "softirqs"), report
+        heading = run(path, line, "--csv", tool="show").text.splitlines()[0]
+        assert ("cpu_percent" in heading) == (line == "softirqs"), heading
+    assert len(show(run, path, "softirqs")) == 2
+
+
+@once
 def test_it_is_read_while_it_is_written_by_one(run, tmp_path):
     path = tmp_path / "recording"
     with Recorder(path, "syscount", "0.1") as recorder:

@@ -19,6 +19,7 @@
 
 struct show {
 	const char *path, *line;
+	bool whole_line;        /* line is that of a measurement, not the name of a tool */
 	struct when when;
 	const char *sort;
 	bool each;
@@ -196,6 +197,8 @@ static int show_one(struct show *show, struct store *store, const struct store_m
 
 static bool is_asked_for(const struct show *show, const struct store_measurement *m)
 {
+	if (show->whole_line)
+		return !strcmp(show->line, m->command);
 	return !strcmp(show->line, "all") || !strcmp(show->line, m->tool) || !strcmp(show->line, m->command);
 }
 
@@ -220,14 +223,15 @@ static int show_window(struct show *show, struct store *store, const struct stor
 		diag_hint("tally show %s lists what was", show->path);
 		return -EINVAL;
 	}
-	if (count > 1 && show->cli->format == FORMAT_CSV) {
+	show->whole_line = count > 1 && show->cli->format == FORMAT_CSV;
+	if (show->whole_line && count_asked_for(show, m, n) != 1) {
 		diag_error("--csv is of one line, and '%s' is %zu of them; --json has all", show->line, count);
 		return -EINVAL;
 	}
 	for (i = 0; i < n && !err; i++) {
 		if (!is_asked_for(show, &m[i]))
 			continue;
-		if (count > 1)
+		if (count > 1 && !show->whole_line)
 			show->writer.tool = m[i].tool;
 		show->writer.of_tool = m[i].tool;
 		show->writer.of_command = m[i].command;

@@ -124,17 +124,40 @@ static int read_reports(struct saved *s, struct window *w)
 	return err ?: saved__read_text(s, w->text, w->json, w->size);
 }
 
-static int find_line(struct store *store, const char *line, s64 *id)
+static bool is_line(const struct store_measurement *m, const char *line)
 {
-	struct store_measurement *m = NULL;
-	size_t n = 0, i, found = 0;
-	int err = store__measurements(store, &m, &n);
+	return !strcmp(line, m->command);
+}
 
-	for (i = 0; i < n && !err; i++)
-		if (line ? !strcmp(line, m[i].tool) || !strcmp(line, m[i].command) : n == 1) {
+static bool is_of_tool(const struct store_measurement *m, const char *line)
+{
+	return !line || !strcmp(line, m->tool);
+}
+
+static size_t count_lines(const struct store_measurement *m, size_t n, const char *line,
+			  bool (*is_wanted)(const struct store_measurement *m, const char *line), s64 *id)
+{
+	size_t i, found = 0;
+
+	for (i = 0; i < n; i++)
+		if (is_wanted(&m[i], line)) {
 			*id = m[i].id;
 			found++;
 		}
+	return found;
+}
+
+/* line: a whole line, which may be the name of a tool alone, or the name of a tool that has one line. NULL: any. */
+static int find_line(struct store *store, const char *line, s64 *id)
+{
+	struct store_measurement *m = NULL;
+	size_t n = 0, found = 0;
+	int err = store__measurements(store, &m, &n);
+
+	if (!err && line)
+		found = count_lines(m, n, line, is_line, id);
+	if (!err && !found)
+		found = count_lines(m, n, line, is_of_tool, id);
 	free(m);
 	if (err || found == 1)
 		return err;
