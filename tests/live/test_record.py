@@ -678,6 +678,31 @@ def test_flipped_bits(run, tmp_path):
 
 
 @once
+def test_a_recording_without_tables(run, tmp_path):
+    """A recorder that is killed before its first transaction leaves one page, which the next one continues."""
+    path = tmp_path / "recording"
+    assert run("-o", str(path), "syscount", "0.05", "1", tool="record").code == 0
+    for table, in query(path, "SELECT name FROM sqlite_master WHERE type = 'table'"):
+        query(path, f'DROP TABLE "{table}"')
+    query(path, "VACUUM")
+    assert path.stat().st_size == PAGE
+    ran = run(str(path), tool="show")
+    assert ran.code == 1 and "empty: nothing was recorded" in ran.stderr, ran
+    assert run("-o", str(path), "syscount", "0.05", "2", tool="record").code == 0
+    assert len(show(run, path, "syscount", "--each")) == 2
+
+
+@once
+def test_no_room_for_the_first_page(run, tmp_path):
+    """Nothing is left that the next recorder would take for a damaged recording."""
+    path = tmp_path / "recording"
+    line = f"ulimit -f 1; exec {tally.BUILD}/record -o {path} syscount 0.05 1"   # blocks of 512 bytes
+    ended = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
+    assert ended.returncode == 1 and path.stat().st_size == 0, ended
+    assert run("-o", str(path), "syscount", "0.05", "1", tool="record").code == 0
+
+
+@once
 def test_pages_that_other_programs_have_written(run, tmp_path):
     """The last one to close a recording moves its log into the file: the rest of a killed recorder, by any program."""
     path, kept = tmp_path / "recording", tmp_path / "kept"

@@ -154,6 +154,7 @@ int pages__begin(int fd)
 	};
 	u8 page[PAGE_BYTES] = {};
 	ssize_t n;
+	int err;
 
 	memcpy(page + MAGIC, magic, sizeof(magic));
 	page[PAGE_SIZE] = PAGE_BYTES >> 8;
@@ -168,7 +169,11 @@ int pages__begin(int fd)
 	memcpy(page + HEADER_BYTES, leaf, sizeof(leaf));
 	sum_page(page, page + PAGE_BYTES - CHECKSUM_BYTES);
 	n = pwrite(fd, page, sizeof(page), 0);
-	return n == sizeof(page) ? 0 : n < 0 ? -errno : -ENOSPC;
+	if (n == sizeof(page))
+		return 0;
+	err = n < 0 ? -errno : -ENOSPC;
+	/* A part of a page would be a damaged recording for the next recorder. */
+	return ftruncate(fd, 0) ? -errno : err;
 }
 
 #endif /* HAVE_SQLITE */
