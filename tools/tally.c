@@ -92,15 +92,18 @@ static void strip_suffix(char *name)
 static int show_bpftrace(const struct peer *p, char **words)
 {
 	struct peer peer = *p;
+	bool drops_filter = false;
 	char *line = NULL;
 	int status;
 
 	for (; *words && strcmp(*words, "-e"); words++)
 		;
 	if (*words && words[1])
-		line = bt_program__here(words[1]);
+		line = bt_program__here(words[1], &drops_filter);
 	peer.line = line ?: p->line;
 	status = show_peer(&peer);
+	if (drops_filter)
+		diag_hint("the line lacks the program's filter: -p, --comm and --filter EXPR select");
 	free(line);
 	return status;
 }

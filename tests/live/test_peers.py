@@ -126,6 +126,22 @@ def test_programs_of_bpftrace(run, programs):
         result = run("bpftrace", "-e", program, tool="tally")
         first = result.stderr.splitlines()[0]
         assert result.code == 2 and first == f"tally: 'bpftrace' (bpftrace) is here: tally {line}", result
+        assert ("lacks the program's filter" in result.stderr) == ("/args.ret/" in program), result
         tool, *args = shlex.split(line)
         taken = run(*args, "-n", tool=tool)
         assert taken.code in (0, 1, 4), taken
+
+
+@pytest.mark.parametrize("program, drops", (
+    ('tracepoint:raw_syscalls:sys_enter /comm == "x"/ { @[comm] = count(); }', True),
+    ('kprobe:vfs_read /comm == "x" && pid == 1/ { @[comm] = count(); }', True),
+    ('kprobe:vfs_read\n/comm == "x"/\n{ @[comm] = count(); }', False),
+    ("kprobe:vfs_read /pid == 12/ { @[comm] = count(); }", False),
+    ("kprobe:vfs_read /pid == 12 || uid == 0/ { @[comm] = count(); }", True),
+    ("kprobe:vfs_read { @ = hist(arg2 / 1024 / 2); }", False),
+    ("uprobe:/bin/bash:readline { @[comm] = count(); }", False),
+    ("kprobe:vfs_read /uid == 0", True),
+))
+def test_a_filter_that_is_lost_is_said(run, program, drops):
+    result = run("bpftrace", "-e", program, tool="tally")
+    assert result.code == 2 and ("lacks the program's filter" in result.stderr) == drops, result

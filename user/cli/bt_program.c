@@ -171,7 +171,43 @@ static bool put_event(FILE *f, const char *program)
 	return true;
 }
 
-char *bt_program__here(const char *program)
+/* Whether the filter is in the line: of a process or a name. One of a map only tells events that have begun. */
+static bool has_filter(const char *line, const char *filter, size_t len)
+{
+	const char *option = "";
+	size_t n = 0;
+
+	if (!strncmp(filter, "pid == ", 7)) {
+		option = " -p ";
+		n = 7 + strspn(filter + 7, "0123456789");
+	} else if (!strncmp(filter, "comm == \"", 9)) {
+		option = " --comm ";
+		n = 9 + strcspn(filter + 9, "\"'") + 1;
+	} else if (*filter == '@') {
+		n = len;
+	}
+	return n == len && strstr(line, option);
+}
+
+/* Filters stand between events and their blocks: "EVENT /FILTER/ { ... }". The path in an event follows a colon. */
+static bool drops_a_filter(const char *program, const char *line)
+{
+	const char *p, *end;
+	int depth = 0;
+
+	for (p = program; *p; p++) {
+		depth += (*p == '{') - (*p == '}');
+		if (depth || *p != '/' || p == program || !strchr(" \n\t", p[-1]))
+			continue;
+		end = strchr(p + 1, '/');
+		if (!end || !has_filter(line, p + 1, end - p - 1))
+			return true;
+		p = end;
+	}
+	return false;
+}
+
+static char *line_of(const char *program)
 {
 	char *line = NULL;
 	size_t n, i;
@@ -188,4 +224,12 @@ char *bt_program__here(const char *program)
 		return line;
 	free(line);
 	return NULL;
+}
+
+char *bt_program__here(const char *program, bool *drops_filter)
+{
+	char *line = line_of(program);
+
+	*drops_filter = line && drops_a_filter(program, line);
+	return line;
 }
