@@ -154,5 +154,38 @@ class MadeUp:
                 f.write(text)
 
 
+WRITE = """
+import mmap, os
+sys.stdin.readline()
+fd, memory = os.open({path!r}, os.O_RDWR | os.O_DIRECT), mmap.mmap(-1, 4096)
+while True:
+    os.pwrite(fd, memory, 0)
+"""
+
+
+def writer_at_io_max(ends, cgroup, directory, requests):
+    """A cgroup of v2 with that many writes a second to a disk, the disk, and a function that reads the writes so far
+    from io.stat; a process in the cgroup writes all the time."""
+    found = [h for h in cgroups.hierarchies() if h.name == "v2" and
+             "io" in (h.mount / "cgroup.controllers").read_text().split()]
+    if not found:
+        pytest.skip("no io controller of v2")
+    for folder in found[0].mount, cgroup(found[0], "").path:
+        (folder / "cgroup.subtree_control").write_text("+io")
+    group, disk = cgroup(found[0], "limited"), disks.loop(ends, directory)
+    number = Path(f"/sys/block/{disk.name}/dev").read_text().strip()
+    (group.path / "io.max").write_text(f"{number} wiops={requests}")
+    process = child(ends, WRITE.format(path=disk.path))
+    group.add(process.pid)
+    process.stdin.write("\n")
+    process.stdin.flush()
+
+    def written():
+        return int((re.findall(rf"^{number} .*wios=(\d+)", (group.path / "io.stat").read_text(), re.M) or ["0"])[0])
+
+    tally.wait_until(lambda: written() > requests // 5, "writes")
+    return group, disk, written
+
+
 def pressure(some, full):
     return f"some avg10=0.00 avg60=0.00 avg300=0.00 total={some}\nfull avg10=0.00 avg60=0.00 avg300=0.00 total={full}\n"

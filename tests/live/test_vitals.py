@@ -479,6 +479,44 @@ def test_what_made_up_cgroups_have(tool, directory):
     }, rows
 
 
+def test_io_limits_of_made_up_cgroups(tool, directory):
+    """A limit that is set during the run, or that changes, has no share; 'max' has no row."""
+    made = levels.MadeUp(directory, "vitals")
+    limits = "rbps=max wbps=max riops={} wiops=max\n"
+    made.say({f"{name}/io.stat": "259:7 rbytes=5 wbytes=0 rios=70 wios=0 dbytes=0 dios=0\n"
+              for name in ("above", "above/below", "beside")})
+    made.say({"above/io.max": "259:7 " + limits.format(10**6), "beside/io.max": "259:7 " + limits.format(10**6)})
+    tracer = tool("--json", tool=str(made.program))
+    made.say({f"{name}/io.stat": "259:7 rbytes=9 wbytes=0 rios=80 wios=0 dbytes=0 dios=0\n"
+              for name in ("above", "above/below", "beside")})
+    made.say({"above/below/io.max": "259:7 " + limits.format(5), "beside/io.max": "259:7 " + limits.format(2 * 10**6)})
+    rows = {key[1:]: row for key, row in rows_of(tracer.stop().report).items() if key[:2] == ("cgroup", "io_max_riops")}
+    assert {key: row["count"] for key, row in rows.items()} == {
+        ("io_max_riops", "/above 259:7"): 10, ("io_max_riops", "/beside 259:7"): 10}, rows
+    row, changed = rows["io_max_riops", "/above 259:7"], rows["io_max_riops", "/beside 259:7"]
+    assert row["limit"] == 10**6 and row["share_percent"] == pytest.approx(100 * 10 / row["whole"])
+    assert row["whole"] == pytest.approx(10**6 * row["seconds"], abs=1)
+    assert changed["limit"] == 2 * 10**6 and changed.get("share_percent") is None
+
+
+def test_io_limit(tool, run, ends, cgroup, directory):
+    """The count is the growth of io.stat; a writer without pauses uses the limit, as the kernel keeps it."""
+    group, disk, written = levels.writer_at_io_max(ends, cgroup, directory, 50)
+    before = written()
+    tracer = tool("--json", tool="vitals")
+    first = written()
+    tally.wait_until(lambda: written() - first > 100, "two seconds of writes")
+    last = written()
+    report = tracer.stop().report
+    row = rows_of(report)["cgroup", "io_max_wiops", f"{group.name} {disk.name}"]
+    assert last - first <= row["count"] <= written() - before
+    assert row["limit"] == 50 and row["share_percent"] == pytest.approx(100 * row["count"] / row["whole"])
+    # The kernel lets requests through in slices of 100 ms, and keeps one slice as credit.
+    assert row["count"] <= 50 * row["seconds"] + 2 * 5 + 1
+    text = run("-d", "1", tool="vitals").text
+    assert re.search(rf"^cgroup +io_max_wiops +{group.name} {disk.name} ", text, re.M), text
+
+
 def test_a_controller_that_is_enabled_later(tool, run, directory):
     """Files that are not there are not looked for each time, but again after a while."""
     made, out = levels.MadeUp(directory, "vitals"), directory / "reports"

@@ -196,6 +196,37 @@ static void interfaces(void **state)
 	readings__free(&r);
 }
 
+static void name_disk(u32 major, u32 minor, char name[VITAL_DISK_NAME])
+{
+	snprintf(name, VITAL_DISK_NAME, "d%u.%u", major, minor);
+}
+
+/* io.max and io.stat name devices in any order; "max" is no limit; a truncated number is none. */
+static void io_limits(void **state)
+{
+	struct vital_io io = {
+		.cgroup = 7, .path = "/a b", .at_ns = 3 * NSEC_PER_SEC, .name_disk = name_disk,
+		.limits = "8:16 rbps=max wbps=1000 riops=max wiops=120\n8:0 rbps=500 wbps=0 riops=x wiops=\n"
+			  "9:9 rbps=5 wbps=5 riops=5 wiops=5\nnonsense\n8:1 rbps=7",
+		.stat = "8:1 rbytes=9\n8:0 rbytes=11 wbytes=12 rios=13 wios=14 dbytes=0 dios=0\n"
+			"8:16 cost.usage=1 rbytes=21 wbytes=22 rios=23 wios=24",
+	};
+	struct readings r = {};
+
+	(void)state;
+	assert_int_equal(vital_io_limits__parse(&r, &io), 0);
+	assert_int_equal(r.n, 2);
+	assert_int_equal(find(&r, VITAL_CGROUP_IO_WBPS, "/a b d8.16")->value, 22);
+	assert_int_equal(find(&r, VITAL_CGROUP_IO_WBPS, "/a b d8.16")->limit, 1000);
+	assert_int_equal(find(&r, VITAL_CGROUP_IO_WBPS, "/a b d8.16")->whole, 3000);
+	assert_int_equal(find(&r, VITAL_CGROUP_IO_RBPS, "/a b d8.0")->value, 11);
+	assert_int_equal(find(&r, VITAL_CGROUP_IO_RBPS, "/a b d8.0")->whole, 1500);
+	readings__free(&r);
+	io.stat = "";
+	assert_int_equal(vital_io_limits__parse(&r, &io), 0);
+	assert_int_equal(r.n, 0);
+}
+
 static void softnet(void **state)
 {
 	struct readings r = {};
@@ -452,6 +483,7 @@ int main(void)
 		cmocka_unit_test(of_files),
 		cmocka_unit_test(disks),
 		cmocka_unit_test(interfaces),
+		cmocka_unit_test(io_limits),
 		cmocka_unit_test(softnet),
 		cmocka_unit_test(mounts),
 		cmocka_unit_test(messages),

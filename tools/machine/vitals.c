@@ -25,11 +25,12 @@ struct vitals {
 
 /*
  * Cgroups and disks are told apart by a number of theirs, so that one which was not there began at 0. An interface may
- * have come from another namespace, or have got another name.
+ * have come from another namespace, or have got another name. A counter with a limit has readings only since the limit
+ * was set.
  */
 static bool begins_at_zero(const struct reading *r)
 {
-	return r->id && vitals[r->vital].kind == VITAL_COUNTER;
+	return r->id && vitals[r->vital].kind == VITAL_COUNTER && !r->has_limit;
 }
 
 /* Text shows only the worst of many objects. */
@@ -46,12 +47,12 @@ static u32 place_of(const char *area)
 	return i;
 }
 
-/* Errors first, then levels near a limit, the nearest first. */
+/* Errors first, then levels and rates near a limit, the nearest first. */
 static double urgency(const struct vital_change *c)
 {
 	if (!vital_is_finding(c))
 		return 0;
-	return vitals[c->now->vital].is_error ? 1e9 : 1 + vital_of_limit(c);
+	return vitals[c->now->vital].is_error ? 1e9 : 1 + vital_nearness(c);
 }
 
 static int compare(const void *a, const void *b)

@@ -33,7 +33,7 @@
 enum file {
 	MEMORY_CURRENT, MEMORY_MAX, MEMORY_EVENTS, PIDS_CURRENT, PIDS_MAX, PIDS_EVENTS, CPU_STAT,
 	PIDS_EVENTS_LOCAL, CPU_PRESSURE, IO_PRESSURE, MEMORY_PRESSURE,
-	MEMORY_USAGE, MEMORY_LIMIT, OOM_CONTROL, FAILCNT,
+	MEMORY_USAGE, MEMORY_LIMIT, OOM_CONTROL, FAILCNT, IO_MAX, IO_STAT,
 	FILES,
 	NO_FILE = FILES,
 	DIRECTORY = FILES,      /* may stay open, too */
@@ -48,7 +48,8 @@ static const char *const file_names[FILES] = {
 	[MEMORY_LIMIT] = "memory.limit_in_bytes",   [OOM_CONTROL] = "memory.oom_control",
 	[FAILCNT] = "memory.failcnt",		    [PIDS_EVENTS_LOCAL] = "pids.events.local",
 	[CPU_PRESSURE] = "cpu.pressure",	    [IO_PRESSURE] = "io.pressure",
-	[MEMORY_PRESSURE] = "memory.pressure",
+	[MEMORY_PRESSURE] = "memory.pressure",	    [IO_MAX] = "io.max",
+	[IO_STAT] = "io.stat",
 };
 
 static const struct cgroup_figure {
@@ -253,7 +254,7 @@ static ssize_t read_anew(struct vital_cgroups *c, const struct place *p, struct 
 		return -1;
 	}
 	n = pread(fd, text, room, 0);
-	if (n <= 0 || !keep_open(c, g, file, fd))
+	if (n < 0 || !keep_open(c, g, file, fd))
 		close(fd);
 	return n;
 }
@@ -361,6 +362,31 @@ static int add_throttling(struct walk *w, const struct place *p, struct cgroup_f
 	return stat.periods ? readings__add(w->r, &one, *w->path ? w->path : "/") : 0;
 }
 
+static void name_disk(u32 major, u32 minor, char name[VITAL_DISK_NAME])
+{
+	char path[64], target[PATH_MAX];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", major, minor);
+	n = readlink(path, target, sizeof(target) - 1);
+	target[n > 0 ? n : 0] = 0;
+	if (strrchr(target, '/'))
+		snprintf(name, VITAL_DISK_NAME, "%.*s", VITAL_DISK_NAME - 1, strrchr(target, '/') + 1);
+	else
+		snprintf(name, VITAL_DISK_NAME, "%u:%u", major, minor);
+}
+
+/* Most cgroups have no line in io.max: their io.stat, which is slower to read, is left alone. */
+static int add_io_limits(struct walk *w, const struct place *p, struct cgroup_files *g)
+{
+	struct vital_io io = { .cgroup = p->id, .path = *w->path ? w->path : "/", .name_disk = name_disk };
+
+	io.limits = text_of(w, p, g, IO_MAX);
+	io.stat = io.limits ? text_of(w, p, g, IO_STAT) : NULL;
+	io.at_ns = w->file[IO_STAT].at_ns;
+	return io.stat ? vital_io_limits__parse(w->r, &io) : 0;
+}
+
 static int add_group(struct walk *w, const struct place *p, struct cgroup_files *g, bool has_others_below)
 {
 	enum file file;
@@ -372,6 +398,8 @@ static int add_group(struct walk *w, const struct place *p, struct cgroup_files 
 	err = add_throttling(w, p, g);
 	if (!err && w->hierarchy == SCOPE_CGROUP_V2 && !has_others_below)
 		err = add_pressures(w, p, g);
+	if (!err && w->hierarchy == SCOPE_CGROUP_V2)
+		err = add_io_limits(w, p, g);
 	for (i = 0; i < ARRAY_SIZE(figures) && !err; i++)
 		if (figures[i].hierarchy == w->hierarchy)
 			err = add_figure(w, p, g, &figures[i]);

@@ -80,9 +80,17 @@ double vital_of_whole(const struct vital_change *c)
 	return c->has_count && c->has_whole ? 100.0 * c->count / c->whole : -1;
 }
 
+double vital_nearness(const struct vital_change *c)
+{
+	const struct vital *v = &vitals[c->now->vital];
+	double percent = v->kind == VITAL_COUNTER ? vital_of_whole(c) : vital_of_limit(c);
+
+	return v->near && percent >= v->near ? percent : -1;
+}
+
 bool vital_is_finding(const struct vital_change *c)
 {
 	const struct vital *v = &vitals[c->now->vital];
 
-	return (v->is_error && c->has_count && c->count) || (v->near && vital_of_limit(c) >= v->near);
+	return (v->is_error && c->has_count && c->count) || vital_nearness(c) >= 0;
 }

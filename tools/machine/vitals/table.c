@@ -34,6 +34,7 @@ const struct vital_source vital_sources[VITAL_FILES] = {
 	  .is_main = true, .value = { source, how " total", 0 }, .whole = VITAL_ELAPSED }
 #define CGROUP_PRESSURE(what)                                                                                          \
 	{ "cgroup", what, .kind = VITAL_COUNTER, .unit = VITAL_NS, .is_main = true, .least = 1 }
+#define IO_LIMIT(what, ...) { "cgroup", what, .kind = VITAL_COUNTER, .near = 90, ##__VA_ARGS__ }
 #define COUNT(where, what, source, key, ...)                                                                           \
 	{ .area = where, .name = what, .kind = VITAL_COUNTER, .value = { source, key, 0 }, ##__VA_ARGS__ }
 #define LEVEL(where, what, source, key, column, ...)                                                                   \
@@ -57,6 +58,10 @@ const struct vital vitals[] = {
 	[VITAL_CGROUP_IO_FULL] = CGROUP_PRESSURE("io_pressure_full"),
 	[VITAL_CGROUP_MEMORY_SOME] = CGROUP_PRESSURE("memory_pressure_some"),
 	[VITAL_CGROUP_MEMORY_FULL] = CGROUP_PRESSURE("memory_pressure_full"),
+	[VITAL_CGROUP_IO_RBPS] = IO_LIMIT("io_max_rbps", .unit = VITAL_BYTES),
+	[VITAL_CGROUP_IO_WBPS] = IO_LIMIT("io_max_wbps", .unit = VITAL_BYTES),
+	[VITAL_CGROUP_IO_RIOPS] = IO_LIMIT("io_max_riops"),
+	[VITAL_CGROUP_IO_WIOPS] = IO_LIMIT("io_max_wiops"),
 	[VITAL_MESSAGES] = { "kernel", "messages", .kind = VITAL_COUNTER, .is_error = true },
 	[VITAL_MESSAGES_LOST] = { "kernel", "messages_lost", .kind = VITAL_COUNTER },
 	[VITAL_CLOCK_SOURCE] = { "kernel", "clock_source" },

@@ -2,6 +2,7 @@
 /* Texts of the kernel's files, taken apart. */
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -505,4 +506,86 @@ enum vital_message vital_message__parse(const char *record)
 		if (matches(line, patterns[i].begins, patterns[i].has))
 			return patterns[i].kind;
 	return MESSAGE_OTHER;
+}
+
+/*
+ * --- io.max of a cgroup -------------------------------------------------------------------------
+ */
+
+static const struct {
+	enum vital_id vital;
+	const char *limit, *used;
+} io_limits[] = {
+	{ VITAL_CGROUP_IO_RBPS, "rbps", "rbytes" },
+	{ VITAL_CGROUP_IO_WBPS, "wbps", "wbytes" },
+	{ VITAL_CGROUP_IO_RIOPS, "riops", "rios" },
+	{ VITAL_CGROUP_IO_WIOPS, "wiops", "wios" },
+};
+
+/* "rbytes=12": the number of a key in a line without its device. False: it is not there, or is no number ("max"). */
+static bool number_of_key(const char *line, const char *key, u64 *number)
+{
+	const struct word wanted = { key, strlen(key) };
+
+	for (;;) {
+		struct word name = next_word(&line), value = next_word(&line);
+
+		if (!value.n)
+			return false;
+		if (is_word(name, wanted))
+			return take_whole(value, VITAL_NUMBER, number);
+	}
+}
+
+/* The line of a device, behind its number; NULL: there is none. */
+static const char *line_of_device(const char *text, const u64 device[2])
+{
+	const char *line;
+	u64 number[2];
+
+	for (line = text; line; line = next_line(line)) {
+		const char *rest = line;
+
+		if (take_numbers(&rest, number, 2) && number[0] == device[0] && number[1] == device[1])
+			return rest;
+	}
+	return NULL;
+}
+
+static int add_io_limit(struct readings *r, size_t which, const struct vital_io *io, const char *limits,
+			const char *used, const char *object)
+{
+	struct reading one = { .vital = io_limits[which].vital, .id = io->cgroup, .at_ns = io->at_ns };
+
+	if (!number_of_key(limits, io_limits[which].limit, &one.limit) || !one.limit)
+		return 0;
+	if (!number_of_key(used, io_limits[which].used, &one.value))
+		return 0;
+	one.has_limit = one.has_whole = true;
+	one.whole = (u64)((unsigned __int128)one.limit * io->at_ns / NSEC_PER_SEC);
+	return readings__add(r, &one, object);
+}
+
+int vital_io_limits__parse(struct readings *r, const struct vital_io *io)
+{
+	const char *line;
+	int err = 0;
+
+	for (line = io->limits; line && !err; line = next_line(line)) {
+		char object[PATH_MAX + VITAL_DISK_NAME + 1], disk[VITAL_DISK_NAME];
+		const char *limits = line, *used;
+		u64 device[2];
+		size_t i;
+
+		if (!take_numbers(&limits, device, 2))
+			continue;
+		used = line_of_device(io->stat, device);
+		if (!used)
+			continue;
+		io->name_disk(device[0], device[1], disk);
+		snprintf(object, sizeof(object), "%s %s", io->path, disk);
+		for (i = 0; i < ARRAY_SIZE(io_limits) && !err; i++)
+			err = add_io_limit(r, i, io, limits, used, object);
+	}
+	return err;
 }

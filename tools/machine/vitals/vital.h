@@ -63,7 +63,7 @@ struct vital {
 	bool is_main;           /* text shows it without --all */
 	bool is_error;          /* any count is worth a word */
 	u8 least;               /* percent of the whole: less has no row, where objects are many and most have some */
-	u8 near;                /* so is a level of that many percent of the limit; 0: none is */
+	u8 near;                /* so is a level, or a rate, of that many percent of the limit; 0: none is */
 	/* The rest is of vitals without objects; value.file VITAL_NO_FILE: code reads it, as the lists of objects. */
 	enum vital_scale scale; /* of value, minus and limit */
 	struct vital_figure value, minus, limit;
@@ -78,6 +78,7 @@ enum vital_id {
 	VITAL_CGROUP_MEMORY, VITAL_CGROUP_PIDS, VITAL_CGROUP_OOM_KILLS, VITAL_CGROUP_AT_LIMIT, VITAL_CGROUP_AT_HIGH,
 	VITAL_CGROUP_NO_PIDS, VITAL_CGROUP_THROTTLED, VITAL_CGROUP_CPU_SOME, VITAL_CGROUP_CPU_FULL,
 	VITAL_CGROUP_IO_SOME, VITAL_CGROUP_IO_FULL, VITAL_CGROUP_MEMORY_SOME, VITAL_CGROUP_MEMORY_FULL,
+	VITAL_CGROUP_IO_RBPS, VITAL_CGROUP_IO_WBPS, VITAL_CGROUP_IO_RIOPS, VITAL_CGROUP_IO_WIOPS,
 	VITAL_MESSAGES, VITAL_MESSAGES_LOST, VITAL_CLOCK_SOURCE,
 	VITAL_DISK_BUSY, VITAL_DISK_IN_FLIGHT, VITAL_DISK_READ, VITAL_DISK_WRITTEN,
 	VITAL_NET_RX_ERRORS, VITAL_NET_TX_ERRORS, VITAL_NET_RX_DROPS, VITAL_NET_TX_DROPS, VITAL_NET_RX, VITAL_NET_TX,
@@ -128,6 +129,8 @@ struct vital_change vital_change(const struct reading *before, const struct read
 /* Percent of the limit, and of the whole. Negative: there is none. */
 double vital_of_limit(const struct vital_change *c);
 double vital_of_whole(const struct vital_change *c);
+/* Percent of the limit of a level, or of the amount that a limit of a rate allowed. Negative: not near a limit. */
+double vital_nearness(const struct vital_change *c);
 
 /* Whether it went wrong, or is near a limit. */
 bool vital_is_finding(const struct vital_change *c);
@@ -151,6 +154,21 @@ int vital_interfaces__parse(struct readings *r, const char *text, u64 at_ns, u64
 
 /* /proc/net/softnet_stat: all CPUs. */
 int vital_softnet__parse(struct readings *r, const char *text, u64 at_ns);
+
+#define VITAL_DISK_NAME 64
+
+/* A cgroup of version 2 and the texts of its files. */
+struct vital_io {
+	u64 cgroup;
+	const char *path;       /* below the root of the hierarchy */
+	const char *limits;     /* io.max: "8:16 rbps=1048576 wbps=max riops=max wiops=120" */
+	const char *stat;       /* io.stat: "8:16 rbytes=1 wbytes=2 rios=3 wios=4 ...", without requests held back */
+	u64 at_ns;
+	void (*name_disk)(u32 major, u32 minor, char name[VITAL_DISK_NAME]);
+};
+
+/* Adds a reading for each limit in io.max: object is "PATH DISK", limit is a second's. Returns 0 or -ENOMEM. */
+int vital_io_limits__parse(struct readings *r, const struct vital_io *io);
 
 /* A line of /proc/self/mountinfo of a local file system. */
 struct vital_mount {
