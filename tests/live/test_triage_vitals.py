@@ -242,6 +242,17 @@ def test_a_cgroup_at_its_memory_limit(tool, ends, directory, cgroup, shown, limi
     assert rows_of(stalls) or lines_of(stalls, kind="memcg"), stalls
 
 
+def test_a_cgroup_at_its_io_limit(tool, ends, directory, cgroup):
+    group, disk, written = levels.writer_at_io_max(ends, cgroup, directory, 50)
+    tracer = tool("--json", tool="triage")
+    first = written()
+    tally.wait_until(lambda: written() - first > 100, "two seconds of writes")
+    found = found_in(page_of(tracer))
+    assert "io-limit" in found, sorted(found)
+    assert f"{group.name} {disk.name}" in found["io-limit"]["sentence"]
+    assert evidence(found["io-limit"], f"{group.name} {disk.name}") >= found["io-limit"]["notice"]
+
+
 def test_a_cgroup_that_fills_with_threads(tool, ends, cgroup):
     """Below its limit it is no finding, but among what is nearest to one."""
     _, group = levels.group_of(cgroup, "pids")

@@ -499,6 +499,9 @@ static const struct vital_row vital_rows[] = {
 	{ "cgroup", "memory_limit_hits", "/a", "count", 499, NULL, TRIAGE_FINE },
 	{ "cgroup", "memory_limit_hits", "/a", "count", 500, "cgroup-memory", TRIAGE_NOTICE },
 	{ "cgroup", "memory_high_hits", "/a", "count", 100, "cgroup-memory-high", TRIAGE_NOTICE },
+	{ "cgroup", "io_max_wiops", "/a sda", "share_percent", 89.9, NULL, TRIAGE_FINE },
+	{ "cgroup", "io_max_wiops", "/a sda", "share_percent", 90, "io-limit", TRIAGE_NOTICE },
+	{ "cgroup", "io_max_rbps", "/a sda", "share_percent", 100, "io-limit", TRIAGE_NOTICE },
 	/* Stalls out of 10 s. */
 	{ "cgroup", "memory_pressure_full", "/a", "count", 0.9e9, NULL, TRIAGE_FINE },
 	{ "cgroup", "memory_pressure_full", "/a", "count", 1e9, "cgroup-memory-stalls", TRIAGE_NOTICE },

@@ -864,6 +864,19 @@ const struct triage_rule triage_rules[] = {
 		.next = "reclaim -G {object} 1",
 	},
 	{
+		.name = "io-limit",
+		.tool = "vitals",
+		.where = { { "area", "cgroup" }, { "vital", "io_max_rbps|io_max_wbps|io_max_riops|io_max_wiops" } },
+		.by = "object|vital",
+		.figure = "share_percent",
+		.per = TRIAGE_PERCENT,
+		.notice = 90,
+		.weight = 62,
+		.why = "the kernel holds back requests above io.max, and their tasks wait although the disk is idle",
+		.sentence = "cgroup {object} uses {value} of its io.max ({vital}, {limit} a second)",
+		.next = "biotop --by cgroup,disk",
+	},
+	{
 		/* One task alone that reads from a disk stalls all there are: a backup at night. */
 		.name = "disk-stalls",
 		.tool = "vitals",
