@@ -652,6 +652,7 @@ struct task_struct {
 	int exit_code;
 	unsigned int in_iowait : 1;
 	unsigned int in_memstall : 1; /* optional: CONFIG_PSI */
+	unsigned int memcg_nr_pages_over_high; /* optional: CONFIG_MEMCG */
 	u64 utime;
 	u64 stime;
 	u64 start_time;

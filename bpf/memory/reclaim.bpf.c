@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Stalls of tasks when free memory is short, and their durations: reclaim, compaction, OOM kills.
- * The subject is the stalled task, or the victim of a kill.
+ * Stalls of tasks when free memory is short, and their durations: reclaim, compaction, sleeps above
+ * memory.high, OOM kills. The subject is the stalled task, or the victim of a kill.
  *
  * If one kind happens inside another (a task in direct reclaim that also exceeds the limit of its
  * cgroup), both count; no kind happens inside itself.
+ *
+ * No tracepoint shows the sleeps above memory.high. The kernel's mem_cgroup_handle_over_high() first
+ * reclaims, which has tracepoints, and then sleeps at most once: psi_memstall_enter(),
+ * schedule_timeout_killable(), psi_memstall_leave(). The time from the second to the third within
+ * that function is the sleep, with the wait for a CPU after it, as in memory.pressure. This is the
+ * cheapest way, since all these calls are rare: a program on context switches would run for every
+ * task. It is exact, too, because the end is a function's entry: the kernel skips fexit programs for
+ * tasks that sleep in a function while another program is attached to it, or detached.
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
@@ -32,8 +40,16 @@ struct {
 	__type(value, u64);
 } pages SEC(".maps");
 
+/* Where in mem_cgroup_handle_over_high() a task is. */
+enum over_high {
+	NOT_OVER_HIGH,
+	OVER_HIGH,
+	OVER_HIGH_ASLEEP,
+};
+
 struct reclaim_state {
 	u64 start_ns[RECLAIM_TIMED];    /* 0: not in this kind of stall */
+	u64 over_high;                  /* enum over_high */
 };
 
 TASK_STATE(reclaim_states, struct reclaim_state)
@@ -174,6 +190,74 @@ SEC("tp_btf/mm_vmscan_kswapd_sleep")
 int UNPREEMPTED_PROG(kswapd_sleeps)
 {
 	return end(RECLAIM_KSWAPD, 0);
+}
+
+/* --- memory.high ------------------------------------------------------------------------------ */
+
+/* Most calls return at once: the kernel makes one whenever a task returns to user space with any work to do. */
+static __always_inline bool owes_pages(void)
+{
+	struct task_struct *t = (struct task_struct *)bpf_get_current_task();
+
+	return !bpf_core_field_exists(t->memcg_nr_pages_over_high) || BPF_CORE_READ(t, memcg_nr_pages_over_high);
+}
+
+static __always_inline void set_over_high(struct reclaim_state *s, enum over_high where)
+{
+	s->over_high = where;
+	s->start_ns[RECLAIM_HIGH] = 0;
+}
+
+/*
+ * Attached before the begin, so that no task stays in a state that nothing ends. Newer kernels (6.18) call the
+ * function __mem_cgroup_handle_over_high().
+ */
+SEC("fexit/mem_cgroup_handle_over_high")
+int UNPREEMPTED(PREEMPT_FUNCTION, over_high_ends, u64 *, ctx)
+{
+	struct reclaim_state *s = reclaim_states_find(calling_task());
+
+	if (s)
+		set_over_high(s, NOT_OVER_HIGH);
+	return 0;
+}
+
+SEC("fentry/mem_cgroup_handle_over_high")
+int UNPREEMPTED(PREEMPT_FUNCTION, over_high_begins, u64 *, ctx)
+{
+	struct reclaim_state *s;
+
+	if (!owes_pages() || !scope_for_life(NULL))
+		return 0;
+	s = reclaim_states_get(calling_task(), NULL);
+	if (s)
+		set_over_high(s, OVER_HIGH);
+	else
+		count_lost(LOSS_NO_STORAGE);
+	return 0;
+}
+
+/* It has a few other callers, such as NFS and the OOM killer. */
+SEC("fentry/schedule_timeout_killable")
+int UNPREEMPTED(PREEMPT_FUNCTION, high_sleep_begins, u64 *, ctx)
+{
+	struct reclaim_state *s = reclaim_states_find(calling_task());
+
+	if (!s || s->over_high != OVER_HIGH)
+		return 0;
+	s->over_high = OVER_HIGH_ASLEEP;
+	return begin(RECLAIM_HIGH);
+}
+
+SEC("fentry/psi_memstall_leave")
+int UNPREEMPTED(PREEMPT_FUNCTION, high_sleep_ends, u64 *, ctx)
+{
+	struct reclaim_state *s = reclaim_states_find(calling_task());
+
+	if (!s || s->over_high != OVER_HIGH_ASLEEP)
+		return 0;
+	s->over_high = NOT_OVER_HIGH;
+	return end(RECLAIM_HIGH, 0);
 }
 
 /* --- victims ---------------------------------------------------------------------------------- */

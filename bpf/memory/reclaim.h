@@ -17,6 +17,7 @@ enum reclaim_kind {
 	RECLAIM_SOFTLIMIT,      /* a v1 cgroup above its soft limit, mostly in kswapd */
 	RECLAIM_NODE,           /* of the local NUMA node (vm.zone_reclaim_mode) */
 	RECLAIM_COMPACT,        /* memory compaction, a zone at a time */
+	RECLAIM_HIGH,           /* asleep because its memory cgroup is above memory.high */
 	RECLAIM_KSWAPD,         /* kswapd awake */
 	RECLAIM_TIMED,          /* the kinds above have a duration */
 	RECLAIM_OOM = RECLAIM_TIMED,    /* OOM kill; the subject is the victim */

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """reclaim: stalls for lack of memory against the kernel's own trace of the same run, in a tracefs instance, and against
-the cgroup's count of OOM kills."""
+the cgroup's count of OOM kills; sleeps above memory.high against the cgroup's pressure."""
 
 import contextlib
 import functools
 import os
 import re
+import time
 from collections import Counter, namedtuple
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -16,6 +18,7 @@ import tally
 from probing import told
 from snooping import exact
 from tally import flaws, wait_until
+from test_every_tool import attaches_to_functions
 from tracefs import Instance
 
 pytestmark = pytest.mark.exclusive
@@ -177,6 +180,121 @@ def test_pages(reclaim, limited, trigger, trace, tmp_path):
     if not traced:
         pytest.skip("this directory is not on a disk")
     assert rows == traced and rows[load.pid, "memcg"].pages >= 2 * LIMIT // PAGE
+
+
+# --- memory.high ---------------------------------------------------------------------------------
+
+@pytest.fixture
+def high(cgroup):
+    """A cgroup with this memory.high, on a kernel whose functions programs can be attached to."""
+    if not attaches_to_functions():
+        pytest.skip("no fentry")
+    v2 = {h.name: h for h in cgroups.hierarchies()}.get("v2")
+    if not v2 or "memory" not in (v2.mount / "cgroup.controllers").read_text().split():
+        pytest.skip("memory.high is of v2")
+    group = cgroup(v2, "high")
+    for path in reversed(group.path.parents):
+        if path.is_relative_to(v2.mount):
+            (path / "cgroup.subtree_control").write_text("+memory")
+    (group.path / "memory.high").write_text(str(LIMIT))
+    if not (group.path / "memory.pressure").exists():
+        pytest.skip("no pressure stall information")
+    return group
+
+
+def pressure_ns(group):
+    """How long any of its tasks was stalled for memory."""
+    return int(re.search(r"^some .*total=(\d+)", (group.path / "memory.pressure").read_text(), re.M)[1]) * 1000
+
+
+def times_high(group):
+    return int(re.search(r"^high (\d+)", (group.path / "memory.events").read_text(), re.M)[1])
+
+
+def anonymous(trigger, group, pages):
+    """A load in the cgroup that writes to so many pages, on one CPU: pressure of several CPUs is weighted."""
+    load = trigger("pages", 0, 0, pages, 0, 0, 0, 0, comm="high")
+    group.add(load.pid)
+    os.sched_setaffinity(load.pid, {min(os.sched_getaffinity(0))})
+    return load
+
+
+class Books:
+    """The kernel's figures of a load at rest, and of its cgroup."""
+
+    def __init__(self, load, group):
+        load.settle()
+        self.ran = tally.cpu_ns(load.pid)
+        self.waited = tally.books(load.pid).delay_ns
+        self.pressure = pressure_ns(group)
+        self.times = times_high(group)
+        self.clock = time.monotonic_ns()
+        # As the clock of the pressure, it is not slewed to agree with a server's.
+        self.raw = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+
+    def __sub__(self, before):
+        return SimpleNamespace(**{name: value - getattr(before, name) for name, value in vars(self).items()})
+
+
+@pytest.mark.everywhere
+@exact
+def test_high(reclaim, high, trigger):
+    """Sleeps above memory.high. The cgroup's pressure also has the reclaim before each sleep, in which the load runs or
+    waits for a CPU, as it does for nothing else."""
+    load = anonymous(trigger, high, LIMIT // PAGE + 224)
+    by_tid, by_line, others = reclaim("--by", "tid"), reclaim("--min", 0), reclaim("-p", os.getpid())
+    before = Books(load, high)
+    load.go()
+    load.done()
+    books = Books(load, high) - before
+    report = by_tid.stop().report
+    stalls = rows_of(report)
+    rows = {row["kind"]: row for row in report["rows"] if row["tid"] == load.pid}
+    row, total = rows["high"], rows["high"]["total"]
+    assert row["pages"] is None and row["unfinished"] is None and row["comm"] == "high"
+    assert stalls[load.pid, "memcg"].count == books.times >= row["count"] > 0
+    assert 0 < row["avg"] <= row["p99"] <= row["max"] <= total
+    # The pressure is in whole us.
+    slack = 1000 + abs(books.raw - books.clock)
+    assert books.pressure - books.ran - books.waited - slack <= total, (rows, books)
+    assert total + rows["memcg"]["total"] <= books.pressure + slack, (rows, books)
+    assert total <= books.clock - books.ran, (rows, books)
+    lines, (whole,) = told(by_line.stop())
+    if whole["lost"]["recursion"]:
+        raise tally.Blurred
+    mine = [line["values"] for line in lines if line["tid"] == load.pid and line["values"]["kind"] == "high"]
+    assert len(mine) == row["count"] and all(each["pages"] is None for each in mine)
+    assert load.pid not in {each["pid"] for each in others.stop().report["rows"]}
+
+
+@pytest.mark.everywhere
+@exact
+def test_a_kill_ends_a_sleep(reclaim, high, trigger):
+    """Until then it is unfinished. Another run that begins and ends meanwhile changes nothing, although the kernel then
+    skips programs at the ends of the functions in which the load sleeps."""
+    full = anonymous(trigger, high, LIMIT // PAGE // 2)
+    full.go()
+    full.done()
+    # So far above it each sleep is as long as the kernel allows: 2 seconds.
+    (high.path / "memory.high").write_text(str(LIMIT // 8))
+    load = anonymous(trigger, high, LIMIT // PAGE)
+    tracer, short = reclaim("--by", "tid"), reclaim("--by", "tid")
+    load.go()
+    wait_until(lambda: tally.state(load.pid) == "D", "the load to sleep")
+    first = {row["kind"]: row for row in short.stop().report["rows"] if row["tid"] == load.pid}["high"]
+    load.process.kill()
+    load.process.wait(tally.PATIENCE)
+    report = tracer.stop().report
+    rows_of(report)
+    whole = {row["kind"]: row for row in report["rows"] if row["tid"] == load.pid}["high"]
+    assert whole["unfinished"] is None and first["unfinished"] > 0
+    assert whole["count"] >= first["count"] + 1 and whole["total"] > first["total"] + first["unfinished"]
+
+
+def test_high_is_not_measured(reclaim):
+    """Without fentry the report says so."""
+    note = reclaim("-p", os.getpid()).stop().report.get("note") or ""
+    assert ("memory.high" in note) == (not attaches_to_functions()), note
 
 
 @exact

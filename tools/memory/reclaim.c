@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "types/kernel_btf.h"
+#include "host/features.h"
 #include "host/task_state.h"
 #include "memory/stalls.h"
 #include "report/column.h"
@@ -14,6 +15,7 @@
 #include "run/lines.h"
 #include "run/ring.h"
 #include "run/snoop.h"
+#include "sym/kallsyms.h"
 #include "tools.h"
 
 #include "reclaim.skel.h"
@@ -24,15 +26,23 @@ SKELETON(reclaim);
 #define USUAL_KEYS 1024          /* and the number of their elements: */
 #define ELEMENTS (4 * USUAL_KEYS)
 
-static const char source[] =
-	"tp_btf/mm_vmscan_*_reclaim_begin and _end, mm_compaction_begin and _end, "
-	"mm_vmscan_kswapd_wake and _sleep, mark_victim";
+#define SOURCE                                                                                     \
+	"tp_btf/mm_vmscan_*_reclaim_begin and _end, mm_compaction_begin and _end, "                \
+	"mm_vmscan_kswapd_wake and _sleep, mark_victim"
+#define SOURCE_WITH_HIGH                                                                           \
+	SOURCE "; high: fentry and fexit mem_cgroup_handle_over_high, "               \
+	       "fentry schedule_timeout_killable, psi_memstall_leave"
+
+#define NO_VICTIMS "this kernel does not tell whom the OOM killer chose (oom:mark_victim with the task: 6.8)"
+#define NO_HIGH "sleeps above memory.high are not measured: this kernel lacks fentry or CONFIG_PSI"
 
 static const char *const field_names[] = { "kind", "time", "pages", "for_comm", "for_pid" };
 
 struct reclaim {
 	bool by_line;           /* --min */
 	u64 min_ns;
+	bool tells_victims;
+	bool misses_high;       /* tasks may sleep above memory.high, and no program sees it */
 	struct reclaim_bpf *bpf;
 	struct lines lines;
 	struct stalls stalls;
@@ -111,16 +121,20 @@ static int watch(struct measurement *m)
 	return lines__drain(&c->lines);
 }
 
+static const char *caveat_of(const struct reclaim *c)
+{
+	if (c->misses_high)
+		return c->tells_victims ? NO_HIGH : NO_HIGH "; " NO_VICTIMS;
+	return c->tells_victims ? NULL : NO_VICTIMS;
+}
+
 static int report(struct measurement *m, struct report *r)
 {
 	struct reclaim *c = m->own;
 
 	r->value = "stalls for want of memory";
 	r->metric = "stall";
-	r->source = source;
-	if (!bpf_program__autoload(c->bpf->progs.on_victim))
-		r->caveat = "this kernel does not tell whom the OOM killer chose (oom:mark_victim "
-			    "with the task: 6.8)";
+	r->caveat = caveat_of(c);
 	if (c->by_line)
 		lines__none_so_long(&c->lines, r, "stall", c->min_ns);
 	return c->by_line ? lines__report(&c->lines, r) :
@@ -158,11 +172,67 @@ static bool tells_victims(void)
 	return kernel_btf_arguments("btf_trace_mark_victim") >= 3;
 }
 
-static int choose_programs(struct reclaim_bpf *bpf)
+/* The name is that of an inline function in newer kernels (6.18). */
+static const char *over_high_function(void)
 {
-	int err = bpf_program__set_autoload(bpf->progs.on_victim, tells_victims());
+	static const char *const names[] = { "__mem_cgroup_handle_over_high", "mem_cgroup_handle_over_high" };
+	size_t i;
 
-	return err ?: leave_out_absent(bpf->obj);
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (kernel_btf_has_function(names[i]))
+			return names[i];
+	return NULL;
+}
+
+/*
+ * Before 5.12 (commit e21aa341785c), and stable kernels that have it, too, the kernel frees the code around a function
+ * while tasks sleep in the function.
+ */
+static bool may_sleep_within(const struct host *host)
+{
+	u64 address;
+
+	return host->version >= KERNEL_VERSION(5, 12, 0) || kernel_symbol("__bpf_tramp_enter", &address) != -ENOENT;
+}
+
+static bool sees_high(const char *function, const struct host *host)
+{
+	return function && kernel_btf_has_function("schedule_timeout_killable") &&
+	       kernel_btf_has_function("psi_memstall_leave") && may_sleep_within(host) &&
+	       feature__probe("fentry") == FEATURE_OK;
+}
+
+static int watch_high(struct reclaim *c, struct measurement *m)
+{
+	struct bpf_program *const around[] = { c->bpf->progs.over_high_begins, c->bpf->progs.over_high_ends };
+	struct bpf_program *const within[] = { c->bpf->progs.high_sleep_begins, c->bpf->progs.high_sleep_ends };
+	const char *function = over_high_function();
+	bool sees = sees_high(function, &m->run->host);
+	int err = 0;
+	size_t i;
+
+	/* Without CONFIG_MEMCG there is neither. */
+	c->misses_high = !sees && (function || kernel_btf_has_member("task_struct", "memcg_nr_pages_over_high"));
+	for (i = 0; i < ARRAY_SIZE(around) && !err; i++) {
+		bpf_program__set_autoload(around[i], sees);
+		bpf_program__set_autoload(within[i], sees);
+		if (sees)
+			err = bpf_program__set_attach_target(around[i], 0, function);
+	}
+	if (sees)
+		m->source = SOURCE_WITH_HIGH;
+	return err;
+}
+
+static int choose_programs(struct reclaim *c, struct measurement *m)
+{
+	int err;
+
+	c->tells_victims = tells_victims();
+	err = bpf_program__set_autoload(c->bpf->progs.on_victim, c->tells_victims);
+	if (!err)
+		err = watch_high(c, m);
+	return err ?: leave_out_absent(c->bpf->obj);
 }
 
 static int prepare_lines(struct reclaim *c, struct measurement *m)
@@ -209,7 +279,7 @@ static int open_skeleton(struct measurement *m)
 	tool->bpf = bpf;
 	err = task_state__prepare(bpf->obj, "reclaim_states", &m->run->host);
 	if (!err)
-		err = choose_programs(bpf);
+		err = choose_programs(tool, m);
 	return err ?: tool->by_line ? prepare_lines(tool, m) : prepare_sums(tool, m);
 }
 
@@ -262,13 +332,13 @@ static const struct tool_spec spec = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
 			  CLI_COMMAND | CLI_TIMES | CLI_LINES | CLI_ORDER,
 		.usual_keys = USUAL_KEYS,
-		.doc = "Memory pressure: direct reclaim, compaction, kswapd, victims of the OOM killer.",
+		.doc = "Memory pressure: reclaim, compaction, sleeps above memory.high, kswapd, OOM kills.",
 		.rows = rows,
 		.own_parts = &reclaim_own_parts, .columns = columns, .order = "total",
 	},
 	.own_size = sizeof(struct reclaim), .skeleton = &reclaim_skeleton,
 	.check = check, .open = open_skeleton, .attach = attach, .report = report,
-	.source = source, .free = release,
+	.source = SOURCE, .free = release,
 };
 
 TOOL_MEASURING(reclaim, spec, AREA_MEMORY,

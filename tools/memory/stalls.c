@@ -42,8 +42,8 @@ const char *reclaim_kind_name(u32 kind)
 	static const char *const names[RECLAIM_KINDS] = {
 		[RECLAIM_DIRECT] = "direct",	   [RECLAIM_MEMCG] = "memcg",
 		[RECLAIM_SOFTLIMIT] = "softlimit", [RECLAIM_NODE] = "node",
-		[RECLAIM_COMPACT] = "compact",	   [RECLAIM_KSWAPD] = "kswapd",
-		[RECLAIM_OOM] = "oom",
+		[RECLAIM_COMPACT] = "compact",	   [RECLAIM_HIGH] = "high",
+		[RECLAIM_KSWAPD] = "kswapd",	   [RECLAIM_OOM] = "oom",
 	};
 
 	return kind < RECLAIM_KINDS ? names[kind] : "?";
