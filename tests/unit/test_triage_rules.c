@@ -566,6 +566,80 @@ static void test_vitals(void **state)
 		look_at_vital(&vital_rows[i]);
 }
 
+static void add_stall(struct report *r, const char *kind, double tasks)
+{
+	struct report_row row = {};
+
+	assert_int_equal(report_row__add_text(&row, "comm", "sleeper"), 0);
+	assert_int_equal(report_row__add_text(&row, "cgroup", "/high"), 0);
+	assert_int_equal(report_row__add_text(&row, "kind", kind), 0);
+	assert_int_equal(report_row__add_number(&row, "count", 1000, FIELD_NUMBER), 0);
+	assert_int_equal(report_row__add_number(&row, "total", tasks * NSEC_PER_SEC, FIELD_DURATION), 0);
+	assert_int_equal(report__add_row(r, &row), 0);
+}
+
+static void add_faults(struct report *r, u64 major)
+{
+	struct report_row row = {};
+
+	assert_int_equal(report_row__add_text(&row, "comm", "sleeper"), 0);
+	assert_int_equal(report_row__add_number(&row, "pid", 7, FIELD_ID), 0);
+	assert_int_equal(report_row__add_number(&row, "major", major, FIELD_NUMBER), 0);
+	assert_int_equal(report__add_row(r, &row), 0);
+}
+
+/* The level of the finding memory-high, which is the first one unless it is fine. reclaim: what that rule finds. */
+static enum triage_level level_of_high(double high, double memcg, enum triage_level *reclaim)
+{
+	struct triage *t = triage__new(triage_rules, triage_rule_count);
+	struct report stalls = { .tool = "reclaim", .duration_ns = NSEC_PER_SEC };
+	struct report faults = { .tool = "faults", .duration_ns = NSEC_PER_SEC };
+	enum triage_level level = TRIAGE_FINE;
+	struct triage_finding *f;
+	char *sentence, *next;
+	size_t i;
+
+	assert_non_null(t);
+	add_stall(&stalls, "high", high);
+	add_stall(&stalls, "memcg", memcg);
+	add_faults(&faults, 1000);
+	assert_int_equal(triage__take(t, &stalls), 0);
+	assert_int_equal(triage__take(t, &faults), 0);
+	f = triage__findings(t, 2);
+	assert_non_null(f);
+	for (i = 0; i < triage_rule_count; i++)
+		if (!strcmp(f[i].rule->name, "reclaim"))
+			*reclaim = f[i].level;
+	if (!strcmp(f[0].rule->name, "memory-high")) {
+		level = f[0].level;
+		sentence = triage_sentence(&f[0]);
+		next = triage_next(&f[0]);
+		assert_non_null(strstr(sentence, "sleeper in cgroup /high"));
+		assert_string_equal(next, "reclaim --by pid -G /high 1");
+		free(sentence);
+		free(next);
+	}
+	free(f);
+	triage__free(t);
+	report__free(&stalls);
+	report__free(&faults);
+	return level;
+}
+
+/* Sleeps above memory.high come before what follows from them, and are not reclaim. */
+static void test_sleeps_above_high(void **state)
+{
+	enum triage_level reclaim;
+
+	(void)state;
+	assert_int_equal(level_of_high(0.5, 0.2, &reclaim), TRIAGE_PROBLEM);
+	assert_int_equal(reclaim, TRIAGE_PROBLEM);
+	assert_int_equal(level_of_high(0.11, 0.01, &reclaim), TRIAGE_PROBLEM);
+	assert_int_equal(reclaim, TRIAGE_FINE);
+	assert_int_equal(level_of_high(0.01, 0.03, &reclaim), TRIAGE_FINE);
+	assert_int_equal(reclaim, TRIAGE_NOTICE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -575,6 +649,7 @@ int main(void)
 		cmocka_unit_test(test_waits_for_mutexes),
 		cmocka_unit_test(test_victims_of_a_neighbour),
 		cmocka_unit_test(test_vitals),
+		cmocka_unit_test(test_sleeps_above_high),
 	};
 
 	return cmocka_run_group_tests(tests, load, unload);
