@@ -25,7 +25,7 @@ const volatile bool with_stacks = false;
 /* Records include what the loader needs to walk user stacks. */
 const volatile bool with_user_stacks = false;
 
-/* Records include what shows which thread waits for which; threads out of scope have records, too. */
+/* Records include what shows which thread waits for which, and frames; threads out of scope have records, too. */
 const volatile bool with_waits = false;
 
 /* The arguments of each call that are descriptors, plus 1. Set by the loader. */
@@ -247,7 +247,7 @@ static __always_inline void stack_of_task(struct snap_thread *s, struct task_str
 		return;
 	s->waits_in = frames[0];
 	s->entry = frames[n - 1];
-	if (!with_stacks)
+	if (!with_stacks && !with_waits)
 		return;
 	s->frames = n;
 	s->used = n * sizeof(*frames);

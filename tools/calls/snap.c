@@ -65,10 +65,12 @@ static int check(void *own, struct cli *cli)
 		return -EINVAL;
 	}
 	s->order = cli->order;
-	s->with_waits = s->with_waits || s->deadlocks;
+	if (s->with_waits)
+		s->deadlocks = s->servers = false;
+	s->with_waits = s->with_waits || s->deadlocks || s->servers;
 	if (s->with_waits && (s->with_stacks || cli->by || (s->order && strcmp(s->order, SNAP_ORDER_USUAL)))) {
 		diag_error("--%s has an order of its own: it cannot be given together with -g, --by or --sort",
-			   s->deadlocks ? "deadlocks" : "waits");
+			   s->deadlocks ? "deadlocks" : s->servers ? "servers" : "waits");
 		return -EINVAL;
 	}
 	if (s->each && s->order && !strcmp(s->order, "longest"))
@@ -190,6 +192,8 @@ static const struct option_row rows[] = {
 	{ "deadlocks", 0, NULL, ROW_FLAG,
 	  "Only deadlocks of locks and waits for children; cheaper than --waits, which also looks at pipes and sockets",
 	  1, FIELD(struct snap, deadlocks) },
+	{ "servers", 0, NULL, ROW_FLAG, "Only FUSE daemons and NFS servers, and the threads that wait for them", 1,
+	  FIELD(struct snap, servers) },
 	INCLUDE(struct snap, options, stack_part_rows),
 	{ "format", 0, "NAME", ROW_OWN, FORMAT_NAMES, HELP_OUTPUT, .parse = parse_format, WORDS(formats) },
 	{},

@@ -77,6 +77,7 @@ u32 snap_thread__rank(const struct snap_thread *t, u64 ns);
 struct snap {
 	/* Options. */
 	bool each, with_stacks, with_waits;
+	bool servers;   /* show only waits for file servers, and with deadlocks both */
 	bool deadlocks; /* show only cycles among waits; descriptors are read only where a file lock needs it */
 	const char *order;      /* a column; NULL: by key */
 	struct stack_options options;

@@ -96,8 +96,7 @@ static int of_lock(struct snap_waits *w, struct wait_thread *t, const struct loc
 	return err;
 }
 
-/* The kind of lock that the call waits for. */
-static enum wait_why kind_of(const struct snap_thread *t)
+enum wait_why snap_waits__lock_kind(const struct snap_thread *t)
 {
 	if (t->place != SNAP_IN_CALL)
 		return WAIT_NONE;
@@ -112,7 +111,7 @@ static int of_thread(struct snap_waits *w, struct wait_thread *t, struct locks *
 {
 	const struct file_name *file;
 	struct trace_record r;
-	enum wait_why why = kind_of(t->of);
+	enum wait_why why = snap_waits__lock_kind(t->of);
 	u32 fd;
 	int err;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Determines what the threads of a pass wait for, and compares them with the next pass. */
-#include "calls/snap/waits.h"
+#include "calls/snap/wait_servers.h"
 
 static bool is_waiting(const struct snap_thread *t)
 {
@@ -21,7 +21,7 @@ static bool needs_files(const struct snap_waits *w)
 	return !w->snap->deadlocks;
 }
 
-static int ask(struct snap_waits *w)
+static int ask_threads(struct snap_waits *w)
 {
 	u32 i;
 	int err = 0;
@@ -35,6 +35,15 @@ static int ask(struct snap_waits *w)
 	}
 	err = err ?: snap_waits__of_locks(w);
 	return err || !needs_files(w) ? err : snap_waits__of_files(w);
+}
+
+/* --servers and --deadlocks each leave out the other waits. */
+static int ask(struct snap_waits *w)
+{
+	const struct snap *s = w->snap;
+	int err = s->servers && !s->deadlocks ? 0 : ask_threads(w);
+
+	return err || (s->deadlocks && !s->servers) ? err : snap_waits__of_servers(w);
 }
 
 static void compare_with(struct snap_waits *w, const struct snap_thread *now)
@@ -53,7 +62,7 @@ static void find_moved(struct snap_waits *w, const struct snap_pass *again)
 	u32 i;
 
 	for (i = 0; i < w->n; i++)
-		w->thread[i].moved = true;
+		w->thread[i].moved = !w->thread[i].server;
 	while ((now = snap_pass__next(again, &at)))
 		compare_with(w, now);
 	for (i = 0; i < w->n; i++)
@@ -69,6 +78,7 @@ int snap_waits__collect(struct snap_waits *w, struct snap *s, struct snap_pass *
 	if (err)
 		return err;
 	find_moved(w, again);
+	snap_waits__time_servers(w);
 	snap_waits__find_cycles(w);
 	return 0;
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calls/snap/waits.h"
+#include "calls/snap/wait_servers.h"
 
 static const char *const verdicts[] = {
 	[RANK_DEADLOCK] = "deadlock",
@@ -14,8 +14,21 @@ static const char *const verdicts[] = {
 	[RANK_UNKNOWN] = "unknown",
 };
 
+/* "the server of /data (nfs4, nas:/export)" */
+static void put_server(FILE *f, const struct wait_server *server)
+{
+	if (server->point)
+		fprintf(f, "the server of %s (%s, %s)", server->point, server->type, server->source);
+	else
+		fprintf(f, "the server of an unknown mount (%s)", wait_why_names[server->why]);
+}
+
 static void put_thread(FILE *f, const struct wait_thread *t)
 {
+	if (t->server) {
+		put_server(f, t->server);
+		return;
+	}
 	fprintf(f, "%u (%.*s)", t->of->task.tid, TASK_KEY_COMM_LEN, t->of->task.comm);
 }
 
@@ -34,7 +47,7 @@ static void put_words(FILE *f, const struct snap_waits *w, const struct wait_row
 	}
 	if (row->like > 1)
 		fprintf(f, "%s threads like ", format_count(n, row->like));
-	else if (!row->depth && t->waiters)
+	else if ((!row->depth || t->server) && t->waiters)
 		fprintf(f, "%s %s for ", format_count(n, t->waiters),
 			t->waiters == 1 ? "thread waits" : "threads wait");
 	put_thread(f, t);
@@ -71,20 +84,30 @@ static int add_comm(struct report_row *out, const char *name, const struct wait_
 {
 	char comm[TASK_KEY_COMM_LEN + 1] = "";
 
-	if (t)
+	if (t && !t->server)
 		memcpy(comm, t->of->task.comm, TASK_KEY_COMM_LEN);
 	return snap_copy_cell(out, (struct field){ .name = name, .role = ROLE_LABEL, .machine = true },
-			      t ? comm : NULL);
+			      t && !t->server ? comm : NULL);
+}
+
+/* A thread that waits for a file server waits for its daemon, if that is known. */
+static const struct wait_thread *target_of(const struct snap_waits *w, const struct wait_row *row)
+{
+	u32 to = row->to;
+
+	if (to != WAITS_NOBODY && w->thread[to].server)
+		to = w->thread[to].next;
+	return to == WAITS_NOBODY ? NULL : &w->thread[to];
 }
 
 static int add_keys(const struct snap_waits *w, const struct wait_row *row, struct report_row *out)
 {
 	const struct wait_thread *t = &w->thread[row->thread];
-	const struct wait_thread *to = row->to == WAITS_NOBODY ? NULL : &w->thread[row->to];
-	int err = add_id(out, "pid", true, t->of->task.pid, ROLE_KEY);
+	const struct wait_thread *to = target_of(w, row);
+	int err = add_id(out, "pid", !t->server, t->of->task.pid, ROLE_KEY);
 
 	if (!err)
-		err = add_id(out, "tid", true, t->of->task.tid, ROLE_KEY);
+		err = add_id(out, "tid", !t->server, t->of->task.tid, ROLE_KEY);
 	if (!err)
 		err = add_comm(out, "comm", t);
 	if (!err)
@@ -96,8 +119,10 @@ static int add_keys(const struct snap_waits *w, const struct wait_row *row, stru
 
 static int add_part(const struct snap_waits *w, const struct wait_row *row, enum snap_part part, struct report_row *out)
 {
-	char *text;
-	int err = snap_names__part(&w->snap->names, w->thread[row->thread].of, part, &text);
+	char *text = NULL;
+	int err = w->thread[row->thread].server ?
+			  0 :
+			  snap_names__part(&w->snap->names, w->thread[row->thread].of, part, &text);
 
 	return err ?: snap_add_cell(out, (struct field){ .name = snap_part_names[part], .role = ROLE_LABEL }, text);
 }
@@ -119,6 +144,64 @@ static int add_figures(const struct snap_waits *w, const struct wait_row *row, s
 	return report_row__add_fields(out, figures, ARRAY_SIZE(figures));
 }
 
+/* The server that the row is about, or that its thread waits for; NULL: none. */
+static const struct wait_server *server_of(const struct snap_waits *w, const struct wait_thread *t)
+{
+	if (t->server || (t->why != WAIT_FUSE && t->why != WAIT_NFS) || !t->n)
+		return t->server;
+	return w->thread[w->target[t->first].thread].server;
+}
+
+/* "sshfs (pid 812)", "nas:/export" */
+static int name_server(const struct snap_waits *w, const struct wait_thread *t, char **name)
+{
+	const struct wait_thread *daemon = t->next == WAITS_NOBODY ? NULL : &w->thread[t->next];
+	int n;
+
+	if (daemon)
+		n = asprintf(name, "%.*s (pid %u)", TASK_KEY_COMM_LEN, daemon->of->task.comm, daemon->of->task.pid);
+	else
+		n = asprintf(name, "%s", t->server->source ?: wait_why_names[t->server->why]);
+	return n < 0 ? -ENOMEM : 0;
+}
+
+/* "0:45": rows of servers have no other number. */
+static int name_device(const struct wait_server *server, char **name)
+{
+	*name = NULL;
+	if (!server || !server->point)
+		return 0;
+	return asprintf(name, "%u:%u", server->major, server->minor) < 0 ? -ENOMEM : 0;
+}
+
+static int add_mount(const struct wait_server *server, struct report_row *out)
+{
+	struct field label = { .role = ROLE_LABEL, .machine = true }, key = { .role = ROLE_KEY, .machine = true };
+	char *device;
+	int err = name_device(server, &device);
+
+	key.name = "mount_device";
+	if (!err)
+		err = snap_add_cell(out, key, device);
+	key.name = "mount_type";
+	if (!err)
+		err = snap_copy_cell(out, key, server ? server->type ?: wait_why_names[server->why] : NULL);
+	label.name = "mount";
+	if (!err)
+		err = snap_copy_cell(out, label, server ? server->point : NULL);
+	label.name = "mount_source";
+	return err ?: snap_copy_cell(out, label, server ? server->source : NULL);
+}
+
+static int add_server(const struct snap_waits *w, const struct wait_thread *t, struct report_row *out)
+{
+	const struct field cell = { .name = "server", .role = ROLE_LABEL, .machine = true };
+	char *name = NULL;
+	int err = t->server ? name_server(w, t, &name) : 0;
+
+	return err ?: snap_add_cell(out, cell, name) ?: add_mount(server_of(w, t), out);
+}
+
 int wait_row__fill(const struct snap_waits *w, const struct wait_row *row, struct report_row *out)
 {
 	int err = add_words(w, row, out);
@@ -136,6 +219,8 @@ int wait_row__fill(const struct snap_waits *w, const struct wait_row *row, struc
 		err = add_part(w, row, SNAP_BY_OBJECT, out);
 	if (!err)
 		err = add_figures(w, row, out);
+	if (!err)
+		err = add_server(w, &w->thread[row->thread], out);
 	return err   ?:
 		       snap_copy_cell(out, (struct field){ .name = "verdict", .role = ROLE_LABEL, .machine = true },
 				      verdicts[row->rank]);

@@ -251,10 +251,21 @@ static int find_chain(struct tree *t, u32 i, bool *seen)
 		seen[of->cycle - 1] = true;
 		chain.rank = snap_waits__is_deadlock(t->w, of->cycle) ? RANK_DEADLOCK : RANK_CYCLE;
 		chain.threads = cycle_threads(t->w, i, &chain.ns);
-	} else if (of->next != WAITS_NOBODY || t->w->snap->deadlocks) {
+	} else if (of->next != WAITS_NOBODY || (t->w->snap->deadlocks && !of->leads_to_server)) {
 		return 0;
 	}
 	return chain.threads ? ARRAY_APPEND(t->chain, t->nchains, chain) : 0;
+}
+
+/* --deadlocks and --servers together show only chains with a server. */
+static void find_servers(struct snap_waits *w)
+{
+	u32 i, at;
+
+	for (i = 0; i < w->n; i++)
+		for (at = i; w->thread[i].server && at != WAITS_NOBODY && !w->thread[at].leads_to_server;
+		     at = w->thread[at].next)
+			w->thread[at].leads_to_server = true;
 }
 
 static int find_chains(struct tree *t)
@@ -263,6 +274,7 @@ static int find_chains(struct tree *t)
 	u32 i;
 	int err = seen ? 0 : -ENOMEM;
 
+	find_servers(t->w);
 	for (i = 0; i < t->w->n && !err; i++)
 		err = find_chain(t, i, seen);
 	free(seen);
@@ -297,7 +309,10 @@ static void describe(struct snap_waits *w, struct report *r)
 	int n = 0;
 
 	if (w->snap->deadlocks && !r->nrows)
-		n = snprintf(to, room, "no deadlock of mutexes, locks of files and waits for children");
+		n = snprintf(to, room, "no deadlock of mutexes, locks of files and waits for children%s",
+			     w->snap->servers ? ", and no wait for a file server" : "");
+	else if (w->snap->servers && !r->nrows)
+		n = snprintf(to, room, "no wait for a file server");
 	if (w->unread)
 		n += snprintf(to + n, room - n, "%s%llu wait%s could not be read", n ? "; " : "", w->unread,
 			      w->unread == 1 ? "" : "s");

@@ -10,11 +10,12 @@
 #include "base/opener.h"
 #include "base/process_thread.h"
 #include "base/sorted.h"
+#include "calls/snap/wait_servers.h"
 
 const char *const wait_why_names[WAIT_WHYS] = {
 	[WAIT_MUTEX] = "mutex", [WAIT_FUTEX] = "futex",	  [WAIT_JOIN] = "join",	    [WAIT_FLOCK] = "flock",
 	[WAIT_FCNTL] = "fcntl", [WAIT_PIPE] = "pipe",	  [WAIT_SOCKET] = "socket", [WAIT_CHILD] = "child",
-	[WAIT_VFORK] = "vfork", [WAIT_TRACER] = "tracer",
+	[WAIT_VFORK] = "vfork", [WAIT_TRACER] = "tracer", [WAIT_FUSE] = "fuse",	    [WAIT_NFS] = "nfs",
 };
 
 /*
@@ -210,12 +211,24 @@ int snap_waits__init(struct snap_waits *w, struct snap *s)
 	return err;
 }
 
+void wait_server__free(struct wait_server *server)
+{
+	free(server->point);
+	free(server->type);
+	free(server->source);
+	free(server);
+}
+
 void snap_waits__free(struct snap_waits *w)
 {
 	enum wait_order order;
+	size_t i;
 
 	for (order = 0; order < WAITS_ORDERS; order++)
 		free(w->index[order]);
 	free(w->thread);
 	free(w->target);
+	for (i = 0; i < w->nservers; i++)
+		wait_server__free(w->server[i]);
+	free(w->server);
 }

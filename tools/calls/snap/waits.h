@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * snap --waits: which thread waits for which. A pass lists the threads (waits.c). The kernel's own records
- * (wait_tasks.c, wait_sockets.c), the memory of processes (wait_futex.c, wait_polls.c) and /proc (wait_files.c,
- * wait_locks.c) say what each waits for. A second pass shows which threads have run meanwhile (wait_passes.c).
- * wait_graph.c finds threads that cannot proceed; wait_rows.c and wait_row.c show them.
+ * (wait_tasks.c, wait_sockets.c), the memory of processes (wait_futex.c, wait_polls.c), /proc (wait_files.c,
+ * wait_locks.c) and stacks (wait_servers.c) say what each waits for. A second pass shows which threads have run
+ * meanwhile (wait_passes.c). wait_graph.c finds threads that cannot proceed; wait_rows.c and wait_row.c show them.
  *
  * Functions of type int return 0 or a negative errno.
  */
@@ -33,6 +33,8 @@ enum wait_why {
 	WAIT_CHILD,
 	WAIT_VFORK,
 	WAIT_TRACER,
+	WAIT_FUSE, /* a file server: wait_servers.h */
+	WAIT_NFS,
 	WAIT_WHYS,
 };
 
@@ -48,13 +50,15 @@ struct wait_thread {
 	const struct snap_thread *of;
 	u32 process, nthreads; /* the number of its process, and the number of threads in that process */
 	enum wait_why why;
-	u32 first, n;  /* its targets */
-	bool complete; /* no other thread and no timeout can end the wait */
-	bool moved;    /* it has run between the two passes */
-	bool stuck;    /* the wait is complete, and all threads that could end it are stuck */
-	u32 next;      /* the thread of the first target, or WAITS_NOBODY */
-	u32 cycle;     /* 1 + number of the cycle it is in; 0: none */
-	u32 waiters;   /* in scope and not moved, direct or indirect; without threads of its own cycle */
+	u32 first, n;			  /* its targets */
+	bool complete;			  /* no other thread and no timeout can end the wait */
+	bool moved;			  /* it has run between the two passes */
+	bool stuck;			  /* the wait is complete, and all threads that could end it are stuck */
+	u32 next;			  /* the thread of the first target, or WAITS_NOBODY */
+	u32 cycle;			  /* 1 + number of the cycle it is in; 0: none */
+	const struct wait_server *server; /* NULL: a thread */
+	bool leads_to_server;		  /* a server waits for it, or it is one */
+	u32 waiters; /* in scope and not moved, direct or indirect; without threads of its own cycle */
 };
 
 /* Sorted by key. */
@@ -80,6 +84,8 @@ struct snap_waits {
 	struct wait_target *target;
 	size_t ntargets;
 	u32 ncycles;
+	struct wait_server **server; /* wait_servers.h */
+	size_t nservers;
 	u64 reads, maps_ns, descriptors; /* used so far */
 	u64 unread;			 /* waits whose reason could not be read */
 	bool too_many;			 /* a limit above was reached */
@@ -121,6 +127,9 @@ int snap_waits__of_futex(struct snap_waits *w, struct wait_thread *t);
 /* Each handles all threads in one call. */
 int snap_waits__of_locks(struct snap_waits *w);
 int snap_waits__of_files(struct snap_waits *w);
+
+/* The kind of file lock that the thread's call waits for, or WAIT_NONE. */
+enum wait_why snap_waits__lock_kind(const struct snap_thread *t);
 
 /* --- wait_sockets.c ---------------------------------------------------------------------------- */
 
