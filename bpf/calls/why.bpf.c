@@ -241,6 +241,7 @@ static __always_inline void find_phase(struct task_struct *t, struct why_state *
 	}
 	st->phase = blocked_phase(t, st->lock, state);
 	f = find_call(t, &st->call);
+	find_server(t, st->phase, &st->call);
 	find_object(&st->object, t, st->phase, &st->call, f, st->lock);
 }
 

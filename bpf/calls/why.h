@@ -50,6 +50,16 @@ enum why_kind {
 	WHY_KINDS,
 };
 
+/* In the table of descriptors: the call takes a path, too, or instead. */
+#define WHY_TAKES_PATH 0x80
+
+/* The code of functions in which threads wait for file servers: FUSE daemons and NFS servers. */
+#define WHY_SERVER_CODE 32
+
+struct why_code {
+	__u64 start, end;
+};
+
 /* why_key.slot, where a blocked thread is in no system call. */
 enum why_place {
 	WHY_NO_CALL = TRACE_SLOTS, /* in a page fault or another exception */

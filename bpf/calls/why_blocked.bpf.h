@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Why a thread that leaves its CPU is blocked: the phase by its state and the flags that the kernel sets around its
- * waits, the system call that it is in, and what the call's descriptor is.
+ * waits, the system call that it is in, what the call's descriptor is, and functions that wait for file servers.
  */
 #ifndef TALLY_WHY_BLOCKED_BPF_H
 #define TALLY_WHY_BLOCKED_BPF_H
@@ -16,8 +16,15 @@
 #define S_IFIFO 0010000
 #define IPPROTO_UDP 17
 
-/* The argument of each call that is a descriptor, plus 1. Set by the loader. */
+/* The argument of each call that is a descriptor, plus 1, and WHY_TAKES_PATH. Set by the loader. */
 const volatile u8 descriptor[TRACE_SLOTS] = {};
+
+/* Set by the loader. */
+const volatile struct why_code server_code[WHY_SERVER_CODE] = {};
+const volatile u32 server_codes = 0;
+
+/* Frames of a stack that are looked at: those of a BPF program come before them. */
+#define SERVER_FRAMES 24
 
 struct blocked_call {
 	u32 slot;
@@ -102,7 +109,7 @@ static __always_inline struct file *find_call(struct task_struct *t, struct bloc
 	barrier_var(slot);
 	if (slot >= TRACE_SLOTS)
 		return NULL;
-	argument = descriptor[slot];
+	argument = descriptor[slot] & ~WHY_TAKES_PATH;
 	if (!argument)
 		return NULL;
 	fd = slot < SYSCALL_NUMBERS ? syscall_argument(regs, argument - 1) :
@@ -111,6 +118,51 @@ static __always_inline struct file *find_call(struct task_struct *t, struct bloc
 	if (f)
 		call->kind = kind_of(f);
 	return f;
+}
+
+static __always_inline bool is_server_code(u64 address)
+{
+	u32 i;
+
+	for (i = 0; i < WHY_SERVER_CODE; i++) {
+		if (i >= server_codes)
+			return false;
+		/* A return address may be that after the last instruction. */
+		if (address > server_code[i].start && address <= server_code[i].end)
+			return true;
+	}
+	return false;
+}
+
+static __noinline int waits_for_server(struct task_struct *t)
+{
+	u64 frame[SERVER_FRAMES] = {};
+	long bytes = bpf_get_task_stack(t, frame, sizeof(frame), 0);
+	u32 i;
+
+	if (bytes <= 0)
+		return 0;
+	for (i = 0; i < SERVER_FRAMES; i++)
+		if (frame[i] && is_server_code(frame[i]))
+			return 1;
+	return 0;
+}
+
+/*
+ * A call without an open descriptor (of a path, or that closes its file), and a page fault: the functions tell whether
+ * it waits for a file. They are looked at only there, because most sleeps are in other calls.
+ */
+static __always_inline void find_server(struct task_struct *t, u32 phase, struct blocked_call *call)
+{
+	u64 slot = call->slot;
+
+	if (!server_codes || call->kind != KIND_NONE || (phase != WHY_SLEEP && phase != WHY_DISK))
+		return;
+	barrier_var(slot);
+	if (slot != WHY_NO_CALL && (slot >= TRACE_SLOTS || !descriptor[slot]))
+		return;
+	if (waits_for_server(t))
+		call->kind = KIND_FILE;
 }
 
 #endif /* TALLY_WHY_BLOCKED_BPF_H */

@@ -229,6 +229,7 @@ static __always_inline void find_phase(struct task_struct *t, struct path_state 
 	}
 	st->phase = blocked_phase(t, st->lock, state);
 	find_call(t, &st->call);
+	find_server(t, st->phase, &st->call);
 }
 
 static __always_inline void forget_wakeup(struct path_state *st)

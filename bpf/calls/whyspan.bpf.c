@@ -242,6 +242,7 @@ static __always_inline void leave_cpu(struct task_struct *t, u32 state, u64 now)
 	}
 	st->phase = blocked_phase(t, st->lock, state);
 	f = find_call(t, &st->call);
+	find_server(t, st->phase, &st->call);
 	find_object(&st->object, t, st->phase, &st->call, f, st->lock);
 }
 

@@ -23,6 +23,7 @@
 #include "calls/why/cause.h"
 #include "calls/why/critical.h"
 #include "calls/why/objects.h"
+#include "calls/why/servers.h"
 #include "calls/why/slow.h"
 #include "tools.h"
 #include "types/kernel_btf.h"
@@ -406,6 +407,7 @@ static int open_skeleton(struct measurement *m)
 	m->table.traits = m->cli->interval_ns ? 0 : ONE_REPORT;
 	why_describe_calls((u8 *)w->bpf->rodata->descriptor, &w->signatures);
 	why_mark_futexes((u8 *)w->bpf->rodata->futexes);
+	w->bpf->rodata->server_codes = why_find_servers((struct why_code *)w->bpf->rodata->server_code);
 	w->bpf->rodata->file_depth = FILE_DEPTH_SHORT;
 	err = watch_throttling(m);
 	if (err)

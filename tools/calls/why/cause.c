@@ -213,6 +213,16 @@ const char *why_kind_name(u32 kind)
 	return kind < WHY_KINDS ? kind_names[kind] : NULL;
 }
 
+static bool takes_path(const struct signature *s)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(s->arg); i++)
+		if (s->arg[i].kind == ARG_STRING && !s->arg[i].out)
+			return true;
+	return false;
+}
+
 void why_describe_calls(u8 descriptor[TRACE_SLOTS], struct call_signatures *signatures)
 {
 	struct trace_call c;
@@ -223,6 +233,8 @@ void why_describe_calls(u8 descriptor[TRACE_SLOTS], struct call_signatures *sign
 		c = (struct trace_call){};
 		syscall_fetches(&c, call_signature(signatures, slot), slot / SYSCALL_NUMBERS, 0);
 		descriptor[slot] = c.fds ? c.fd[0] + 1 : 0;
+		if (takes_path(call_signature(signatures, slot)))
+			descriptor[slot] |= WHY_TAKES_PATH;
 	}
 }
 

@@ -74,7 +74,7 @@ const char *why_call_name(char text[64], const struct why_key *key);
 struct call_signatures;
 struct report_row;
 
-/* For programs: the place of the first descriptor among the arguments of each call, plus 1. */
+/* For programs: the place of the first descriptor among the arguments of each call, plus 1; and WHY_TAKES_PATH. */
 void why_describe_calls(u8 descriptor[TRACE_SLOTS], struct call_signatures *signatures);
 
 /* The kind of the call's descriptor; NULL: unknown. */

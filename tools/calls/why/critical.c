@@ -15,6 +15,7 @@
 #include "calls/why/cause.h"
 #include "calls/why/path_rows.h"
 #include "calls/why/path_sides.h"
+#include "calls/why/servers.h"
 #include "host/interrupt.h"
 #include "host/task_state.h"
 #include "report/diag.h"
@@ -86,6 +87,7 @@ int critical__open(struct critical *c, struct measurement *m, struct call_signat
 	m->source = SOURCE;
 	bpf->rodata->have_prev_state = kernel_btf_arguments("btf_trace_sched_switch") >= 5;
 	why_describe_calls((u8 *)bpf->rodata->descriptor, signatures);
+	bpf->rodata->server_codes = why_find_servers((struct why_code *)bpf->rodata->server_code);
 	bpf_program__set_autoload(bpf->progs.on_throttle, false);
 	bpf_program__set_autoload(bpf->progs.on_unthrottle, false);
 	bpf_program__set_autoload(bpf->progs.on_lock, locks);

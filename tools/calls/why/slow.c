@@ -7,6 +7,7 @@
 #include "calls/syscall/calls.h"
 #include "calls/why/cause.h"
 #include "calls/why/objects.h"
+#include "calls/why/servers.h"
 #include "calls/why/slow_rows.h"
 #include "host/task_state.h"
 #include "run/load.h"
@@ -54,6 +55,7 @@ int slow__open(struct slow *s, struct measurement *m, struct call_signatures *si
 	why_describe_calls((u8 *)bpf->rodata->descriptor, signatures);
 	number_causes(bpf);
 	why_mark_futexes((u8 *)bpf->rodata->futexes);
+	bpf->rodata->server_codes = why_find_servers((struct why_code *)bpf->rodata->server_code);
 	bpf->rodata->file_depth = FILE_DEPTH_SHORT;
 	bpf_program__set_autoload(bpf->progs.on_throttle, false);
 	bpf_program__set_autoload(bpf->progs.on_unthrottle, false);
