@@ -29,7 +29,7 @@ const char *const triage_lines[] = {
 	database_locks,
 	"softirqs --by cpu,softirq --slices",
 	"hardirqs --by cpu,irq,name --slices",
-	"snap --deadlocks",
+	"snap --deadlocks --servers",
 	"cputhrottle",
 	"vitals",
 };
@@ -95,6 +95,20 @@ const struct triage_rule triage_rules[] = {
 			    "and in the end for itself",
 		/* The whole cycle, whoever the other processes are. */
 		.next = "snap --deadlocks",
+	},
+	{
+		.name = "hung-server",
+		.tool = "snap",
+		.where = { { "server", .is_not = "" } },
+		.by = "server|mount",
+		.figure = "time",
+		.per = TRIAGE_LONGEST,
+		.problem = 5e9,
+		.weight = 94,
+		.why = "a file server answers within milliseconds; most threads that wait for it cannot be killed",
+		.sentence = "the file server of {mount} does not answer: {server}; threads that wait for it: "
+			    "{waiters}, the longest for {value}",
+		.next = "snap --waits",
 	},
 	{
 		.name = "no-space",
