@@ -639,6 +639,7 @@ struct task_struct {
 	struct task_struct *parent;
 	struct completion *vfork_done;
 	int *clear_child_tid;
+	unsigned long blocker; /* optional: 6.16, with CONFIG_DETECT_HUNG_TASK_BLOCKER */
 	struct mm_struct *mm;
 	u64 self_exec_id;
 	struct uprobe_task *utask; /* optional: CONFIG_UPROBES */

@@ -9,6 +9,7 @@
  */
 #include "compat.bpf.h"
 #include "descriptor.bpf.h"
+#include "lock_owner.bpf.h"
 #include "loss.bpf.h"
 #include "scope.bpf.h"
 #include "snap.h"
@@ -215,6 +216,57 @@ static __always_inline u32 number_at(struct task_struct *t, u32 level)
 	return upid.nr;
 }
 
+/* include/linux/hung_task.h: kinds in the low bits of task_struct.blocker */
+#define BLOCKER_TYPE_MUTEX 0x00UL
+#define BLOCKER_TYPE_SEM 0x01UL
+#define BLOCKER_TYPE_RWSEM_READER 0x02UL
+#define BLOCKER_TYPE_RWSEM_WRITER 0x03UL
+#define BLOCKER_TYPE_MASK 0x03UL
+
+static __always_inline void read_lock(struct snap_lock_wait *w, u64 blocker)
+{
+	static const u64 mask = ~BLOCKER_TYPE_MASK;
+
+	w->lock = blocker & mask;
+	w->owner = w->memory = 0;
+	switch (blocker & BLOCKER_TYPE_MASK) {
+	case BLOCKER_TYPE_MUTEX:
+		w->kind = SNAP_KERNEL_MUTEX;
+		w->owner = (u64)mutex_owner(w->lock);
+		return;
+	case BLOCKER_TYPE_SEM:
+		w->kind = SNAP_SEMAPHORE;
+		return;
+	case BLOCKER_TYPE_RWSEM_READER:
+		w->kind = SNAP_RWSEM_READ;
+		break;
+	default:
+		w->kind = SNAP_RWSEM_WRITE;
+		break;
+	}
+	w->owner = (u64)rwsem_writer(w->lock);
+	w->memory = w->lock - bpf_core_field_offset(struct mm_struct, mmap_lock);
+}
+
+/*
+ * The lock for which the task sleeps: since 6.16 for mutexes and semaphores, since 6.17 for rw_semaphores, with
+ * CONFIG_DETECT_HUNG_TASK_BLOCKER. The task waited for the lock before and after the owner was read.
+ */
+static __always_inline void find_lock(struct snap_lock_wait *w, struct task_struct *t)
+{
+	u64 blocker;
+
+	w->kind = SNAP_NO_LOCK;
+	if (!bpf_core_field_exists(t->blocker))
+		return;
+	blocker = BPF_CORE_READ(t, blocker);
+	if (!blocker)
+		return;
+	read_lock(w, blocker);
+	if (BPF_CORE_READ(t, blocker) != blocker)
+		w->kind = SNAP_NO_LOCK;
+}
+
 static __noinline int relate(struct task_struct *t)
 {
 	struct task_struct *reader = (struct task_struct *)bpf_get_current_task();
@@ -223,6 +275,7 @@ static __noinline int relate(struct task_struct *t)
 	r->began = BPF_CORE_READ(t, start_time);
 	r->switches = BPF_CORE_READ(t, nvcsw) + BPF_CORE_READ(t, nivcsw);
 	r->memory = (u64)BPF_CORE_READ(t, mm);
+	r->task = (u64)t;
 	r->clear_tid = (u64)BPF_CORE_READ(t, clear_child_tid);
 	r->parent = BPF_CORE_READ(t, real_parent, tgid);
 	r->tracer = BPF_CORE_READ(t, ptrace) ? BPF_CORE_READ(t, parent, tgid) : 0;
@@ -230,6 +283,7 @@ static __noinline int relate(struct task_struct *t)
 	r->seen_pid = number_at(BPF_CORE_READ(t, group_leader), BPF_CORE_READ(reader, thread_pid, level));
 	if (!(BPF_CORE_READ(t, flags) & PF_KTHREAD) && BPF_CORE_READ(t, vfork_done))
 		room.thread.flags |= SNAP_VFORKED;
+	find_lock(&r->lock, t);
 	return 0;
 }
 

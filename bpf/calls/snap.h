@@ -28,15 +28,35 @@ enum snap_flag {
 	SNAP_VFORKED = 2,       /* its parent waits until it has called exec or exit */
 };
 
+/* Locks of the kernel for which a thread sleeps. */
+enum snap_lock {
+	SNAP_NO_LOCK,           /* none, or the kernel does not record it */
+	SNAP_KERNEL_MUTEX,
+	SNAP_RWSEM_READ,
+	SNAP_RWSEM_WRITE,
+	SNAP_SEMAPHORE,
+};
+
+/* Addresses in the kernel, for the loader to compare. */
+struct snap_lock_wait {
+	__u64 lock;
+	__u64 owner;            /* a task (snap_relations.task); 0: not known */
+	__u64 memory;           /* if the lock is the mmap lock of a process: its snap_relations.memory */
+	__u32 kind;             /* enum snap_lock */
+	__u32 pad;
+};
+
 /* Read for --waits and stacks; zeros without them. */
 struct snap_relations {
 	__u64 began;            /* when it was started */
 	__u64 switches;         /* how often it has left a CPU: the same number later means that it has not run */
 	__u64 memory;           /* equal for tasks that share it; 0: none */
+	__u64 task;             /* the address of its task_struct */
 	__u64 clear_tid;        /* where the kernel clears its tid and wakes a futex when it ends; 0: nowhere */
 	__u32 parent, tracer;   /* pids in the initial pid namespace; tracer 0: none */
 	__u32 own_tid;          /* in its own pid namespace */
 	__u32 seen_pid;         /* of its process, in the loader's pid namespace: /proc/PID */
+	struct snap_lock_wait lock;
 };
 
 struct snap_thread {

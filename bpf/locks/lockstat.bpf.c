@@ -16,6 +16,7 @@
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
 #include "hist.bpf.h"
+#include "lock_owner.bpf.h"
 #include "lockstat.h"
 #include "loss.bpf.h"
 #include "preempt.bpf.h"
@@ -136,30 +137,18 @@ static __always_inline bool is_spinning(u32 type)
 	return type <= LOCK_RWLOCK_WRITE;
 }
 
-/* Flags in the low bits of an owner. First flag of a rwsem: a reader, possibly one of many. */
-#define OWNER_FLAGS 7UL
-#define RWSEM_READER_OWNED 1UL
-
 /*
  * Finds the owner, for locks that record it. The owner may release the lock, and exit, meanwhile; the owner is then
  * unknown.
  */
 static __always_inline void find_owner(struct wait *w)
 {
-	struct rw_semaphore *sem = (void *)w->lock;
-	struct mutex *mutex = (void *)w->lock;
-	struct task_struct *t;
-	u64 owner = 0;
+	struct task_struct *t = NULL;
 
-	if (w->type == LOCK_MUTEX && bpf_core_field_exists(mutex->owner)) {
-		owner = BPF_CORE_READ(mutex, owner.counter);
-	} else if ((w->type == LOCK_RWSEM_READ || w->type == LOCK_RWSEM_WRITE) &&
-		   bpf_core_field_exists(sem->owner)) {
-		owner = BPF_CORE_READ(sem, owner.counter);
-		if (owner & RWSEM_READER_OWNED)
-			return;
-	}
-	t = (struct task_struct *)(owner & ~OWNER_FLAGS);
+	if (w->type == LOCK_MUTEX)
+		t = mutex_owner(w->lock);
+	else if (w->type == LOCK_RWSEM_READ || w->type == LOCK_RWSEM_WRITE)
+		t = rwsem_writer(w->lock);
 	if (!t)
 		return;
 	w->owner = BPF_CORE_READ(t, pid);

@@ -567,10 +567,11 @@ class Trigger:
     """A trigger program, ready to work and at rest. numbers are those that it printed with "ready".
 
     command is its prefix: (setpriv, ...). With forks=True the trigger is that command's child. status is its expected
-    exit status: otherwise nobody would notice that a tool has killed it after its work.
+    exit status: otherwise nobody would notice that a tool has killed it after its work. blocks: threads of it stay in
+    state D, so it never settles.
     """
 
-    def __init__(self, name, *args, comm=None, user=None, command=(), forks=False, status=0):
+    def __init__(self, name, *args, comm=None, user=None, command=(), forks=False, status=0, blocks=False):
         self.status = status
         env = dict(os.environb)
         if comm is not None:
@@ -585,7 +586,8 @@ class Trigger:
         self.numbers = self.hear("ready")
         self.pid = children(self.process.pid)[0] if forks else self.process.pid
         self.pids = self.numbers if name == "pingpong" else [self.pid]
-        self.settle()
+        if not blocks:
+            self.settle()
 
     def hear(self, word):
         line = self.process.stdout.readline().decode().split()

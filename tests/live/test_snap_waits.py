@@ -15,7 +15,8 @@ class Standing:
     """The trigger at rest. tid: what it says, in its order."""
 
     def __init__(self, trigger, *args):
-        self.load = trigger("waits", *args)
+        blocks = args[0] in ("kernel-mutex", "rwsem")
+        self.load = trigger("waits", *args, blocks=blocks)
         self.tid = self.load.numbers
         pids = {self.load.pid}
         for tid in self.tid:
@@ -27,7 +28,7 @@ class Standing:
         for tid in self.tid:
             tally.wait_until(lambda tid=tid: tally.state(tid) in "SDt", tid)
         for pid in self.pids:
-            if tally.state(pid) == "S":
+            if tally.state(pid) == "S" and not blocks:
                 tally.settle(pid)
 
     def rows(self, report, **members):
@@ -166,6 +167,37 @@ def test_other_waits(standing, waits, kind, call):
     assert (row["tid"], row["why"]) == (it.tid[0], kind.rstrip("s")), report
     assert row["call"] in (call, "clone", "clone3"), report
     assert it.rows(report, tid=it.tid[1])[0]["call"] == "clock_nanosleep"
+
+
+def task_struct_has(member):
+    missing = subprocess.run([tally.BUILD / "triggers/btf_has"], input=f"struct task_struct {member}\n", text=True,
+                             stdout=subprocess.PIPE, check=True).stdout
+    return not missing
+
+
+@pytest.mark.everywhere
+@pytest.mark.parametrize("kind,why", (("kernel-mutex", "kernel mutex"), ("rwsem", "rwsem:W")))
+def test_owner_of_a_lock_of_the_kernel(standing, waits, run, kind, why):
+    """Writers of a pipe or a file wait for the one that holds its lock, although the call is a write to a pipe; and the
+    kernel itself records the lock."""
+    it = standing(kind, 3)
+    *others, holder = it.tid
+    report = waits(it, "--each")
+    if not task_struct_has("blocker"):
+        assert not it.rows(report, why=why)
+        pytest.skip("this kernel does not record locks that tasks wait for (6.16)")
+    rows = it.rows(report, why=why)
+    if not rows and kind == "rwsem":
+        pytest.skip("this kernel does not record rw_semaphores (6.17)")
+    assert targets(rows) == dict.fromkeys(others, holder), report
+    call = "pwrite64" if kind == "rwsem" else "write"
+    assert {(row["state"], row["call"], row["verdict"], row["depth"]) for row in rows} == {("D", call, "chain", 1)}
+    assert len({row["object"] for row in rows}) == 1 and rows[0]["object"].startswith("0x"), rows
+    root, = it.rows(report, tid=holder)
+    assert (root["waiters"], root["to_tid"], root["depth"]) == (3, None, 0), report
+    text = run("--waits", *it.scope, tool="snap").text
+    assert re.search(rf"^3 threads wait for {holder} \(waits\) ", text, re.M), text
+    assert re.search(rf"^  3 threads like \d+ \(waits\) +D +{call} +{why} +0x\w+ ", text, re.M), text
 
 
 def test_a_thread_that_has_stopped_for_its_tracer(standing, waits):

@@ -21,6 +21,8 @@
  *   flocks      two processes want each other's lock of a file
  *   fcntls      a process wants the lock of another one, which sleeps
  *   child, vfork        a process waits for its child, which sleeps
+ *   kernel-mutex N, rwsem N    N threads write to a pipe, or to a file, into which another one writes; that one
+ *               waits for its memory, and holds the pipe's mutex or the file's rw_semaphore
  *   traced      a process has stopped for its tracer, which sleeps
  *   busy N      N threads take two mutexes and release them, again and again, after go
  *   pool N      N threads wait for work in epoll_wait, poll and a futex, one sleeps
@@ -28,10 +30,12 @@
  */
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <linux/userfaultfd.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -243,6 +247,72 @@ static void *in_pool(void *arg)
 	else
 		syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
 	return arg;
+}
+
+/*
+ * --- locks of the kernel -----------------------------------------------------------------------
+ */
+
+/* A page that nobody provides: each access waits, in the kernel, too. */
+static void *absent_page(void)
+{
+	void *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct uffdio_register range = { .range = { (uintptr_t)at, 4096 }, .mode = UFFDIO_REGISTER_MODE_MISSING };
+	struct uffdio_api api = { .api = UFFD_API };
+	int fd = syscall(SYS_userfaultfd, O_CLOEXEC);
+
+	if (at == MAP_FAILED || fd < 0 || ioctl(fd, UFFDIO_API, &api) || ioctl(fd, UFFDIO_REGISTER, &range))
+		error(1, errno, "userfaultfd");
+	return at;
+}
+
+static bool is_asleep(pid_t tid)
+{
+	char name[64], text[256] = "", *state;
+	FILE *f;
+
+	snprintf(name, sizeof(name), "/proc/self/task/%d/stat", tid);
+	f = fopen(name, "re");
+	if (!f || !fgets(text, sizeof(text), f))
+		error(1, errno, "%s", name);
+	fclose(f);
+	state = strrchr(text, ')');
+	return state && strchr("SD", state[2]);
+}
+
+static int written_to(void)
+{
+	static int ends[2];
+	int fd;
+
+	if (is("kernel-mutex")) {
+		if (pipe(ends))
+			error(1, errno, "pipe");
+		return ends[1];
+	}
+	fd = mkstemp(path[0]);
+	unlink(path[0]);
+	return fd;
+}
+
+/* The last one writes first. The others follow once it sleeps in the kernel. */
+static void *writes_together(void *arg)
+{
+	static volatile int fd = -1;
+	long i = (long)arg;
+	void *from = "x";
+
+	if (i == n) {
+		from = absent_page();
+		fd = written_to();
+	} else {
+		while (all->arrived < 1 || !is_asleep(all->tid[n]))
+			usleep(1000);
+	}
+	be(i);
+	if ((is("rwsem") ? pwrite(fd, from, 1, 0) : write(fd, from, 1)) != -2)
+		error(1, errno, "the lock was released");
+	return NULL;
 }
 
 /*
@@ -464,6 +534,8 @@ static const struct {
 	{ "condition", on_condition, 0, NULL },
 	{ "pool", in_pool, 0, NULL },
 	{ "again", relocks, -1, NULL },
+	{ "kernel-mutex", writes_together, 1, NULL },
+	{ "rwsem", writes_together, 1, NULL },
 	{ "join", joins, 0, NULL },
 	{ "shared", NULL, 0, in_shared_ring },
 	{ "hidden", NULL, 0, in_hidden_ring },

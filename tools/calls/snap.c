@@ -177,6 +177,7 @@ static void release(void *own)
 	stack_choice__free(&s->stacks.choice);
 	free(s->stacks.note);
 	call_signatures__free(&s->names.signatures);
+	kernel_variables__free(&s->variables);
 	if (s->names.signatures.tracefs >= 0)
 		close(s->names.signatures.tracefs);
 }

@@ -14,6 +14,7 @@
 #include "run/measurement.h"
 #include "stack/options.h"
 #include "stack/stacks.h"
+#include "sym/kernel_variables.h"
 #include "sym/symbols.h"
 
 #include "bpf/calls/snap.h"
@@ -86,6 +87,7 @@ struct snap {
 	struct bpf_program *socket_visitor; /* show_socket, loaded for --waits */
 	struct bpf_link *link;
 	struct snap_names names;
+	struct kernel_variables variables; /* of locks of the kernel, with --waits */
 	struct snap_pass pass;
 	struct stacks stacks;   /* which stacks are taken, names and the unwinder */
 	struct snap_user_stacks *user_stacks;   /* NULL if no stacks are wanted */

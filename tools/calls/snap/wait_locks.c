@@ -115,7 +115,7 @@ static int of_thread(struct snap_waits *w, struct wait_thread *t, struct locks *
 	u32 fd;
 	int err;
 
-	if (!why || t->of->state == 'R')
+	if (!why || t->why || t->of->state == 'R')
 		return 0;
 	/* A flock(2) lock belongs to all processes that have the open file: see wait_files.c. */
 	snap_waits__begin(w, t, why, why == WAIT_FCNTL);

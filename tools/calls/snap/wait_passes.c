@@ -29,8 +29,10 @@ static int ask_threads(struct snap_waits *w)
 	for (i = 0; i < w->n && !err; i++) {
 		if (!is_waiting(w->thread[i].of))
 			continue;
-		err = snap_waits__of_tasks(w, &w->thread[i]);
-		if (!err)
+		err = snap_waits__of_kernel_lock(w, &w->thread[i]);
+		if (!err && !w->thread[i].why)
+			err = snap_waits__of_tasks(w, &w->thread[i]);
+		if (!err && !w->thread[i].why)
 			err = snap_waits__of_futex(w, &w->thread[i]);
 	}
 	err = err ?: snap_waits__of_locks(w);

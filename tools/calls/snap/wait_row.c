@@ -127,6 +127,17 @@ static int add_part(const struct snap_waits *w, const struct wait_row *row, enum
 	return err ?: snap_add_cell(out, (struct field){ .name = snap_part_names[part], .role = ROLE_LABEL }, text);
 }
 
+/* The lock of the kernel, or the object of the call. */
+static int add_object(const struct snap_waits *w, const struct wait_row *row, struct report_row *out)
+{
+	char *text;
+	int err = snap_waits__lock_text(w, w->thread[row->thread].of, &text);
+
+	if (err || !text)
+		return err ?: add_part(w, row, SNAP_BY_OBJECT, out);
+	return snap_add_cell(out, (struct field){ .name = snap_part_names[SNAP_BY_OBJECT], .role = ROLE_LABEL }, text);
+}
+
 static int add_figures(const struct snap_waits *w, const struct wait_row *row, struct report_row *out)
 {
 	const struct wait_thread *t = &w->thread[row->thread];
@@ -216,7 +227,7 @@ int wait_row__fill(const struct snap_waits *w, const struct wait_row *row, struc
 		err = snap_copy_cell(out, (struct field){ .name = "why", .role = ROLE_LABEL },
 				     wait_why_names[w->thread[row->thread].why]);
 	if (!err)
-		err = add_part(w, row, SNAP_BY_OBJECT, out);
+		err = add_object(w, row, out);
 	if (!err)
 		err = add_figures(w, row, out);
 	if (!err)

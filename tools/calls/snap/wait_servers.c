@@ -283,7 +283,7 @@ static bool may_ask_server(struct snap_waits *w, const struct snap_thread *t)
 
 static bool may_wait(struct snap_waits *w, const struct wait_thread *t)
 {
-	if (t->of->state != 'S' && t->of->state != 'D')
+	if ((t->of->state != 'S' && t->of->state != 'D') || t->of->relations.lock.kind)
 		return false;
 	if (t->why == WAIT_FLOCK || t->why == WAIT_FCNTL || snap_waits__lock_kind(t->of))
 		return false;

@@ -13,9 +13,22 @@
 #include "calls/snap/wait_servers.h"
 
 const char *const wait_why_names[WAIT_WHYS] = {
-	[WAIT_MUTEX] = "mutex", [WAIT_FUTEX] = "futex",	  [WAIT_JOIN] = "join",	    [WAIT_FLOCK] = "flock",
-	[WAIT_FCNTL] = "fcntl", [WAIT_PIPE] = "pipe",	  [WAIT_SOCKET] = "socket", [WAIT_CHILD] = "child",
-	[WAIT_VFORK] = "vfork", [WAIT_TRACER] = "tracer", [WAIT_FUSE] = "fuse",	    [WAIT_NFS] = "nfs",
+	[WAIT_MUTEX] = "mutex",
+	[WAIT_FUTEX] = "futex",
+	[WAIT_JOIN] = "join",
+	[WAIT_FLOCK] = "flock",
+	[WAIT_FCNTL] = "fcntl",
+	[WAIT_PIPE] = "pipe",
+	[WAIT_SOCKET] = "socket",
+	[WAIT_CHILD] = "child",
+	[WAIT_VFORK] = "vfork",
+	[WAIT_TRACER] = "tracer",
+	[WAIT_FUSE] = "fuse",
+	[WAIT_NFS] = "nfs",
+	[WAIT_KERNEL_MUTEX] = "kernel mutex",
+	[WAIT_RWSEM_READ] = "rwsem:R",
+	[WAIT_RWSEM_WRITE] = "rwsem:W",
+	[WAIT_SEMAPHORE] = "semaphore",
 };
 
 /*
@@ -85,6 +98,10 @@ static u64 key_of(const struct snap_waits *w, u32 thread, enum wait_order order)
 		return of->relations.own_tid ? own_key(of->task.pidns, of->relations.own_tid) : 0;
 	case WAITS_BY_CLEAR_TID:
 		return of->relations.clear_tid;
+	case WAITS_BY_TASK:
+		return of->relations.task;
+	case WAITS_BY_MEMORY:
+		return w->thread[thread].process == thread ? of->relations.memory : 0;
 	case WAITS_BY_SEEN_PID:
 		return w->thread[thread].process == thread ? of->relations.seen_pid : 0;
 	default:

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * snap --waits: which thread waits for which. A pass lists the threads (waits.c). The kernel's own records
- * (wait_tasks.c, wait_sockets.c), the memory of processes (wait_futex.c, wait_polls.c), /proc (wait_files.c,
- * wait_locks.c) and stacks (wait_servers.c) say what each waits for. A second pass shows which threads have run
- * meanwhile (wait_passes.c). wait_graph.c finds threads that cannot proceed; wait_rows.c and wait_row.c show them.
+ * (wait_tasks.c, wait_kernel.c, wait_sockets.c), the memory of processes (wait_futex.c, wait_polls.c), /proc
+ * (wait_files.c, wait_locks.c) and stacks (wait_servers.c) say what each waits for. A second pass shows which threads
+ * have run meanwhile (wait_passes.c). wait_graph.c finds threads that cannot proceed; wait_rows.c and wait_row.c show
+ * them.
  *
  * Functions of type int return 0 or a negative errno.
  */
@@ -35,6 +36,10 @@ enum wait_why {
 	WAIT_TRACER,
 	WAIT_FUSE, /* a file server: wait_servers.h */
 	WAIT_NFS,
+	WAIT_KERNEL_MUTEX,
+	WAIT_RWSEM_READ,
+	WAIT_RWSEM_WRITE,
+	WAIT_SEMAPHORE,
 	WAIT_WHYS,
 };
 
@@ -72,6 +77,8 @@ enum wait_order {
 	WAITS_BY_SEEN_PID,  /* pid in /proc: first threads */
 	WAITS_BY_PARENT,    /* pid of the parent: first threads */
 	WAITS_BY_CLEAR_TID, /* the address, for threads of all address spaces */
+	WAITS_BY_TASK,	    /* the address of its task_struct */
+	WAITS_BY_MEMORY,    /* first threads */
 	WAITS_ORDERS,
 };
 
@@ -123,6 +130,13 @@ void snap_waits__path(char path[WAITS_PATH], const struct wait_thread *t, const 
 
 int snap_waits__of_tasks(struct snap_waits *w, struct wait_thread *t);
 int snap_waits__of_futex(struct snap_waits *w, struct wait_thread *t);
+int snap_waits__of_kernel_lock(struct snap_waits *w, struct wait_thread *t);
+
+/*
+ * The lock of the kernel for which a thread sleeps: "rtnl_mutex", "mmap_lock of 812 (java)", or its address, allocated.
+ * *text is NULL if it sleeps for none. Returns 0 or -ENOMEM.
+ */
+int snap_waits__lock_text(const struct snap_waits *w, const struct snap_thread *t, char **text);
 
 /* Each handles all threads in one call. */
 int snap_waits__of_locks(struct snap_waits *w);
