@@ -42,6 +42,14 @@ struct {
 	__type(value, struct tcptop_connection);
 } connections SEC(".maps");
 
+/* Connections in scope that found no room, each counted as lost once. Beyond this many, one may count again. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__type(key, u64);
+	__type(value, u8);
+} unkept SEC(".maps");
+
 /* Written by the loader before each walk over all files. */
 u32 walk = 0;
 
@@ -75,12 +83,21 @@ static __always_inline void pass_on(u64 sk, const struct tcptop_connection *from
 	bpf_map_update_elem(&connections, &sk, &c, BPF_EXIST);
 }
 
+static __always_inline void count_unkept(u64 sk, long err, u64 flags)
+{
+	u8 counted = 1;
+
+	if (armed && (int)bpf_map_update_elem(&unkept, &sk, &counted, flags) != -EEXIST)
+		count_failed_update(err);
+}
+
+/* With BPF_NOEXIST, the connection may have been counted as lost before: when it began, or by an earlier walk. */
 static __always_inline void keep(u64 sk, const struct tcptop_connection *c, u64 flags)
 {
 	long err = bpf_map_update_elem(&connections, &sk, c, flags);
 
-	if (err && (int)err != -EEXIST)
-		count_failed_update(err);
+	if (err && (int)err != -EEXIST && c->wanted)
+		count_unkept(sk, err, flags);
 }
 
 /* --- figures ---------------------------------------------------------------------------------- */
@@ -166,8 +183,10 @@ static __always_inline void end(u64 sk)
 {
 	struct tcptop_connection *c = bpf_map_lookup_elem(&connections, &sk);
 
-	if (!c)
+	if (!c) {
+		bpf_map_delete_elem(&unkept, &sk);
 		return;
+	}
 	if (armed && c->wanted) {
 		tell_end(sk, c);
 		return;

@@ -444,6 +444,8 @@ static int open_skeleton(struct measurement *m)
 	syscall_mark(bpf->rodata->calls, "accept", TCPTOP_ACCEPT);
 	syscall_mark(bpf->rodata->calls, "accept4", TCPTOP_ACCEPT);
 	err = map__set_room(bpf->maps.connections, &m->run->host, m->cli->max_keys);
+	if (!err)
+		err = map__set_room(bpf->maps.unkept, &m->run->host, bpf_map__max_entries(bpf->maps.unkept));
 	return err ?: ring__prepare_bytes(bpf->obj, ring__bytes_of_rare(&m->run->host));
 }
 
