@@ -150,22 +150,42 @@ static __always_inline u64 argument(unsigned long long *ctx, u32 n)
 
 /* --- sums ------------------------------------------------------------------------------------- */
 
+/*
+ * The events are the pages requested, so these are lost. Misses and pages added are pages of a request, or get counted
+ * as unasked; pages written also become dirty. The others are in no event, but their columns lack them.
+ */
+static __noinline int count_without_room(u32 what, u64 pages, int err)
+{
+	switch (what) {
+	case CACHESTAT_READ:
+	case CACHESTAT_FAULT:
+		count_failed_updates(err, pages);
+		break;
+	case CACHESTAT_UNASKED:
+	case CACHESTAT_OTHER:
+	case CACHESTAT_DIRTIED:
+		count_lost_many(LOSS_INCOMPLETE, pages);
+		break;
+	}
+	return 0;
+}
+
 static __noinline int count(u64 mapping, u32 what, u64 pages)
 {
 	struct cachestat_key key = { .writer = shared_writer() };
 	struct cachestat_sums *e;
 	u64 at = what;
-	bool is_new;
+	long err;
 
 	if (!pages)
 		return 0;
 	if (by & BY_CACHED_FILE)
 		id_of(&key.id, mapping);
 	task_key_of(&key.task, NULL);
-	e = sums_get(&key, &is_new);
+	e = sums_try(&key, &err);
 	if (!e)
-		return 0;
-	if (is_new && by & BY_CACHED_FILE)
+		return count_without_room(what, pages, err);
+	if (!err && by & BY_CACHED_FILE)
 		send_name(&key.id, mapping);
 	barrier_var(at);
 	if (at < CACHESTAT_COUNTS)
