@@ -26,6 +26,7 @@
 /* The event's own filter. 1: the event counts, 0: it does not, negative: event_verdict. */
 EVENT_BODY(event_filter, EVENT_FILTER, void)
 
+/* With --by, the counts of each slot whose key found no room. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);         /* set by the loader: the slots */
@@ -40,15 +41,27 @@ struct {
 	__type(value, struct counting_count);
 } keyed_counts SEC(".maps");
 
+/* n: the counts of the slot that find no room; events: as how many events they are lost. */
+static __noinline int count_without_room(u32 slot, u64 n, u64 events, int err)
+{
+	u64 *lost = bpf_map_lookup_elem(&counts, &slot);
+
+	if (lost && armed)
+		__sync_fetch_and_add(lost, n);
+	count_failed_updates(err, events);
+	return 0;
+}
+
 static __noinline int count_keyed(u32 slot, struct task_struct *t)
 {
+	long err;
 	struct counting_key key = { .slot = slot, .writer = this_writer() };
 	struct counting_count *c, fresh = {};
 
 	task_key_of(&key.task, t);
-	c = element_of(&keyed_counts, &key, &fresh);
+	c = element_try(&keyed_counts, &key, &fresh, &err);
 	if (!c)
-		return 0;
+		return count_without_room(slot, 1, 1, err);
 	__sync_fetch_and_add(&c->count, 1);
 	if (task_key_has_name())        /* otherwise the time is not needed */
 		task_key_name(c->name, &c->name_stamp, t, bpf_ktime_get_ns());
@@ -206,6 +219,9 @@ const volatile u32 ncpus = 1;
 const volatile bool count_idle = false;
 /* Counters of context switches: the current switch is charged to the leaving task. */
 const volatile u32 switch_counters = 0;
+/* Counters of time, whose unit is no event: a slice without room is one loss. */
+const volatile u32 time_counters = 0;
+const volatile u32 counter_slot[COUNTING_COUNTERS] = {};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
@@ -235,14 +251,22 @@ struct {
 /* The initial value of a new element, too large for the stack. */
 const struct counting_charge no_charge = {};
 
-static __always_inline struct counting_charge *charge_of(struct task_struct *t)
+/* Returns NULL if t is not charged, with *err 0, or if its key finds no room. */
+static __always_inline struct counting_charge *charge_of(struct task_struct *t, long *err)
 {
 	struct counting_key key = { .writer = this_writer() };
 
+	*err = 0;
 	if (!armed || (!count_idle && !scope_tid(t)) || !in_scope(t))
 		return NULL;
 	task_key_of(&key.task, t);
-	return element_of(&charges, &key, &no_charge);
+	return element_try(&charges, &key, &no_charge, err);
+}
+
+static __always_inline void charge_without_room(u32 i, u64 n, long err)
+{
+	if (n)
+		count_without_room(counter_slot[i], n, time_counters & (1U << i) ? 1 : n, err);
 }
 
 /* Charges the counters' increase since the last call on this CPU to t. */
@@ -251,15 +275,21 @@ static __always_inline int charge(struct task_struct *t, bool switching)
 	u32 zero = 0, i, cpu = bpf_get_smp_processor_id();
 	struct last_read *last = bpf_map_lookup_elem(&last_reads, &zero);
 	struct bpf_perf_event_value now;
-	struct counting_charge *c;
+	struct counting_charge *c, *to;
+	long err;
 
 	if (!last)
 		return 0;
-	c = charge_of(t);
+	c = charge_of(t, &err);
 	for (i = 0; i < COUNTING_COUNTERS && i < ncounters; i++) {
 		if (switch_counters & (1U << i)) {
-			if (c && switching)
-				c->counter[i].value++;
+			if (c && switching) {
+				to = c;
+				barrier_var(to);
+				to->counter[i].value++;
+			} else if (!c && err && switching) {
+				charge_without_room(i, 1, err);
+			}
 			continue;
 		}
 		if (bpf_perf_event_read_value(&counters, i * ncpus + cpu, &now, sizeof(now))) {
@@ -267,9 +297,13 @@ static __always_inline int charge(struct task_struct *t, bool switching)
 			continue;
 		}
 		if (c) {
-			c->counter[i].value += now.counter - last->counter[i].counter;
-			c->counter[i].enabled_ns += now.enabled - last->counter[i].enabled;
-			c->counter[i].running_ns += now.running - last->counter[i].running;
+			to = c;
+			barrier_var(to);        /* or its address is computed before the check of c */
+			to->counter[i].value += now.counter - last->counter[i].counter;
+			to->counter[i].enabled_ns += now.enabled - last->counter[i].enabled;
+			to->counter[i].running_ns += now.running - last->counter[i].running;
+		} else if (err) {
+			charge_without_room(i, now.counter - last->counter[i].counter, err);
 		}
 		last->counter[i] = now;
 	}

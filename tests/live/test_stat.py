@@ -775,6 +775,37 @@ def test_more_keys_than_room(run, tool, trigger):
     assert run("--json", "-e", "cs", "-d", 0.05, "--strict", tool="stat").code == 0
 
 
+@pytest.mark.everywhere
+@pytest.mark.exclusive
+def test_what_is_lost_of_each_event(tool, trigger):
+    """
+    Two runs count the same events, and one has no room for most keys: its note says how many of each event it lost.
+    A lost count is one loss, and for a clock, each time slice: those in which the load leaves a CPU.
+    """
+    events = "page-faults", "cs", "sched:sched_process_exit"
+
+    def trial():
+        load = trigger("storm", scaled(500), 2, -1, comm=TEMPEST)
+        every, few = (stat(tool, "-e", ",".join((*events, "task-clock")), "--comm", TEMPEST, "--by", "pid", *room)
+                      for room in ((), ("--max-keys", 1)))
+        work(load)
+        every, few = every.stop().report, few.stop().report
+        if "recursion" in (*lost(every), *lost(few)):
+            raise tally.Blurred
+        assert not lost(every) and "note" not in every and set(lost(few)) == {"map_full"}, (every, few)
+        said = re.fullmatch(r"without room for their keys: page-faults ([\d,]+), cs ([\d,]+), "
+                            r"sched:sched_process_exit ([\d,]+), task-clock [\d,.]+ ms", few["note"])
+        assert said, few
+        faults, switches, exits = (int(figure.replace(",", "")) for figure in said.groups())
+        for event, figure in zip(events, (faults, switches, exits)):
+            full, kept = (sum(row["count"] for row in report["rows"] if row["event"] == event)
+                          for report in (every, few))
+            assert figure and kept + figure == full, (event, every, few)
+        assert few["lost"]["map_full"] == faults + switches + exits + switches, few
+
+    tally.steady(trial)
+
+
 # --- beginning and end -----------------------------------------------------------------------------
 
 def test_the_end_of_a_process_ends_the_run(tool, trigger):

@@ -78,6 +78,12 @@ int counting__read(struct counting *c, struct counts *counts, struct counts *lef
 		   struct loss_counters *losses);
 
 /*
+ * With keys: reads into lost[], for each row, the counts so far whose key found no room. The values of counters are as
+ * they counted, without scaling. All are 0 otherwise.
+ */
+int counting__read_lost(const struct counting *c, u64 *lost);
+
+/*
  * Describes how events are counted, for the report's header: "perf counters; raw tracepoint (2)".
  */
 void counting__describe(const struct counting *c, char *text, size_t size);

@@ -79,7 +79,7 @@ static int size_maps(struct counting *c)
 	bool keyed = plan->by && counting_has(plan, false);
 	int err;
 
-	err = bpf_map__set_max_entries(c->bpf->maps.counts, plan->by ? 1 : plan->nrows);
+	err = bpf_map__set_max_entries(c->bpf->maps.counts, plan->nrows ?: 1);
 	if (!err)
 		err = map__set_room_for_keys(c->bpf->maps.keyed_counts, &c->m->run->host,
 				    keyed ? keys * EVENTS_PER_KEY : 1);
@@ -105,9 +105,13 @@ int counting_configure(struct counting *c)
 	c->bpf->rodata->ncpus = c->m->run->host.cpus_possible;
 	/* Scopes that name tasks never include idle tasks, whatever user and cgroup these have. */
 	c->bpf->rodata->count_idle = !names_tasks(c);
-	for (i = 0; i < c->ncharged; i++)
+	for (i = 0; i < c->ncharged; i++) {
 		if (counting_counts_switches(&plan->sites->site[c->charged[i]]))
 			c->bpf->rodata->switch_counters |= 1U << i;
+		if (plan->sites->site[c->charged[i]].is_time)
+			c->bpf->rodata->time_counters |= 1U << i;
+		c->bpf->rodata->counter_slot[i] = plan->row[c->charged[i]];
+	}
 	bpf_program__set_autoload(c->bpf->progs.on_switch, c->charges);
 	bpf_program__set_autoload(c->bpf->progs.charge_now, c->charges);
 	err = attach__plan(&c->attachments, plan->sites, plan->compiled, &programs);

@@ -63,6 +63,36 @@ static int read_slots(const struct counting *c, struct counts *counts)
 	return err;
 }
 
+static int read_slot(const struct counting *c, u32 slot, u64 *per_cpu, u64 *sum)
+{
+	int cpu, err = bpf_map_lookup_elem(bpf_map__fd(c->bpf->maps.counts), &slot, per_cpu);
+
+	*sum = 0;
+	for (cpu = 0; cpu < c->m->run->host.cpus_possible && !err; cpu++)
+		*sum += per_cpu[cpu];
+	return err;
+}
+
+int counting__read_lost(const struct counting *c, u64 *lost)
+{
+	u64 *per_cpu = calloc(c->m->run->host.cpus_possible, sizeof(*per_cpu));
+	const volatile u32 *slot;
+	int err = per_cpu ? 0 : -ENOMEM;
+	size_t i;
+
+	memset(lost, 0, c->plan->nrows * sizeof(*lost));
+	for (i = 0; i < c->plan->nrows && c->bpf && c->plan->by && !err; i++)
+		err = read_slot(c, i, per_cpu, &lost[i]);
+	/* As copy_twins() does. */
+	for (i = 0; i < c->plan->sites->n && c->bpf && !err; i++) {
+		slot = counting_syscall_slot(c, i);
+		if (slot && *slot)
+			lost[c->plan->row[i]] = lost[*slot - 1];
+	}
+	free(per_cpu);
+	return err;
+}
+
 static void take_name(struct count *count, u64 stamp, const char *name)
 {
 	count->name_stamp = stamp;

@@ -3,9 +3,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "agg/loss.h"
 #include "events/stat/table.h"
+#include "report/units.h"
 
 /* Reads the change since the last call, by key, place and row. */
 static int read_interval(struct stat_run *s, struct counts *c, struct loss_counters *losses)
@@ -30,6 +32,7 @@ static int read_interval(struct stat_run *s, struct counts *c, struct loss_count
 static void describe(struct stat_run *s, struct report *r)
 {
 	counting__describe(&s->counting, s->source, sizeof(s->source));
+	s->caveat[0] = 0;
 	if (s->defaults && s->no_pmu)
 		snprintf(s->caveat, sizeof(s->caveat),
 			 "no hardware counters on this machine: cycles, "
@@ -89,6 +92,7 @@ static void count_events(const struct stat_run *s, struct report *r, const struc
 static int put_each_cgroup(struct stat_run *s, struct measurement *m, struct report *r, struct counts *c)
 {
 	u64 removed, all = r->events;
+	size_t n;
 	int err = each_cgroup__select(&s->each, m->cgroups, c, &removed);
 
 	r->events = 0;
@@ -98,10 +102,46 @@ static int put_each_cgroup(struct stat_run *s, struct measurement *m, struct rep
 		err = each_cgroup__regroup(&s->each, m->cgroups, c, s->nrows);
 	if (err || !removed)
 		return err;
-	snprintf(s->removed, sizeof(s->removed),
-		 "cgroups that are gone have counts, and may have been below one of these");
-	r->caveat = s->removed;
+	n = strlen(s->caveat);
+	snprintf(s->caveat + n, sizeof(s->caveat) - n,
+		 "%scgroups that are gone have counts, and may have been below one of these", n ? "; " : "");
+	r->caveat = s->caveat;
 	return 0;
+}
+
+static size_t put_lost(char *text, size_t size, const struct event_site *site, u64 lost)
+{
+	char value[UNITS_SPACE];
+
+	if (site->unit)
+		snprintf(value, sizeof(value), "%.3f %s", lost * site->scale, site->unit);
+	else
+		format_value(value, lost, UNIT_NS, true);
+	return snprintf(text, size, "%s", site->is_time || site->unit ? value : format_count(value, lost));
+}
+
+/* Says in the note how many counts of each event are lost because their keys found no room. */
+static int describe_lost(struct stat_run *s, struct report *r)
+{
+	size_t size = sizeof(s->caveat) - 128, n = strlen(s->caveat), i;       /* room for another sentence */
+	const char *before = n ? "; without room for their keys: " : "without room for their keys: ";
+	u64 *now = calloc(s->nrows ?: 1, sizeof(*now)), lost;
+	int err = now ? counting__read_lost(&s->counting, now) : -ENOMEM;
+
+	for (i = 0; i < s->nrows && !err && n < size; i++) {
+		lost = now[i] - (s->lost ? s->lost[i] : 0);
+		if (!lost)
+			continue;
+		n += snprintf(s->caveat + n, size - n, "%s%s ", before, s->row[i].name);
+		if (n < size)
+			n += put_lost(s->caveat + n, size - n, s->row[i].site, lost);
+		before = ", ";
+	}
+	free(err ? now : s->lost);
+	if (!err)
+		s->lost = now;
+	r->caveat = s->caveat[0] ? s->caveat : NULL;
+	return err;
 }
 
 int stat__report(struct measurement *m, struct report *r)
@@ -114,6 +154,12 @@ int stat__report(struct measurement *m, struct report *r)
 	err = read_interval(s, &c, &r->counters);
 	if (err)
 		return err;
+	if (s->plan.by)
+		err = describe_lost(s, r);
+	if (err) {
+		counts__free(&c);
+		return err;
+	}
 	count_events(s, r, &c);
 	if (s->each.typed)
 		err = put_each_cgroup(s, m, r, &c);
@@ -223,6 +269,8 @@ void stat__forget(struct stat_run *s)
 	counting__end(&s->counting);
 	counts__free(&s->before);
 	s->losses_before = (struct loss_counters){};
+	free(s->lost);
+	s->lost = NULL;
 }
 
 void stat__free(struct stat_run *s)

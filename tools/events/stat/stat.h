@@ -58,12 +58,13 @@ struct stat_run {
 	struct counting counting;
 	struct counts before;
 	struct loss_counters losses_before;
+	u64 *lost;                      /* by row: counts without room so far */
 	int *place; /* core or socket of each CPU, or NULL if places are CPUs */
 
 	struct series *series;          /* for -r: values of each row */
 	struct series elapsed;
 	u64 start_ns;                   /* start of the first run */
-	char source[1024], caveat[256], removed[128];
+	char source[1024], caveat[1024];
 };
 
 /* --metric: names of ratios, separated by commas. Returns -EINVAL after listing the valid names. */
