@@ -384,6 +384,28 @@ def takes_nameless_files(path):
 
 
 @once
+@pytest.mark.parametrize("line", (
+    ("timechart", "chart.svg"), ("biolatency", "--heat", "heat.svg"), ("runqlat", "x.json"), ("runqlat", "x.html"),
+    ("runqlat", "--append", "x.txt"), ("profile", "x.pb.gz"), ("syscount", "--format", "openmetrics", "x"),
+    ("run", "x", "runqlat", "biolatency"),
+), ids=" ".join)
+def test_an_explanation_writes_no_file(run, directory, line):
+    """-n says what a run would do. The file of -o is one that it would write."""
+    name, *options = line
+    lines = [options.pop() for _ in range(2)] if name == "run" else []
+    path = directory / options.pop()
+    for before in ([], [path]):
+        if before:
+            path.write_bytes(b"kept")
+        result = run("-n", *options, "-o", path, *lines, tool=name)
+        assert result.code == 0 and result.stdout and not result.stderr, result
+        assert list(directory.iterdir()) == before
+    assert path.read_bytes() == b"kept"
+    result = run("-n", *options, "-o", directory / "none" / "x", *lines, tool=name)
+    assert result.code == 1 and "No such file" in result.stderr, result
+
+
+@once
 def test_nothing_is_left_by_sigkill(tool, directory):
     """An unfinished report has no name, where the file system supports O_TMPFILE."""
     if not takes_nameless_files(directory):

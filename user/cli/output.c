@@ -121,7 +121,12 @@ int cli__open_writer(const struct cli *cli, struct writer *w)
 		return -EINVAL;
 	if (cli->format == FORMAT_OPENMETRICS && !cli->explain && (cli->output || cli->listen.n))
 		return open_metrics(cli, w);
-	if (cli->output) {
+	/* -n writes no report: the file stays as it is, and standard output gets the explanation. */
+	if (cli->output && cli->explain) {
+		fd = check_output(cli->output);
+		if (fd)
+			return fd;
+	} else if (cli->output) {
 		fd = open_output(&w->replacement, cli->output, cli->append);
 		if (fd < 0)
 			return fd;
