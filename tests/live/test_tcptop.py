@@ -173,6 +173,34 @@ def test_intervals(tcptop, v4):
     assert found == {ends[0]: 3210, ends[1]: 3213 + 7, ends[2]: 3216} and several >= 4, result
 
 
+@once
+def test_connections_of_a_recording(run, v4, directory):
+    """The bytes of its intervals add up. A connection is in several intervals, so the largest number of one counts."""
+    path, server = directory / "recording", v4.server()
+    pairs = [v4.pair(server) for _ in range(3)]
+    recorder = tally.Tool("-o", str(path), f"tcptop --by rport --rport {server.getsockname()[1]}", "0.1", tool="record")
+
+    def apart():
+        result = run(str(path), "tcptop", "--each", "--json", tool="show")
+        return [row for report in result.reports for row in intact(report)["rows"]]
+
+    try:
+        recorder.ready()
+        for round, some in enumerate((pairs[:1], pairs, pairs[:2])):
+            for pair in some:
+                move(*pair, 10)
+            tally.wait_until(lambda: path.exists() and sum(row["sent"] for row in apart()) ==
+                             10 * sum((1, 3, 2)[:round + 1]), "the bytes of a round")
+        assert recorder.stop().code == 0
+    finally:
+        recorder.close()
+    rows = apart()
+    result = run(str(path), "tcptop", "--json", tool="show")
+    (row,) = result.report["rows"]
+    assert row["sent"] == 60 and result.report["columns"]["connections"] == {"role": "maximum"}, result
+    assert row["connections"] == max(each["connections"] for each in rows) and len(rows) >= 3, (row, rows)
+
+
 # --- whose they are ------------------------------------------------------------------------------
 
 CHILD = """

@@ -372,7 +372,7 @@ static int settle(struct tcptop *t)
 static const struct column columns[] = {
 	COUNTER("received", OF(received), FIELD_SIZE),
 	COUNTER("sent", OF(sent), FIELD_SIZE),
-	GAUGE("connections", OF(connections), FIELD_NUMBER),
+	PRESENT("connections", OF(connections), FIELD_NUMBER),
 	COUNTER("bytes", OF(received) | OF(sent), FIELD_SIZE, .machine = true),
 	{},
 };

@@ -55,9 +55,9 @@ struct column_source {
 /* ...: further members of struct column. */
 #define COUNTER(title, sums, unit, ...)                                                                                \
 	{ .name = title, .role = ROLE_COUNTER, .kind = unit, .plus = sums, ##__VA_ARGS__ }
-/* A sum that is meaningful for its interval only. */
-#define GAUGE(title, sums, unit, ...)                                                                                  \
-	{ .name = title, .role = ROLE_GAUGE, .kind = unit, .plus = sums, ##__VA_ARGS__ }
+/* A number of things that may last for several intervals: these have the largest. */
+#define PRESENT(title, sums, unit, ...)                                                                                \
+	{ .name = title, .role = ROLE_MAXIMUM, .kind = unit, .plus = sums, ##__VA_ARGS__ }
 /* The maximum of the interval; member: of type struct interval_maximum[MAXIMUM_SLOTS]. */
 #define MAXIMUM(title, type, member, unit, ...)                                                                        \
 	{ .name = title, .role = ROLE_MAXIMUM, .kind = unit, .slots = offsetof(type, member) / sizeof(u64),            \
