@@ -8,6 +8,7 @@ import io
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import sqlite3
@@ -135,6 +136,44 @@ def test_histograms_add_up(run, trigger, tmp_path):
         assert [[*ends, n] for ends, n in sorted(buckets.items())] == group["buckets"]
         assert (group["count"], group["sum"]) == tuple(sum(p[name] for p in parts) for name in ("count", "sum"))
         assert (group["min"], group["max"]) == (min(p["min"] for p in parts), max(p["max"] for p in parts))
+
+
+# Lines of tables, and the column that counts their events if their text has a total.
+TABLES = {
+    "softirqs": "count", "hardirqs": "count", "timers": "count", "runqlat --table --by comm": "count",
+    "cpudist --table --by comm": "count", "schedlat": "switches", "syscount --by comm": "calls",
+    "trace --summary": "calls", "filetop": None, "faults": None, "migrations": None,
+    "stat -e cs --by comm": None, "probe sched:sched_switch --by comm": None,
+}
+
+
+def totals(text):
+    return [line for line in text.splitlines() if re.match(" *total ", line)]
+
+
+@once
+def test_a_table_has_the_total_of_the_tool(run, tmp_path):
+    """Where the text of a tool has a total, so has that of one interval, of several, and of the first rows."""
+    path = tmp_path / "recording"
+    with Recorder(path, *TABLES, "0.2") as recorder:
+        recorder.await_intervals(3)
+        assert recorder.tool.stop().code == 0
+    for line, column in TABLES.items():
+        name, *args = line.split()
+        live = run(*args, "-d", "0.3", tool=name)
+        assert live.code == 0 and bool(totals(live.text)) == bool(column), live
+        for more in ((), ("--each",), ("--top", "1")):
+            result = run(str(path), line, *more, tool="show")
+            reports = show(run, path, line, *(more if more == ("--each",) else ()))         # with all rows
+            assert result.code == 0 and any(len(report["rows"]) > 1 for report in reports), (result, reports)
+            found = totals(result.text)
+            if not column:
+                assert not found, result
+                continue
+            least = 1 if name in ("schedlat", "syscount", "trace") else 2
+            sums = [sum(row[column] for row in report["rows"]) for report in reports if len(report["rows"]) >= least]
+            assert len(found) == len(sums), (result, reports)
+            assert all(f"{n:,}" in line.split() for line, n in zip(found, sums)), (result, sums)
 
 
 # Does each thing that ten tools count this many times.

@@ -101,8 +101,22 @@ static bool is_table(const struct show *show, const struct report *r)
 	       (!show->cli->form && tabulate__has_many(r, show->cli, &show->writer));
 }
 
+/* The total is of all rows, including those cut. */
+static int sort_rows(const struct show *show, struct report *r, u64 top)
+{
+	bool totalled = show->cli->format == FORMAT_TEXT && r->total_from && r->nrows >= r->total_from;
+	struct report_row total = {};
+	int err = totalled ? merge__total(r, &total) : 0;
+
+	if (err)
+		return err;
+	report__sort_rows(r, show->sort ?: report__usual_column(r), 1, top);
+	return totalled ? report__add_row(r, &total) : 0;
+}
+
 static int sort(const struct show *show, struct report *r)
 {
+	int err;
 	u64 top = show->cli->top ?: show->cli->format == FORMAT_TEXT ? TOP_OF_TEXT : 0;
 	int column = report_sort_column(show->sort ?: "count");
 
@@ -114,8 +128,9 @@ static int sort(const struct show *show, struct report *r)
 		diag_error("--sort: '%s' is none of %s", show->sort, report_sort_columns());
 		return -EINVAL;
 	}
-	if (r->nrows)
-		report__sort_rows(r, show->sort ?: report__usual_column(r), 1, top);
+	err = r->nrows ? sort_rows(show, r, top) : 0;
+	if (err)
+		return err;
 	if (r->ngroups && is_table(show, r))
 		return tabulate(show, r, column, top);
 	if (r->ngroups)

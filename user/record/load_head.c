@@ -169,6 +169,7 @@ int load__use_head(struct report *r, const json_t *head)
 	r->unit = unit_in(head);
 	r->table = load__flag(head, "table");
 	r->standing = load__flag(head, "standing");
+	r->total_from = load__number(head, "total_from");
 	r->has_events = load__flag(head, "has_events");
 	r->has_losses = load__flag(head, "has_losses");
 	r->has_max_keys = load__flag(head, "has_max_keys");

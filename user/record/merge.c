@@ -478,6 +478,7 @@ static int take_head(struct merge *m, const struct report *r)
 	to->unit = r->unit;
 	to->table = r->table;
 	to->standing = r->standing;
+	to->total_from = r->total_from ?: to->total_from;       /* 0 without rows */
 	to->read_ns = r->read_ns;
 	to->kernel = r->kernel;
 	to->cpus = r->cpus;
@@ -543,6 +544,39 @@ static void take_percentiles(struct report_row *row)
 		f->number = histogram__percentile(row->hist, report_percentiles[i].per_10k);
 		f->kind = max->kind;
 	}
+}
+
+static size_t key_cells(const struct report_row *row)
+{
+	size_t n = 0;
+
+	while (n < row->ncells && field_is_key(&row->cell[n]))
+		n++;
+	return n;
+}
+
+int merge__total(const struct report *r, struct report_row *total)
+{
+	size_t nkeys = r->nrows ? key_cells(&r->row[0]) : 0, i;
+	int err = report_row__begin_total(total, r, nkeys);
+
+	for (i = 0; i < total->ncells; i++)
+		total->cell[i].role = ROLE_KEY;
+	if (!err && r->nrows)
+		err = copy_histogram(total, &r->row[0]);
+	for (i = 0; i < r->nrows && !err; i++) {
+		if (i)
+			err = merge_histogram(total, &r->row[i]);
+		if (!err)
+			err = report_row__combine(total, &r->row[i]);
+	}
+	if (err) {
+		report_row__free(total);
+		return err;
+	}
+	report_row__derive(total, r->duration_ns);
+	take_percentiles(total);
+	return 0;
 }
 
 struct report *merge__report(struct merge *m)

@@ -31,4 +31,10 @@ int merge__add(struct merge *m, const struct report *r);
 size_t merge__count(const struct merge *m);
 struct report *merge__report(struct merge *m);
 
+/*
+ * Makes the total of the rows of a report, for text: counters and histograms add up, means and shares are computed from
+ * these, and figures that do not add up are empty unless all are equal. The caller frees the row. Returns 0 or -ENOMEM.
+ */
+int merge__total(const struct report *r, struct report_row *total);
+
 #endif /* TALLY_RECORD_MERGE_H */

@@ -390,6 +390,8 @@ static json_t *head_of(const struct report *r, json_t *columns_of_lines)
 	json_object_set_new(o, "unit", json_string(unit_name(r->unit)));
 	json_put_flag(o, "table", r->table);
 	json_put_flag(o, "standing", r->standing);
+	if (r->total_from)
+		json_object_set_new(o, "total_from", json_integer(r->total_from));
 	json_put_flag(o, "has_events", r->has_events);
 	json_put_flag(o, "has_losses", r->has_losses);
 	json_put_flag(o, "has_max_keys", r->has_max_keys);

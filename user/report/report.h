@@ -250,6 +250,7 @@ struct report {
 	size_t ngroups;
 	struct report_row *row;
 	size_t nrows;
+	u32 total_from;         /* text has a total of this many rows and more; 0: it has none */
 	/*
 	 * For the heading of a report without rows: the cells that a row would have; only their names are used. Without
 	 * groups or stacks: the cells of their keys. No cells: unknown, or not needed.

@@ -127,6 +127,7 @@ int sum_table__report(struct measurement *m, struct ring *names, struct report *
 	int err;
 
 	r->table = true;
+	r->total_from = spec->total;
 	r->has_events = true;
 	err = spec->read ? spec->read(m, &set, &r->counters) :
 			   read_interval(&m->table, &set, &spec->layout, m, &r->counters);

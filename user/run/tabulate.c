@@ -262,6 +262,7 @@ int report__tabulate(struct report *r, const struct tabulation *t, const struct 
 	if (!err && totalled && t->subtotals)
 		err = add_up_parts(&parts, r);
 	r->table = true;
+	r->total_from = nkeys ? 2 : 0;
 	measure__sort(r, cli);
 	for (i = 0; i < r->ngroups && !err; i++)
 		err = add_row(r, t, &r->group[i], cli);

@@ -200,6 +200,7 @@ int calls__report(struct report *r, struct calls *set, const struct call_columns
 	if (!order)
 		order = columns->times ? "time" : "calls";
 	report__sort_rows(r, strcmp(order, "key") ? order : NULL, nkeys, m->cli->top);
+	r->total_from = 1;
 	if (!err && r->nrows && m->cli->format == FORMAT_TEXT)
 		err = add_total(r, columns, &total, nkeys);
 	histogram__free(&total.hist);

@@ -226,6 +226,7 @@ static int fill_rows(struct trace *t, struct measurement *m, struct report *r,
 	if (!err && !r->nrows)
 		err = report__keep_columns(r, add_row(r, "", &total, &all_running));
 	report__sort_rows(r, t->sort, 1, m->cli->top);
+	r->total_from = 1;
 	/* Only for text output: programs can add up the rows themselves, and would have to skip this one. */
 	if (!err && r->nrows && m->cli->format == FORMAT_TEXT)
 		err = add_row(r, "total", &total, &all_running);
