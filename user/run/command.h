@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The command behind "--". It runs as the user who called sudo, if any, and the child waits until
+ * The command after "--". It runs as the user who called sudo, if any. The child waits to exec until
  * measuring begins, so no event of the command is missed.
  */
 #ifndef TALLY_RUN_COMMAND_H
@@ -12,11 +12,11 @@
 
 #include "base/types.h"
 
-/* The signal mask and limits that this process started with; its commands inherit them. */
+/* The signal mask and limits this process started with, and changes of the environment: for its commands. */
 struct command_setting {
 	sigset_t signals;       /* signal mask */
-	struct rlimit files;    /* RLIMIT_NOFILE; all zeros: reading it failed, so it was not changed */
-	char **env;             /* changes of the environment: NAME=VALUE, or NAME to remove */
+	struct rlimit files;    /* RLIMIT_NOFILE; all zeros if reading it failed: it was not changed then */
+	char **env;             /* NAME=VALUE to set, NAME to remove */
 	size_t nenv;
 };
 
@@ -26,16 +26,16 @@ struct command {
 	int go_fd;              /* closing it without writing a byte makes the child give up */
 	int error_fd;           /* receives the errno of a failed exec */
 	const char *name;
-	struct rusage before;   /* what the process had used when it called execve(2) */
-	int exec_err;           /* negative errno of a failed execve(2), or of a step before it; 0: none so far */
+	struct rusage before;   /* usage of the process just before execve(2) */
+	int exec_err;           /* negative errno of a failed execve(2) or of a step before it; 0 if none */
 	bool has_begun;         /* execve(2) succeeded */
-	bool has_ended;         /* after that, and before command__release() */
-	int status;             /* if so, as in waitpid(2) */
+	bool has_ended;         /* it ended after that, before command__release() */
+	int status;             /* as in waitpid(2); valid if has_ended */
 };
 
 /*
- * Forks; the child becomes the user who called sudo, and waits. Returns 0 or a negative errno. The caller must call
- * command__release() in either case.
+ * Forks. The child switches to the user who called sudo, and waits. Returns 0 or a negative errno. The caller must
+ * call command__release() in either case.
  */
 int command__start(struct command *c, char **argv, const struct command_setting *setting);
 
@@ -61,12 +61,12 @@ int command__wait(const struct command *c, struct rusage *usage, int *status);
 int command__shell(const char *line, const struct command_setting *setting);
 
 /*
- * Sends SIGTERM to a command that still runs, reaps one that has ended and keeps its status, closes all
+ * Sends SIGTERM to a command that still runs, or reaps one that has ended and keeps its status. Closes all
  * descriptors.
  */
 void command__release(struct command *c);
 
-/* The status as bash(1) has it: that of an exit, or 128 plus the number of the signal. status: as in waitpid(2). */
+/* The status as bash(1) reports it: the exit status, or 128 plus the signal number. status: as in waitpid(2). */
 int command__shell_status(int status);
 
 #endif /* TALLY_RUN_COMMAND_H */

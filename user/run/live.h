@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * --live: the reports of a run fill the terminal (report/screen.h), each replacing the one before, and
- * keys change what is shown of them:
+ * --live: shows the reports of a run on the whole terminal (report/screen.h), each replacing the previous
+ * one. Keys change the view:
  *
  *   q quits  s sorts by the next column  r reverses the order  n and b show other rows
  *   p pauses the screen  space draws now
  *
- * Reports of several measurements stand one below the other, as many as there is room for, and tab puts the next one
- * on top, which the other keys are about.
+ * Reports of several measurements are stacked, as many as fit. Tab moves the next one to the top; s, r, n and b apply
+ * to the one on top.
  *
- * There are keys if standard input is a terminal, and no command runs, which could read it, too.
+ * Keys work if standard input is a terminal and no command runs: a command could read it, too.
  */
 #ifndef TALLY_RUN_LIVE_H
 #define TALLY_RUN_LIVE_H
@@ -20,16 +20,16 @@
 struct live;
 
 /*
- * Checks the terminal, and reports what is wrong with it (-EINVAL). Forks: call it before BPF objects
- * are opened. Returns 0 or a negative errno.
+ * Checks the terminal, and reports what is wrong with it (-EINVAL). Forks, so it must be called before
+ * BPF objects are opened. Returns 0 or a negative errno.
  */
 int live__new(struct live **live, const struct cli *cli);
-void live__free(struct live *l);        /* l may be NULL; gives the terminal back */
+void live__free(struct live *l);        /* l may be NULL; restores the terminal */
 
 /* Takes over the terminal. */
 void live__begin(struct live *l);
 
-/* Descriptor to poll for keys; -1: none now, or l is NULL. */
+/* Descriptor to poll for keys; -1 if none now, or if l is NULL. */
 int live__fd(const struct live *l);
 
 enum live_request {
@@ -38,26 +38,27 @@ enum live_request {
 	LIVE_QUIT,              /* end the run */
 };
 
-/* Takes the keys typed. */
+/* Reads and handles the keys typed. */
 enum live_request live__take_keys(struct live *l);
 
-/* Takes SIGTSTP, SIGCONT or SIGWINCH, which the run blocks and waits for. */
+/* Handles SIGTSTP, SIGCONT or SIGWINCH, which the run blocks and waits for. */
 void live__take_signal(struct live *l, int sign);
 
 /*
- * Takes over what the report holds, and shows it. cli: the measurement's own, which outlives l, and by which it is
- * known. Returns 0 or -ENOMEM.
+ * Shows the report, and takes ownership of its contents if the screen can show it again (*r is then all zeros). While
+ * paused, a no-op except for the first report of a measurement. cli: the measurement's own, which identifies it; must
+ * outlive l. Returns 0 or -ENOMEM.
  */
 int MUST_CHECK live__show(struct live *l, const struct cli *cli, const struct writer *w, struct report *r);
 
 /*
- * The run ends: gives the terminal back, and sorts the measurement's last report as chosen. Returns the report that was
- * on the screen, in its order, to be written before one of an interval that was just begun; it belongs to l. NULL:
- * there was none, or it cannot be shown again.
+ * Restores the terminal at the end of the run, and sorts the measurement's last report in the order the user chose.
+ * Returns the report that was on the screen, in its order, to be written before the last one if the last interval was
+ * short; owned by l. NULL if none was on the screen, or if it cannot be shown again.
  */
 const struct report *live__leave(struct live *l, const struct cli *cli, struct report *last);
 
-/* Gives the terminal back. */
+/* Restores the terminal. */
 void live__end(struct live *l);
 
 #endif /* TALLY_RUN_LIVE_H */

@@ -5,8 +5,8 @@
 #include <bpf/libbpf.h>
 
 /*
- * Loads an opened skeleton. Returns -EMFILE, already reported, if open files run out: libbpf probes
- * kernel features by opening files and would take that failure for a missing feature.
+ * Loads an opened skeleton. Returns -EMFILE, already reported, if the limit on open files is too low:
+ * libbpf probes kernel features by opening files and would mistake that failure for a missing feature.
  */
 int skeleton__load(struct bpf_object_skeleton *skeleton);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Builds one OpenMetrics text (report/exposition.h) of a run: the figures of each measurement, and
- * tally's own: what is up, what was lost, what it costs. In a run of several, each sample carries
- * its measurement's line in the label "measurement"; a run of one has no such label. Shared by
- * --listen, --format openmetrics -o FILE and tally export.
+ * Builds the OpenMetrics text (report/exposition.h) of a run: the figures of each measurement, and
+ * tally's own: which measurements are up, losses, overhead. In a run of several, each sample has its
+ * measurement's line in the label "measurement"; a run of one has no such label. Shared by --listen,
+ * --format openmetrics -o FILE and tally export.
  */
 #ifndef TALLY_RUN_METRICS_H
 #define TALLY_RUN_METRICS_H
@@ -22,8 +22,8 @@ struct run_absent {
 struct run_metrics {
 	u64 started_ns;                 /* CLOCK_REALTIME */
 	u64 program_runs, program_ns, map_bytes;        /* --overhead */
-	u64 writing_ns, bytes;          /* of the previous text */
-	bool has_file;                  /* the lines come from a file that can be read again */
+	u64 writing_ns, bytes;          /* of the previous text: time to write it, and its size */
+	bool has_file;                  /* the lines come from a file that can be reloaded */
 	bool is_read;                   /* the last reload succeeded */
 	u64 read_ns, reads, failures;   /* CLOCK_REALTIME of the last successful reload */
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * libmicrohttpd, used only by --listen. It is loaded on demand, because it pulls in nine more
- * libraries (GnuTLS and its dependencies): loading them would add about 3 ms to the start of every
- * tool, and tools must run on hosts without them. Static builds link it in.
+ * libraries (GnuTLS and its dependencies): they would add about 3 ms to the start of every tool, and
+ * tools must run on hosts without them. Static builds link it in.
  */
 #ifndef TALLY_RUN_MICROHTTPD_H
 #define TALLY_RUN_MICROHTTPD_H
@@ -35,8 +35,8 @@ struct microhttpd {
 #undef MICROHTTPD_MEMBER
 
 /*
- * Returns the functions, or NULL after reporting that the library is not installed. It stays
- * loaded.
+ * Returns the functions, or NULL after reporting that the library is not installed. The library
+ * remains loaded.
  */
 const struct microhttpd *microhttpd__load(void);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Files that programs count by identity. The first time they see a file, they send its name as a
+ * Files that BPF programs count by identity. When a program first sees a file, it sends the name as a
  * struct file_record through bpf/lib/ring.bpf.h.
  */
 #ifndef TALLY_RUN_NAMED_FILES_H
@@ -26,15 +26,14 @@ int named_files__prepare(struct measurement *m, struct bpf_object *obj);
 int named_files__open(struct named_files *f, struct measurement *m);
 
 /*
- * Takes the names received so far: from m->watch, and before looking up paths. Returns 0 or a
+ * Takes the names received so far. Call it from m->watch, and before looking up paths. Returns 0 or a
  * negative errno.
  */
 int named_files__drain(struct named_files *f);
 
 /*
- * Add cells: device, inode and, in formats for programs, generation, which identify the file; and
- * its path, "?" if no name arrived.
- * Return 0 or -ENOMEM.
+ * Add cells that identify the file: device, inode and, in machine formats, generation; and its path,
+ * "?" if no name has arrived. Return 0 or -ENOMEM.
  */
 int report_row__add_file(struct report_row *row, const struct file_id *id);
 int report_row__add_path(struct report_row *row, const struct named_files *f, const struct file_id *id);

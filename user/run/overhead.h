@@ -4,11 +4,11 @@
  * statistics are on (5.8), the CPU time of this process, and the memory of the maps. Programs and
  * maps are found through the descriptors of this process (programs also through links and perf
  * events), so nothing needs to be registered. Statistics stay on as long as their descriptor is
- * open, so they end with the process. Meanwhile every BPF program of the host pays two clock reads
- * per run (20 to 45 ns), which took a busy server 13 % of its throughput under triage: so a run of many
- * programs turns them on for 25 ms of each third second (run/slices.h), and estimates the whole. The
- * counts are read at both ends of these windows, since others may have the kernel count outside of
- * them, too.
+ * open, and end with the process. While they are on, every BPF program of the host pays two clock
+ * reads per run (20 to 45 ns), which cost a busy server 13 % of its throughput under triage. A run of
+ * many programs therefore turns them on for 25 ms of every third second (run/slices.h) and estimates
+ * the whole. The counts are read at both ends of each window, because other users of BPF statistics
+ * may have them on outside of it.
  *
  *   overhead__start()    once everything is attached
  *   overhead__since()    for each report
@@ -22,33 +22,33 @@
 #include "base/types.h"
 
 struct overhead {
-	int stats_fd;                   /* -1: statistics are not on, or in slices */
-	struct slices *slices;          /* borrowed; NULL: they are on all the time */
-	u64 on_before_ns;               /* time of all windows until the last snapshot */
-	struct watched_program *watched;        /* with slices; theirs while they are not held */
+	int stats_fd;                   /* -1: statistics are off, or on in slices only */
+	struct slices *slices;          /* borrowed; NULL: statistics are always on */
+	u64 on_before_ns;               /* total time of all windows until the last snapshot */
+	struct watched_program *watched;        /* with slices: accessed by their thread unless they are held */
 	size_t nwatched;
 	struct program_cost *before;    /* the last snapshot */
 	size_t nbefore;
 	u64 own_before_ns, own_start_ns;
-	struct report_overhead cost;    /* of the last report, which points to it */
+	struct report_overhead cost;    /* shown in the last report, which points to it */
 };
 
 /*
- * slices: they turn the statistics on, and outlive o; NULL: statistics are on until overhead__stop(). Reports errors.
- * Returns 0 or a negative errno; call overhead__stop() in either case.
+ * slices: turn the statistics on, and must outlive o. NULL: statistics are on until overhead__stop(). Reports errors.
+ * Returns 0 or a negative errno. Call overhead__stop() in either case.
  */
 int overhead__start(struct overhead *o, struct slices *slices);
 
 /*
- * Fills o->cost with the cost since the last call or the start; duration_ns is that interval.
+ * Fills o->cost with the cost since the last call or the start. duration_ns: length of that interval.
  * Returns 0 or -ENOMEM.
  */
 int overhead__since(struct overhead *o, u64 duration_ns, int cpus);
 
-/* Programs have been loaded since the start or the last report. Returns 0 or -ENOMEM. */
+/* Must be called after programs were loaded since the start or the last report. Returns 0 or -ENOMEM. */
 int overhead__watch_new(struct overhead *o);
 
-/* Run time of all our programs since load, as far as statistics were on. */
+/* Run time of all our programs since load, counted only while statistics were on. */
 u64 overhead__program_ns(void);
 
 /* CPU time of this process, user and system. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Shared code of tools that only show a line for each event: opensnoop, execsnoop, ... A tool fills
- * in a struct snoop and opens its skeleton.
+ * Shared by tools that only print a line per event: opensnoop, execsnoop, ... A tool fills in a
+ * struct snoop and opens its skeleton.
  */
 #ifndef TALLY_RUN_SNOOP_H
 #define TALLY_RUN_SNOOP_H
@@ -16,7 +16,7 @@
 #define SNOOP_GROUPS                                                                               \
 	(CLI_SCOPE | CLI_TIME | CLI_OUTPUT | CLI_MEASURE | CLI_METRICS | CLI_COMMAND | CLI_TIMES | CLI_LINES)
 
-/* A system call that the programs trace, and their number for it. */
+/* A system call that the programs trace, and the number by which they identify it. */
 struct snoop_call {
 	const char *name;
 	u8 which;               /* not 0 */
@@ -36,26 +36,26 @@ struct snoop {
 	size_t ncalls;
 	const char *state;      /* a TASK_STATE, or NULL */
 	size_t least;           /* bytes of the shortest record */
-	u64 min_ns;             /* events that took less are not shown; 0: all are */
+	u64 min_ns;             /* shorter events are not shown; 0 to show all */
 	ring_take show;         /* its context is this struct snoop */
 	/*
-	 * May be NULL. Sets the tool's constants in the opened skeleton. Returns 0 or a negative
-	 * errno.
+	 * Sets the tool's constants in the opened skeleton. Returns 0 or a negative errno. May be
+	 * NULL.
 	 */
 	int (*open)(struct snoop *s);
-	/* May be NULL. Called before each report: waits for records in flight. */
+	/* Called before each report: waits for records in flight. May be NULL. */
 	void (*settle)(struct snoop *s);
 
-	struct callers *callers;        /* of the lines with -g; NULL: the tool has none (stack/snoop_callers.h) */
+	struct callers *callers;        /* callchains of lines with -g; NULL if unsupported (stack/snoop_callers.h) */
 
 	struct measurement *m;
 
 	/* For show(). */
 	struct lines lines;
-	u64 filtered;           /* not shown since the last report; show() counts them */
+	u64 filtered;           /* events not shown since the last report; counted by show() */
 };
 
-/* The hooks of such a tool (run/measurement.h): m->own begins with its struct snoop. */
+/* The hooks of these tools (run/measurement.h): m->own begins with the struct snoop. */
 int snoop__check(void *own, struct cli *cli);
 int snoop__open(struct measurement *m);
 int snoop__attach(struct measurement *m);
@@ -65,7 +65,7 @@ int snoop__report(struct measurement *m, struct report *r);
 	.check = snoop__check, .open = snoop__open, .attach = snoop__attach, .report = snoop__report
 
 /*
- * Fields of a line. A missing value is left out of text, null in JSON and empty in CSV. Texts are
+ * Fields of a line. A missing value is omitted from text, null in JSON and empty in CSV. Texts are
  * borrowed.
  */
 struct stream_field snoop_number(const char *name, s64 number);
@@ -75,7 +75,7 @@ struct stream_field snoop_word(const char *name, const char *word);      /* NULL
 struct stream_field snoop_none(const char *name);
 struct stream_field snoop_size(const char *name, u64 bytes);
 
-/* The same field, which a narrow terminal does without. */
+/* Returns the field, marked to be omitted on a narrow terminal. */
 struct stream_field snoop_spare(struct stream_field f);
 
 #endif /* TALLY_RUN_SNOOP_H */

@@ -6,7 +6,7 @@
 #include "base/types.h"
 
 struct subjects {
-	int epoll_fd;           /* readable when a process has ended; -1: none are watched */
+	int epoll_fd;           /* readable when a process has ended; -1 if none is watched */
 	size_t alive;
 };
 
@@ -15,7 +15,7 @@ struct subjects {
  */
 int subjects__watch(struct subjects *s, const u32 *pids, size_t n);
 
-/* Call when epoll_fd is readable. Returns whether all have ended. */
+/* Call when epoll_fd is readable. Returns true if all have ended. */
 bool subjects__all_ended(struct subjects *s);
 
 void subjects__release(struct subjects *s);
