@@ -6,25 +6,26 @@
 #include "report/report.h"
 
 /*
- * The name of column i that a report can be sorted by, or NULL if there are no more: numbers of rows that are not part
- * of a key, or figures of histograms if there are several. A tree has none. The name is constant or belongs to the
- * report.
+ * Returns the name of the report's sort column i, or NULL if there are no more. Sort columns are the numeric columns of
+ * rows outside of the key, or the figures of histograms if there are several. A tree has none. The name is constant or
+ * owned by the report.
  */
 const char *arrange__column(const struct report *r, size_t i);
 
 /*
- * Sorts rows or groups by that column, largest first, and reverses the order if reversed. If column is NULL or missing,
- * they keep their order before that. A tree is not changed. Rows without the value come last, followed by totals.
+ * Sorts rows or groups by a column, largest first, then reverses the order if reversed is set. If column is NULL or
+ * does not exist, they are not sorted, only reversed. A tree is not changed. Rows without a value come last, followed
+ * by totals.
  */
 void arrange__sort(struct report *r, const char *column, bool reversed);
 
 /*
- * Makes *view the first top rows and groups (0: all) and the totals. It shares all data with r except the array of
- * rows, which the caller frees. Returns 0 or -ENOMEM.
+ * Makes *view a view of the first top rows and groups (0: all) and the totals. The view shares all data with r except
+ * the array of rows, which the caller frees. Returns 0 or -ENOMEM.
  */
 int arrange__view(struct report *view, const struct report *r, size_t top);
 
-/* Number of rows in such a view, without totals. */
+/* Number of rows in the view of arrange__view(), without totals. */
 size_t arrange__rows(const struct report *r, size_t top);
 
 #endif /* TALLY_REPORT_ARRANGE_H */

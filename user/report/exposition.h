@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * An OpenMetrics text to which several measurements write. Each metric family appears once, with its type, unit, help
- * and all its samples, regardless of who adds them and in which order; # EOF appears once, at the end.
+ * and all its samples, whichever measurements add them and in any order. # EOF appears once, at the end.
  *
  *   f = exposition__family(x, name, "counter", "seconds", "what it is", NULL);
  *   if (f) fprintf(f, "%s_total{tool=\"a\"} 1\n", name);
@@ -19,13 +19,14 @@ struct exposition;
 
 #define METRIC_NAME_SPACE 160
 
-/* NULL: no memory. */
+/* Returns NULL without memory. */
 struct exposition *exposition__new(void);
 void exposition__free(struct exposition *x);
 
 /*
- * The stream for samples of a family; write whole lines. If another type has the same name, the type is appended to the
- * name. help: in two parts, the second may be NULL; the first caller's help is used. NULL: no memory.
+ * Returns the stream for samples of a family; write whole lines to it. If a family of another type has the same name,
+ * the type is appended to the name. help, more: the two parts of the help, the second may be NULL; the first caller's
+ * help is used. Returns NULL without memory.
  */
 FILE *exposition__family(struct exposition *x, char name[METRIC_NAME_SPACE], const char *type, const char *unit,
 			 const char *help, const char *more);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A flame graph as part of a page. The page contains its style and script once, for all graphs. */
+/* A flame graph as part of a page. The page contains the style and script once, for all graphs. */
 #ifndef TALLY_OUT_FLAME_H
 #define TALLY_OUT_FLAME_H
 
@@ -11,8 +11,8 @@
 extern const char flame_style[];
 
 /*
- * Writes an svg element without ids, of about most_bytes at most; for a report of several events one per event, with
- * its name above. Returns 0 or -ENOMEM.
+ * Writes an svg element without ids, of about most_bytes at most. For a report of several events, writes one per event,
+ * below its name. Returns 0 or -ENOMEM.
  */
 int put_flame(FILE *f, const struct report *r, size_t most_bytes);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Handles mouse and keyboard of a flame graph (drawn by flame.c). The script reads all data from the drawing: for each
- * frame <g>, its <title> (the name, and on a second line "1,234 samples, 5.67%"), its <rect>, and its <text> if there
- * is room for one. Names reach the document as text only, never as markup. The arguments of flame() are the drawing, as
- * a page may have several, and the target of key events: the document, or the drawing while it has the focus.
+ * Handles mouse and keyboard events of a flame graph (drawn by flame.c). The script reads all data from the drawing:
+ * for each frame <g>, its <title> (the name, and on a second line "1,234 samples, 5.67%"), its <rect>, and its <text>
+ * if it has room for one. Names are inserted into the document as text only, never as markup. The arguments of flame()
+ * are the drawing, since a page may have several, and the target of key events: the document, or the drawing while it
+ * has the focus.
  */
 #ifndef TALLY_OUT_FLAME_SCRIPT_H
 #define TALLY_OUT_FLAME_SCRIPT_H
@@ -159,8 +160,8 @@ static const char flame_script[] =
 
 /*
  * For a file of several events: turns the headings (.switch) into a row of buttons and shows the drawing (.part) of one
- * event. Keys 1 to 8 also switch. Without the script all drawings are shown, one below the other. Inner svg elements
- * have no property style.display in old browsers, so the attribute is set.
+ * event. Keys 1 to 8 also switch. Without the script, all drawings are shown, one below the other. The script sets the
+ * attribute display, because inner svg elements have no style.display in old browsers.
  */
 static const char flame_switch_script[] =
 	"(function () {\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A report, or a single event, as markup: the body of a section of a page (report/html.h). */
+/* Reports and single events as markup: the body of a section of a page (report/html.h). */
 #ifndef TALLY_OUT_HTML_REPORT_H
 #define TALLY_OUT_HTML_REPORT_H
 
@@ -19,7 +19,7 @@ int html_put_report(FILE *f, const struct writer *w, const struct report *r, con
 /* Writes only the histograms. */
 int html_put_groups(FILE *f, const struct report *r, const struct html_room *room, bool milliseconds);
 
-/* A table of single events: its heading, a row, and its end. */
+/* Write a table of single events: its heading, a row, and its end. */
 void html_put_line_heading(FILE *f, const struct stream_line *line);
 int html_put_line(FILE *f, const struct stream_line *line, size_t columns);
 void html_end_lines(FILE *f, size_t rows);

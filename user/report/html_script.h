@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Interactive parts of a page (html.c): a click on a heading sorts a table, a text box filters it, a button copies a
- * command. The script adds buttons and boxes and moves rows; it never turns texts into markup.
+ * command. The script adds buttons and boxes and moves rows. It never turns text into markup.
  */
 #ifndef TALLY_OUT_HTML_SCRIPT_H
 #define TALLY_OUT_HTML_SCRIPT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Functions as lists of their instructions with the counts of each. Part of a report; text folds
- * long stretches without counts, JSON and CSV have every instruction.
+ * Functions as lists of instructions with the count of each. Part of a report. Text folds long
+ * stretches without counts; JSON and CSV have every instruction.
  */
 #ifndef TALLY_OUT_LISTING_H
 #define TALLY_OUT_LISTING_H
@@ -11,11 +11,11 @@
 struct listing_line {
 	u64 offset;             /* from the start of the function */
 	u64 count;
-	u32 size;               /* 0: counts exist here, but no known instruction begins here */
+	u32 size;               /* 0 if no known instruction begins here, although there are counts */
 	const char *mnemonic, *operands;
 	/* Address of a jump, call or reference. */
 	bool has_target;
-	bool target_is_operand; /* the operands are only that address */
+	bool target_is_operand; /* the operands consist of that address only */
 	u64 target;
 	const char *target_name;        /* function at target; NULL: unknown */
 	u64 target_offset;
@@ -24,14 +24,14 @@ struct listing_line {
 	char *source;           /* text of the source line, owned by the listing; NULL: unknown */
 };
 
-/* Texts not marked as owned belong to the resolver and outlive the report. */
+/* Texts not marked as owned are owned by the resolver and outlive the report. */
 struct listing {
 	const char *name, *module;
-	const char *path;       /* file of the code; NULL: none */
-	u64 address;            /* of the function's start, in the module's own numbering or the kernel's */
+	const char *path;       /* file of the code; NULL if none */
+	u64 address;            /* start of the function: an address of the module's file, or of the kernel */
 	u64 size;
 	u64 count;
-	const char *why;        /* why the instructions are unknown; NULL: they are known */
+	const char *why;        /* why the instructions are unknown; NULL if they are known */
 	struct listing_line *line;      /* by offset */
 	size_t n;
 	char *texts;            /* owned storage of mnemonics and operands; may be NULL */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reports as OpenMetrics 1.0 text (https://prometheus.io/docs/specs/om/), for --listen (run/listen.h) and for files;
- * and as the older Prometheus text, which is all that the textfile collector of node_exporter reads. Counters and
+ * Reports as OpenMetrics 1.0 text (https://prometheus.io/docs/specs/om/), for --listen (run/listen.h) and for files,
+ * and as the older Prometheus text, the only format that the textfile collector of node_exporter reads. Counters and
  * histograms count from the start of the run: reports cover intervals, so this module adds them up by key. Units are
  * base units: seconds, bytes. Only counters, gauges and histograms are used, which also exist in the older Prometheus
  * text format.
@@ -9,11 +9,11 @@
  *   tally_runqlat_wait_seconds_bucket{pid="1",comm="init",le="0.000001023"} 7
  *   tally_lost_total{tool="runqlat",reason="map_full"} 0
  *
- * A struct openmetrics holds one measurement; if several share a text, a label (measurement="runqlat --by pid") comes
- * first in each sample. user/run/metrics.h makes a whole text.
+ * A struct openmetrics holds one measurement. If several share a text, each sample begins with a label that identifies
+ * the measurement (measurement="runqlat --by pid"). user/run/metrics.h makes the whole text.
  *
- * Columns of tables are converted by their roles (enum field_role): keys and labels become labels, counters counters;
- * any other number is a gauge with the value of the last interval.
+ * Columns of tables are converted by their roles (enum field_role): keys and labels become labels, and counters remain
+ * counters. Any other number becomes a gauge with the value of the last interval.
  */
 #ifndef TALLY_OUT_OPENMETRICS_H
 #define TALLY_OUT_OPENMETRICS_H
@@ -26,8 +26,8 @@ struct exposition;
 struct openmetrics;
 
 /*
- * Number of keys written if top is 0: keys of the last report come first, then those of the report before it, and so
- * on; within a report, the largest first. Ten times as many are kept. A key that was dropped and returns starts from 0.
+ * Number of keys written if top is 0. Keys of the last report come first, then those of the report before it, and so
+ * on; within a report, the largest first. Ten times as many are kept. A dropped key that reappears starts from 0.
  */
 #define OPENMETRICS_TOP 1000
 
@@ -43,8 +43,8 @@ int openmetrics__put(const struct openmetrics *m, struct exposition *x);
 const char *openmetrics__label(const struct openmetrics *m);
 
 /*
- * Converts OpenMetrics text to the older Prometheus text format (version 0.0.4), where counters are named after their
- * samples, and units and the end marker are missing. Returns allocated memory, or NULL if there is none.
+ * Converts OpenMetrics text to the older Prometheus text format (version 0.0.4), in which counters have the names of
+ * their samples, and which has no units and no end marker. Returns allocated memory, or NULL if there is none.
  */
 char *prometheus_text(const char *openmetrics);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A program that shows a long text on the terminal page by page: $PAGER, else less(1), else more(1). */
+/* The pager for long text on a terminal: $PAGER, else less(1), else more(1), else cat(1). */
 #ifndef TALLY_OUT_PAGER_H
 #define TALLY_OUT_PAGER_H
 
@@ -11,12 +11,12 @@ struct pager {
 };
 
 /*
- * If standard output is a terminal, starts the pager and replaces standard output by a pipe to it. If there is no
- * pager, or PAGER is empty, nothing changes. Call it before anything is written.
+ * Starts the pager and replaces standard output by a pipe to it. No-op if standard output is not a terminal, or if
+ * PAGER is empty. Must be called before anything is written.
  */
 void pager__begin(struct pager *p);
 
-/* Closes the pipe, waits until the user has left the pager, and restores the terminal as standard output. */
+/* Closes the pipe, waits until the user quits the pager, and restores the terminal as standard output. */
 void pager__end(struct pager *p);
 
 #endif /* TALLY_OUT_PAGER_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How readers treat a cell, by its role (enum field_role). Equal rows of several reports are merged here into one, for
- * recordings and for comparisons: counters are added, minima and maxima compared, means and percentages computed from
- * the added columns. Other figures are kept if all are equal, and are empty otherwise.
+ * How readers treat a cell, depending on its role (enum field_role). Rows of several reports that have equal keys are
+ * merged into one, for recordings and for comparisons: counters are added, minima and maxima compared, means and
+ * percentages computed from the added columns. Other figures are kept if all are equal, and become empty otherwise.
  */
 #ifndef TALLY_REPORT_ROLE_H
 #define TALLY_REPORT_ROLE_H
@@ -12,39 +12,39 @@
 /* "counter"; NULL for ROLE_UNSAID. */
 const char *field_role_name(enum field_role role);
 
-/* NULL or an unknown name: ROLE_UNSAID. */
+/* Returns ROLE_UNSAID for NULL or an unknown name. */
 enum field_role field_role_named(const char *name);
 
-/* True for a key, or a label of one. */
+/* Whether the field is a key, or a label of one. */
 static inline bool field_is_key(const struct field *f)
 {
 	return f->role == ROLE_KEY || f->role == ROLE_LABEL;
 }
 
-/* A number that is meaningful by itself, known or not: a column to sort by, or a metric. */
+/* Whether the field is a number that is meaningful by itself, known or not: a sort column or a metric. */
 static inline bool field_is_figure(const struct field *f)
 {
 	return !f->text && f->role >= ROLE_COUNTER && f->role <= ROLE_PERCENT;
 }
 
-/* The cell of that name; NULL if there is none. */
+/* Returns the cell of that name, or NULL. */
 struct field *report_row__cell(const struct report_row *row, const char *name);
 
 /*
- * Adds the cells of row to those of the same name in sum, except keys, which are equal. Copies cells that are missing
- * in sum. Means are correct only after report_row__derive(). Returns 0 or -ENOMEM.
+ * Adds the cells of row to the cells of the same name in sum, except keys, which are equal. Copies cells that sum does
+ * not have. Means are correct only after report_row__derive(). Returns 0 or -ENOMEM.
  */
 int report_row__combine(struct report_row *sum, const struct report_row *row);
 
 /*
- * Computes means and percentages from their columns. They become empty if one of these columns is unknown, and are kept
- * if one is not in the table.
+ * Computes means and percentages from their columns. A result is empty if one of its columns is unknown. The cell is
+ * left unchanged if the table lacks one of them.
  */
 void report_row__derive(struct report_row *row, u64 duration_ns);
 
 /*
- * The sum of the columns that a cell names in "of" or "per". Returns false if one of them is unknown, or not in the
- * row.
+ * Stores the sum of the columns that a cell names in "of" or "per". Returns false if one of them is unknown or missing
+ * in the row.
  */
 bool report_row__operand(const struct report_row *row, const char *columns, double *sum);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A text that fills the terminal and is replaced by the next one, and keys. Uses plain ECMA-48 sequences, which every
- * current terminal understands, and the kernel's window size: ncurses would need a terminfo database, which is missing
- * if only one file is copied.
+ * Full-screen text, each replaced by the next one, and keys. Uses plain ECMA-48 sequences, which every current terminal
+ * supports, and the kernel's window size. ncurses would need a terminfo database, which is missing if the binary is
+ * copied alone.
  *
- * The terminal is taken over in the foreground only: in the background a screen stays closed, nothing is written or
- * read, and no setting changes. While the screen is open, messages to a standard error that is a terminal are held
- * back, and shown once it is closed.
+ * The terminal is taken over only in the foreground. In the background, the screen remains closed, nothing is written
+ * or read, and no setting changes. While the screen is open, messages are held back if standard error is a terminal,
+ * and shown when the screen is closed.
  *
- * A child process waits for the end of this one and then restores the terminal if necessary, even after SIGKILL or a
+ * A child process waits until this process ends and then restores the terminal if necessary, even after SIGKILL or a
  * crash.
  */
 #ifndef TALLY_OUT_SCREEN_H
@@ -25,32 +25,32 @@ struct screen {
 	bool has_keys;          /* while open: keys can be read from standard input */
 	bool wants_keys;
 	struct termios before;  /* settings to restore, if has_keys */
-	pid_t guard;            /* 0: none */
+	pid_t guard;            /* that child; 0 if none */
 	int guard_fd;
-	FILE *messages, *error; /* while open: replacement of stderr, and stderr itself; NULL: not a terminal */
+	FILE *messages, *error; /* while open: replacement of stderr, and stderr itself; NULL if not a terminal */
 	char *text;
 	size_t n;
 };
 
-/* Checks that standard output is a terminal; otherwise reports it and returns -EINVAL. */
+/* Checks that standard output is a terminal. Returns 0, or -EINVAL after reporting that it is not. */
 int screen__check(void);
 
 /*
- * Prepares a screen. Forks, so call it before opening descriptors that must be closed when this process ends. keys:
- * read them, if standard input is a terminal. Returns 0 or a negative errno. Call screen__free() in either case.
+ * Prepares a screen. Forks, so it must be called before opening descriptors that must be closed when this process ends.
+ * keys: read keys if standard input is a terminal. Returns 0 or a negative errno. Call screen__free() in either case.
  */
 int screen__init(struct screen *s, bool keys);
 
 /*
- * Takes over the terminal unless it is open, or this process is in the background. Returns whether it is open. From the
- * first call on, SIGTTOU and SIGTTIN do not stop the process.
+ * Takes over the terminal, unless the screen is already open or this process is in the background. Returns whether the
+ * screen is open. After the first call, SIGTTOU and SIGTTIN no longer stop the process.
  */
 bool screen__open(struct screen *s);
 
-/* After SIGCONT: takes over an open screen again, since a shell may have used its terminal meanwhile. */
+/* Takes over the terminal of an open screen again, after SIGCONT: a shell may have used the terminal. */
 void screen__again(struct screen *s);
 
-/* Gives the terminal back, and shows the messages that were held back. */
+/* Restores the terminal, and shows the messages that were held back. */
 void screen__close(struct screen *s);
 void screen__free(struct screen *s);
 
@@ -61,18 +61,18 @@ struct screen_size {
 struct screen_size screen__size(void);
 
 /*
- * Shows the text, and the lines below it at the end of an open screen. All lines are cut to the width, and the text,
- * which is modified, also to the height.
+ * Shows text on an open screen, and the lines of below at its end. All lines are truncated to the width, and the text
+ * also to the height. Modifies text.
  */
 void screen__show(const struct screen *s, char *text, const char *below);
 
 /*
- * Reads keys without waiting, when standard input is readable. Returns their number, 0 if there are
- * none or none can be read now, and -EIO if the terminal is gone.
+ * Reads keys without waiting, when standard input is readable. Returns their number, 0 if no key was
+ * pressed or none can be read now, or -EIO if the terminal has been closed.
  */
 ssize_t screen__read(struct screen *s, char *keys, size_t room);
 
-/* Stops this process as SIGTSTP does by default, after giving the terminal back. Returns when it continues. */
+/* Restores the terminal, then stops this process like SIGTSTP does by default. Returns when it is continued. */
 void screen__stop(struct screen *s);
 
 #endif /* TALLY_OUT_SCREEN_H */

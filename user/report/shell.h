@@ -5,13 +5,13 @@
 
 #include "base/types.h"
 
-/* Most output bytes for n input bytes in that many words. */
+/* Maximum number of output bytes for n input bytes in this many words. */
 #define SHELL_SPACE(n, words) (6 * (n) + 8 * (words) + 1)
 
 /*
  * Formats n bytes of words, each NUL-terminated (the last NUL may be missing), as a bash command
- * line, quoted so that the line, escaped by report/escape.h and typed again, gives the same words.
- * dst has room for SHELL_SPACE(n, words). Returns the length without the NUL.
+ * line. It is quoted such that bash parses the line, after escaping by report/escape.h, into the
+ * same words. dst has room for SHELL_SPACE(n, words). Returns the length without the NUL.
  */
 size_t shell_words(char *dst, const char *words, size_t n);
 

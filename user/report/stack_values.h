@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Names and units of stack values in files for other programs. */
+/* Names and units of stack values in profile files for other programs. */
 #ifndef TALLY_OUT_STACK_VALUES_H
 #define TALLY_OUT_STACK_VALUES_H
 
@@ -10,14 +10,14 @@ struct stack_value {
 	const char *type;       /* "samples"; not escaped */
 	const char *unit;       /* "count", "nanoseconds" or "bytes" */
 	u64 scale;              /* factor from the stack's value */
-	u32 event;              /* with several events: index of the event whose stacks have this value; else 0 */
+	u32 event;              /* with several events: index of the event whose stacks have this value; otherwise 0 */
 };
 
 #define MOST_STACK_VALUES (REPORT_MOST_EVENTS + 1)
 
 /*
- * Clock samples have two values, their number and the CPU time they represent; others have one. With several events,
- * each has one or two. Returns the number of values, at most MOST_STACK_VALUES.
+ * Stacks of clock samples have two values, the number of samples and the CPU time they represent; others have one. With
+ * several events, each event has one or two. Returns the number of values, at most MOST_STACK_VALUES.
  */
 size_t stack_values__of(const struct report_stacks *s, struct stack_value *value);
 

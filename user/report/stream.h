@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Single events, one line each, as text, JSON or CSV; the counterpart of reports, which hold sums.
- * Text may use a template. All text is escaped (report/escape.h).
+ * Single events, one line each, as text, JSON or CSV; reports, in contrast, contain sums. Text may
+ * use a template. All text is escaped (report/escape.h).
  *
  *   12:34:56.123456 cat               4711   0 vfs_read  count=4096 path="/etc/passwd"
  *
@@ -15,29 +15,29 @@
 #include "report/report.h"
 #include "base/types.h"
 
-/* One value of an event, with its name. FIELD_NONE: omitted from text, otherwise treated like fault. */
+/* One value of an event, with its name. FIELD_NONE is omitted from text, and otherwise treated like fault. */
 struct stream_field {
 	struct field field;
 	bool fault;             /* unreadable: "(fault)", null in JSON, empty in CSV */
 	bool cut;               /* the text was longer: "..." follows */
 	bool escaped;           /* the text is already escaped (report/escape.h) and quoted */
 	bool seconds;           /* a time shown as 0.000012 in text */
-	bool rest;              /* the last field: a text that takes the rest of the line */
+	bool rest;              /* the last field: a text that fills the rest of the line */
 };
 
 struct stream_line {
 	u64 time_ns;            /* CLOCK_REALTIME */
 	const char *comm;
 	u32 pid, tid, cpu;
-	const char *event;      /* NULL: the tool has only one event, which needs no name */
+	const char *event;      /* NULL if the tool has only one event, which needs no name */
 	bool has_elapsed;
 	bool elapsed_unknown;   /* the event began before the run */
 	u64 elapsed_ns;
 	const struct stream_field *field;
 	size_t n;
-	/* "frames" in JSON, "stack" in CSV; in text each frame has a line of its own, below. */
+	/* "frames" in JSON, "stack" in CSV; in text each frame is on its own line, below. */
 	bool has_stack;
-	const struct call_stack *stack; /* NULL: none for this event */
+	const struct call_stack *stack; /* NULL if this event has none */
 	u32 most_frames;        /* 0: all */
 };
 
@@ -55,9 +55,9 @@ struct stream_template {
 };
 
 /*
- * Parses "TEXT {name} ...". Names: the n fields, then time comm pid tid cpu event elapsed; {{ and
- * }} are literal braces. Returns 0, -EINVAL with *c filled in, or -ENOMEM. Free the template in any
- * case.
+ * Parses "TEXT {name} ...". Valid names are the n fields, and time comm pid tid cpu event elapsed.
+ * {{ and }} are literal braces. Returns 0, -EINVAL with *c filled in, or -ENOMEM. Free the template
+ * in any case.
  */
 int stream_template__parse(struct stream_template *t, const char *text, const char *const *name,
 			   size_t n, struct complaint *c);
@@ -71,12 +71,12 @@ void stream_template__free(struct stream_template *t);
 int stream__write_line(struct writer *w, const struct stream_template *t,
 		       const struct stream_line *line);
 
-/* The name of the column of that index in CSV; NULL: there are no more. */
+/* Returns the name of CSV column i, or NULL if there are no more. */
 const char *stream__column(const struct stream_line *line, size_t i);
 
 /*
- * CSV has a heading even if there are no lines: writes it if no line has done so. like: a line with any values. A sink
- * gets that line. Returns 0 or -ENOMEM, or the sink's error.
+ * Writes the CSV heading if no line has done so: CSV has a heading even without lines. like: a line with arbitrary
+ * values, which is also passed to a sink. Returns 0 or -ENOMEM, or the sink's error.
  */
 int stream__end_lines(struct writer *w, const struct stream_line *like);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Handles mouse and keyboard of a time chart (drawn by timechart_svg.c). The script reads all data from the drawing:
- * for each row <svg class="r">, whose units are slots and percent, its name and its paths; for the document, the width
- * of a slot. Names reach the document as text only, never as markup.
+ * Handles mouse and keyboard events of a time chart (drawn by timechart_svg.c). The script reads all data from the
+ * drawing: for each row <svg class="r">, whose units are slots and percent, its name and its paths; for the document,
+ * the width of a slot. Names are inserted into the document as text only, never as markup.
  */
 #ifndef TALLY_OUT_TIMECHART_SCRIPT_H
 #define TALLY_OUT_TIMECHART_SCRIPT_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CPU activity, event by event (bpf/lib/switches.h): one line each in text, with the columns of
- * perf sched timehist, or a map of the CPUs as drawn by perf sched map; JSON and CSV have the lines
- * of report/stream.h. Times are ms with three decimals.
+ * CPU activity, event by event (bpf/lib/switches.h): in text one line each, with the columns of
+ * perf sched timehist, or a map of the CPUs like that of perf sched map. JSON and CSV have the lines
+ * of report/stream.h. Times are in ms with three decimals.
  *
  *   11:13:45.139035 [0000]  spin[2944/2942]                       2.801      2.801      1.399
  */
@@ -20,14 +20,14 @@ struct timeline {
 	bool next;              /* also show the next task */
 	bool picture;           /* a column with one letter per CPU */
 	u32 cpus;               /* columns of the picture and of the map */
-	const struct call_stacks *stacks;       /* stacks of switches, at the end of the line; NULL: not shown */
-	u32 most_frames;        /* of each stack; 0: TIMELINE_FRAMES in text, else all */
+	const struct call_stacks *stacks;       /* callchains of switches, at the end of the line; NULL: not shown */
+	u32 most_frames;        /* of each stack; 0: TIMELINE_FRAMES in text, otherwise all */
 };
 
 /* As in perf sched timehist. */
 #define TIMELINE_FRAMES 5
 
-/* Writes the titles of text; does nothing in other formats. */
+/* Writes the column titles of text. No-op in other formats. */
 void timeline__write_titles(const struct timeline *t, struct writer *w);
 
 /* Returns 0 or -ENOMEM. Does not flush. */
@@ -36,13 +36,13 @@ int timeline__write(const struct timeline *t, struct writer *w, const struct swi
 #define TIMELINE_CELL 3
 
 /*
- * Writes a map line after a switch: cell has the two letters of each CPU. code: of the next task;
- * is_new: it is a new code. Returns 0 or -ENOMEM.
+ * Writes a map line after a switch. cell: the two letters of each CPU. code: of the next task.
+ * is_new: the code is new. Returns 0 or -ENOMEM.
  */
 int timeline__write_map(const struct timeline *t, struct writer *w, const struct switches_record *r,
 			char (*cell)[TIMELINE_CELL], const char *code, bool is_new);
 
-/* stream__end_lines() of both kinds. Return 0 or -ENOMEM. */
+/* Like stream__end_lines(), for the two kinds of output. Return 0 or -ENOMEM. */
 int timeline__end_lines(const struct timeline *t, struct writer *w);
 int timeline__end_map(const struct timeline *t, struct writer *w);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Stacks prepared for the writers: names of frames and keys, and the tree of stacks that share
- * their outer frames.
+ * Prepares stacks for the writers: names of frames and keys, and a tree in which stacks share their
+ * outer frames.
  */
 #ifndef TALLY_OUT_TREE_H
 #define TALLY_OUT_TREE_H
@@ -9,25 +9,25 @@
 #include "report/report.h"
 
 /*
- * Names of all frames and keys, escaped (report/escape.h). Folded: ';' separates names, so a ';' inside a name is also
- * escaped; kernel, JIT and inlined frames end in _[k], _[j] and _[i], as expected by flamegraph.pl, and a frame without
- * a symbol is "libfoo.so+0x1234". Drawn: all frames of a module without symbols are one, "libfoo.so [no symbol]". A
- * frame about which nothing is known is "[unknown]".
+ * Styles of the names of frames and keys, which are escaped (report/escape.h). Folded: ';' separates names, so a ';'
+ * inside a name is also escaped. Kernel, JIT and inlined frames end in _[k], _[j] and _[i], as flamegraph.pl expects,
+ * and a frame without a symbol is "libfoo.so+0x1234". Drawn: all frames of a module that have no symbol are merged into
+ * "libfoo.so [no symbol]". A frame without symbol and module is "[unknown]".
  */
 enum label_style {
 	LABELS_FOLDED,
 	LABELS_DRAWN,
-	LABELS_SHORT,           /* as drawn, but C++ and Rust names without parameters: report/short_name.h */
-	LABELS_NAMED,           /* as folded, but without source files, and ';' is not escaped */
+	LABELS_SHORT,           /* like drawn, but C++ and Rust names without parameters: report/short_name.h */
+	LABELS_NAMED,           /* like folded, but without source files, and ';' is not escaped */
 };
 
-/* The source file without its directory; NULL: none. */
+/* Returns the source file without its directory, or NULL if there is none. */
 const char *report_frame__file(const struct report_frame *f);
 
 struct stack_labels {
 	size_t nframes, nkeys;
 	char **frame, **key;    /* with several events, key labels omit the event */
-	char **event;           /* per event; NULL: there is only one, or it is shown elsewhere */
+	char **event;           /* per event; NULL if there is only one, or if it is shown elsewhere */
 	size_t nevents;
 	u32 *same;              /* per frame, then per key: index of its representative */
 	bool callee_first;
@@ -42,13 +42,13 @@ void put_folded_stack(FILE *f, const struct stack_labels *l, const struct report
 
 /*
  * Nodes are in preorder: the first child of node i is i + 1, and the next sibling of node c is c +
- * node[c].span. Siblings are sorted by name. Node 0 is the root, with the total of all stacks;
- * below it are the keys, if any, then frames.
+ * node[c].span. Siblings are sorted by name. Node 0 is the root, with the total of all stacks. Its
+ * descendants are the keys, if any, then frames.
  */
 struct call_node {
-	u32 frame; /* index into labels; key: nframes + its index; root: 0 */
+	u32 frame;              /* index into labels; for a key nframes + its index; for the root 0 */
 	u32 span;               /* nodes of this subtree, including itself */
-	u32 depth;              /* root: 0 */
+	u32 depth;              /* 0 for the root */
 	u64 total, self;
 	u64 before;             /* total in the earlier run of a comparison */
 };
@@ -57,8 +57,8 @@ struct call_tree {
 	struct call_node *node;
 	size_t n;
 	/*
-	 * For several events: nevents per node. Totals in the nodes then mix events, and only tell whether there are
-	 * any.
+	 * With several events: nevents per node. Totals in the nodes are then sums over all events, and only serve to
+	 * check for zero.
 	 */
 	struct call_share { u64 total, self; } *share;
 	size_t nevents;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Numbers for people: three significant digits and a fitting unit. */
+/* Human-readable numbers: three significant digits and a fitting unit. */
 #ifndef TALLY_OUT_UNITS_H
 #define TALLY_OUT_UNITS_H
 
@@ -31,12 +31,12 @@ const char *format_digits(char *text, __int128 value);
 /* sum / count with two decimals, both correct: "-1234.57" */
 const char *format_mean(char *text, __int128 sum, u64 count);
 
-/* With this many decimals, but no digits beyond the precision of a double: "12.50", "1.84467440737096e+19". */
+/* With this many decimals, but no digits beyond the precision of a double: "12.50", "1.84467440737096e+19" */
 const char *format_real(char *text, double value, u8 decimals);
 
 /*
- * Tick interval of a time axis: the shortest round step (1, 2, 5, then minutes, hours, days) that
- * gives at most ten ticks. Both in ns.
+ * Returns the tick interval of a time axis: the shortest round step (1, 2, 5, then minutes, hours,
+ * days) with at most ten ticks. Both in ns.
  */
 u64 tick_of_time(u64 duration_ns);
 

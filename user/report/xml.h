@@ -8,15 +8,15 @@
 #include "base/types.h"
 
 /*
- * Writes at most n bytes of text that escape() has produced: valid UTF-8 without controls. XML requires four more
- * characters to be escaped, and does not allow U+FFFE and U+FFFF.
+ * Writes at most n bytes of text produced by escape(): valid UTF-8 without controls. Also escapes the four characters
+ * for which XML requires it, and U+FFFE and U+FFFF, which XML does not allow.
  */
 void put_xml(FILE *f, const char *text, size_t n);
 
-/* Any text, through escape(). */
+/* Writes any text, through escape(). */
 void put_xml_escaped(FILE *f, const char *text);
 
-/* The same, cut to that many letters, followed by ".." if cut. */
+/* Like put_xml_escaped(), truncated to this many letters, with ".." at the end if truncated. */
 void put_xml_head(FILE *f, const char *text, size_t letters);
 
 #endif /* TALLY_OUT_XML_H */
