@@ -17,11 +17,11 @@ union listen_address {
 
 struct listen_addresses {
 	union listen_address address[LISTEN_MOST_ADDRESSES];
-	size_t n;               /* 0: --listen was not given */
+	size_t n;               /* 0 without --listen */
 };
 
 /*
- * "9435" means that port of 127.0.0.1 and ::1; other addresses are explicit: "192.0.2.1:9435",
+ * Parses "9435" (this port of 127.0.0.1 and ::1) or an explicit address: "192.0.2.1:9435",
  * "[2001:db8::1]:9435". Host names are not resolved. Returns 0 or -EINVAL.
  */
 int listen_addresses__parse(struct listen_addresses *a, const char *text);

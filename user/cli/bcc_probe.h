@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Translates probes in the syntax of bcc's trace into that of tally probe:
+ * Translates probes from the syntax of bcc's trace to that of tally probe:
  *
  *   do_sys_openat2 "%s", arg2@user          tally probe 'do_sys_openat2 +0($arg2):ustring'
  *   r:c:open (retval < 0) "%d", retval      tally probe -x libc 'open%return $retval' --filter '$retval < 0'
@@ -10,7 +10,7 @@
 
 #include "base/types.h"
 
-/* Allocated. NULL: the text is no such probe, has a part without an equivalent, or there is no memory. */
+/* Returns an allocated line, or NULL if text is no such probe, has a part without an equivalent, or without memory. */
 char *bcc_probe__here(const char *text);
 
 #endif /* TALLY_CLI_BCC_PROBE_H */

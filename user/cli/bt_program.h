@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which line of tally answers a one-liner of bpftrace. */
+/* Finds the tally command line that corresponds to a bpftrace one-liner. */
 #ifndef TALLY_CLI_BT_PROGRAM_H
 #define TALLY_CLI_BT_PROGRAM_H
 
 #include <stdbool.h>
 
 /*
- * program: the text behind bpftrace -e. Returns the words behind "tally", allocated: those of the tool that is made for
- * such programs, or `probe` with the first event of the program. NULL: no event of it is known here, or no memory.
- * *drops_filter: the program has a filter that these words lack.
+ * program: the argument of bpftrace -e. Returns the words after "tally", allocated: the tool made for such programs, or
+ * `probe` with the first event of the program. NULL if tally knows none of its events, or without memory. Sets
+ * *drops_filter if the program has a filter that these words lack.
  */
 char *bt_program__here(const char *program, bool *drops_filter);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Translates events in the syntax of bcc's tools, of bpftrace and of kprobe_events into that of tally:
+ * Translates events from the syntax of bcc's tools, bpftrace and kprobe_events to that of tally:
  *
  *   stackcount c:malloc             tally stackcount -x libc 'malloc'
  *   probe t:sched:sched_switch      tally probe 'sched:sched_switch'
@@ -11,8 +11,8 @@
 #define TALLY_CLI_FOREIGN_EVENT_H
 
 /*
- * The line to type after tool was given text as an event. Allocated. NULL: the text is no such event, has a part
- * without an equivalent, or there is no memory.
+ * Returns the command line to use in place of tool with the event text, allocated. NULL if text is not such an event or
+ * has a part without an equivalent, or without memory.
  */
 char *foreign_event__here(const char *tool, const char *text);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The options of the groups that tools share (cli/options.h), as rows over struct cli. */
+/* The options of the groups that tools share (cli/options.h), as rows that set a struct cli. */
 #ifndef TALLY_CLI_OPTION_GROUPS_H
 #define TALLY_CLI_OPTION_GROUPS_H
 
@@ -9,8 +9,7 @@
 #define LONGEST_NS (366 * 86400 * NSEC_PER_SEC)
 
 /*
- * Fills in the rows of a tool's groups, except rows that the tool replaces by its own. cli: the struct that they set,
- * or NULL.
+ * Fills in the rows of a tool's groups, except those that own replaces. cli: the struct that they set, or NULL.
  */
 void option_groups__fill(struct option_rows *rows, const struct cli_spec *spec, const struct option_rows *own,
 			 struct cli *cli);

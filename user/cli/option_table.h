@@ -23,31 +23,31 @@ enum option_takes {
 struct option_table {
 	size_t n;
 	const char *name[OPTION_TABLE_MOST];    /* long name or "" */
-	int letter[OPTION_TABLE_MOST];          /* 0: none */
+	int letter[OPTION_TABLE_MOST];          /* 0 if none */
 	enum option_takes takes[OPTION_TABLE_MOST];
 	const struct argp *argp[OPTION_TABLE_MOST];             /* its parser */
 	const struct argp_option *option[OPTION_TABLE_MOST];
-	const struct option_row *row[OPTION_TABLE_MOST];        /* NULL: the option is from a table written for argp */
-	const char *doc[OPTION_TABLE_MOST];     /* description, for an alias that of its option; NULL: none */
+	const struct option_row *row[OPTION_TABLE_MOST];        /* NULL if the option is from a plain argp table */
+	const char *doc[OPTION_TABLE_MOST];     /* description, of an alias that of its option; NULL if none */
 };
 
 /* Adds all options of argp. */
 void option_table__collect(struct option_table *t, const struct argp *argp);
 
-/* Fills the table from scratch: all options of argp, then its built-in ones: --help, --usage, --version. */
+/* Resets the table and adds all options of argp, then the built-in --help, --usage and --version. */
 void option_table__fill(struct option_table *t, const struct argp *argp);
 
-/* Index of the option with this letter, or -1. */
+/* Returns the index of the option with this letter, or -1. */
 int option_table__letter(const struct option_table *t, char letter);
 
 /*
- * Index of the long option that the first len characters of name spell or abbreviate; -1: none; -2:
- * ambiguous between *first and *other.
+ * Returns the index of the long option that the first len characters of name spell or abbreviate, -1
+ * if there is none, or -2 if they are ambiguous between *first and *other.
  */
 int option_table__name(const struct option_table *t, const char *name, size_t len, int *first,
 		       int *other);
 
-/* Whether those len characters are the whole name of option i. */
+/* Whether a match of len characters is the whole name of option i, not an abbreviation. */
 bool option_table__is_whole(const struct option_table *t, int i, size_t len);
 
 #endif /* TALLY_CLI_OPTION_TABLE_H */

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The command line that all tools share, in groups from which a tool selects (glibc argp children):
+ * The command line options that tools share, in groups from which a tool selects (glibc argp children):
  *
- *   CLI_SCOPE    -p -t -u -G -C --comm --pidns -a --follow-forks      whose events
- *   CLI_TIME     [interval [count]] -I -d --reports    how long, how often
+ *   CLI_SCOPE    -p -t -u -G -C --comm --pidns -a --follow-forks      tasks and CPUs to measure
+ *   CLI_TIME     [interval [count]] -I -d --reports    duration, and number of reports
  *   CLI_KEYS     --by -P -L --max-keys                 grouping
- *   CLI_TOP      --top                                 how many groups are shown
- *   CLI_GROUPS   --sort --heat (CLI_SORT, CLI_HEAT)    their order, or over time (histograms)
- *   CLI_ORDER    --sort                             of a table, by its columns (report/column.h)
+ *   CLI_TOP      --top                                 number of groups shown
+ *   CLI_GROUPS   --sort --heat (CLI_SORT, CLI_HEAT)    order of groups, or change over time (histograms)
+ *   CLI_ORDER    --sort                             order of a table, by its columns (report/column.h)
  *   CLI_TABLE    --table                               histograms as rows of a table
- *   CLI_HIST     --hist                                the opposite
+ *   CLI_HIST     --hist                                histograms instead of a table
  *   CLI_LIVE     --live                                reports on the whole terminal, with keys
- *   CLI_EVENTS   -e -x --filter                        which events
+ *   CLI_EVENTS   -e -x --filter                        events to measure
  *   CLI_OUTPUT   --json --csv --format -o --append -T -v    output format (every tool)
  *   CLI_MEASURE  -n --strict --ready-fd --delay --overhead --budget    options of a measurement
- *   CLI_METRICS  --format openmetrics, prometheus      its figures, or how many lines there were
- *   CLI_LISTEN   --listen                              its figures over HTTP
- *   CLI_RUN      the last three
- *   CLI_TIMES    -m                                    values are times
- *   CLI_LINES    --template                            layout of a line of a single event
- *   CLI_COMMAND  --env, -- command args...             run it and measure it
+ *   CLI_METRICS  --format openmetrics, prometheus      figures, or the number of lines, as metrics
+ *   CLI_LISTEN   --listen                              metrics over HTTP
+ *   CLI_RUN      CLI_MEASURE, CLI_METRICS and CLI_LISTEN
+ *   CLI_TIMES    -m                                    unit of values that are times
+ *   CLI_LINES    --template                            layout of the lines of single events
+ *   CLI_COMMAND  --env, -- command args...             command to run and measure
  *
- * A letter has the same meaning in all tools. A tool adds its own options with an argp of its own.
- * Unknown options are refused with the nearest name; numbers are parsed strictly.
+ * A letter has the same meaning in all tools. A tool adds its own options as rows (cli_spec.rows).
+ * Unknown options are rejected with the nearest name as a hint; numbers are parsed strictly.
  */
 #ifndef TALLY_CLI_OPTIONS_H
 #define TALLY_CLI_OPTIONS_H
@@ -63,8 +63,8 @@ enum cli_groups {
 };
 
 /*
- * Headings of --help, in their order. A tool numbers its own headings 1 to 3. Two headings never share a number: argp
- * would print one of them with nothing below it.
+ * Headings of --help, in order. A tool numbers its own headings 1 to 3. Two headings must not share a number: argp
+ * would print nothing below one of them.
  */
 enum help_heading { HELP_EVENTS = 4, HELP_STACKS, HELP_SCOPE, HELP_TIME, HELP_GROUPING, HELP_OUTPUT, HELP_RUN };
 
@@ -73,23 +73,23 @@ enum help_heading { HELP_EVENTS = 4, HELP_STACKS, HELP_SCOPE, HELP_TIME, HELP_GR
 	(CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_GROUPS | CLI_FORM | CLI_OUTPUT |          \
 	 CLI_RUN | CLI_COMMAND | CLI_LIVE)
 
-/* How the distributions of several keys are shown. */
+/* Form in which the distributions of several keys are shown. */
 enum cli_form {
-	FORM_USUAL,             /* as the tool does; many keys on a terminal are a table (run/tabulate.h) */
+	FORM_USUAL,             /* the tool's default; a table for many keys on a terminal (run/tabulate.h) */
 	FORM_TABLE,             /* --table */
 	FORM_HISTOGRAMS,        /* --hist */
 };
 
-/* The parsed options; zero if not given. */
+/* The parsed options; zero if not given, unless stated otherwise. */
 struct cli {
 	struct scope_options scope;
 	bool asked_follow;      /* --follow-forks or --no-follow-forks was given */
 	u64 interval_ns;        /* 0: one report at the end */
 	u64 count;              /* reports; 0: no limit */
-	u64 duration_ns;        /* 0: until interrupted, or the command ends */
-	u64 delay_ns;           /* --delay: from the start of the command, or of the tool, until measuring begins */
+	u64 duration_ns;        /* 0: until interrupted, or until the command ends */
+	u64 delay_ns;           /* --delay: from the start of the command or the tool until measuring begins */
 	u32 by;                 /* enum task_key_part and BY_OWN(), ORed */
-	const char *by_text; /* --by as typed, if the tool has its own keys (spec->own_keys) */
+	const char *by_text;    /* --by as typed, if the tool has its own keys (spec->own_keys) */
 	bool own_keys;
 	bool has_max_keys;      /* CLI_KEYS */
 	const struct own_parts *own_parts;
@@ -98,30 +98,30 @@ struct cli {
 	u32 groups;             /* from the spec */
 	u32 usual_keys, usual_stacks;   /* from the spec */
 	u32 max_keys;           /* --max-keys, or CLI_DEFAULT_MAX_KEYS */
-	u32 asked_keys;         /* --max-keys; 0: not given */
+	u32 asked_keys;         /* --max-keys; 0 if not given */
 	u64 top;                /* 0: all */
 	bool heat;              /* --heat; sets an interval if none is given */
-	bool heat_live;         /* an interval was given */
-	u64 heat_top;           /* --top of heat maps, replacing top, which is 0 */
-	u64 metrics_top;        /* --top of OpenMetrics, which ranks over the whole run; also replaces top */
+	bool heat_live;         /* --heat with an interval given by the user */
+	u64 heat_top;           /* --top with --heat; top is 0 then */
+	u64 metrics_top;        /* --top with OpenMetrics, which ranks over the whole run; top is 0 then */
 	enum cli_form form;
-	bool live;              /* --live: all rows are wanted, and the screen shows live_top of them */
-	u64 live_top;           /* --top with --live; 0: all; also replaces top */
+	bool live;              /* --live: reports have all rows, and the screen shows live_top of them */
+	u64 live_top;           /* --top with --live, 0: all; top is 0 then */
 	int sort;               /* a report_sort_column(); -1: the tool's default order */
 	const struct column *columns;   /* from the spec */
 	const char *order;      /* CLI_ORDER: the column to sort by; NULL: by key */
-	const char **events;    /* the texts of -e, in order; pointers into argv */
+	const char **events;    /* arguments of -e, in order; pointers into argv */
 	size_t nevents;
 	const char *binary;     /* -x */
 	const char *filter;     /* first --filter */
 	bool filter_each;       /* from the spec */
 	struct cli_filter {
 		const char *text;
-		size_t end;     /* number of events[] before it */
+		size_t end;     /* number of events[] that precede it */
 	} *filters;             /* all --filter, in order */
 	size_t nfilters;
 	enum report_format format;
-	bool has_format;                /* given explicitly, not derived from the name of -o */
+	bool has_format;                /* format was given explicitly, not derived from the name of -o */
 	char separator;
 	bool prometheus;                /* FORMAT_OPENMETRICS: written as Prometheus text 0.0.4 */
 	bool milliseconds;
@@ -129,13 +129,13 @@ struct cli {
 	bool explain;
 	bool verbose;
 	bool strict;
-	int ready_fd;           /* -1: none */
+	int ready_fd;           /* -1 if none */
 	struct listen_addresses listen;         /* --listen; format is FORMAT_OPENMETRICS */
-	bool profiles;          /* --listen: profiles, too */
-	bool on_demand;         /* --listen without an interval: a request ends one (run/run.c) */
+	bool profiles;          /* --listen also serves profiles */
+	bool on_demand;         /* --listen without an interval: each request ends one (run/run.c) */
 	bool overhead;          /* --overhead; implied by --budget */
-	bool overhead_sliced;   /* not requested by the user: an estimate will do (run/overhead.h) */
-	double budget;          /* --budget: percent of the machine; 0: none */
+	bool overhead_sliced;   /* overhead not requested by the user: may be estimated (run/overhead.h) */
+	double budget;          /* --budget: percent of the machine; 0 if none */
 	const char *template_text;      /* --template, or the tool's own */
 	bool only_lines;        /* --template: the output consists of these lines only */
 	u64 ring_bytes;         /* --ring-size; 0: the tool's default */
@@ -143,9 +143,9 @@ struct cli {
 	bool append;            /* append to the existing file */
 	char **env;             /* --env: NAME=VALUE to set, or NAME to remove, for the command; pointers into argv */
 	size_t nenv;
-	char **command;         /* NULL-terminated, pointers into argv; NULL: none */
+	char **command;         /* NULL-terminated, pointers into argv; NULL if none */
 	char *command_line;     /* all of argv, for the report header; not escaped */
-	char *meant;            /* the same after translation */
+	char *meant;            /* command_line after translation */
 	char **translated;      /* argv after translation (cli/habits.h); pointers into argv may point here */
 };
 
@@ -156,48 +156,48 @@ struct cli_spec {
 	 * The tool's own options (cli/option_row.h), which set own_input, or NULL. They replace options of its groups.
 	 */
 	const struct option_row *rows;
-	const char *args_doc;   /* the tool's own positional arguments, for --help; NULL: it has none */
-	/* Takes a positional argument; NULL: takes() does, or there are none. Reports its errors and returns them. */
+	const char *args_doc;   /* the tool's own positional arguments, for --help; NULL if it has none */
+	/* Takes a positional argument. Reports and returns errors. NULL if takes() does so, or if there are none. */
 	int (*argument)(void *own_input, char *arg);
-	/* Checks the combination of all words after parsing; or NULL. */
+	/* Checks the combination of all words after parsing. May be NULL. */
 	int (*end)(void *own_input);
 	void *own_input;        /* the struct that rows set */
 	bool own_keys;          /* the tool parses --by: cli->by_text */
-	bool filter_each;       /* each --filter applies to the -e before it */
+	bool filter_each;       /* each --filter applies to the preceding -e */
 	/* Keys of --by beyond the parts of task keys (cli/task_key.h), or NULL. */
 	const struct own_parts *own_parts;
 	/* Keys that --help lists for --by, if some parts of task keys do not apply; NULL: all. */
 	const char *keys;
 	/* Formats that --help lists for --format, if the tool lacks some formats of its groups; NULL: all. */
 	const char *formats;
-	/* CLI_ORDER: columns to sort by, and which of them is the default. */
+	/* CLI_ORDER: columns to sort by, and the default. */
 	const struct column *columns;
 	const char *order;
 	/* Default of --max-keys shown by --help; 0: CLI_DEFAULT_MAX_KEYS. */
 	u32 usual_keys;
-	u32 usual_stacks;       /* the same for stacks (-g) in a tool that also has other keys; 0: usual_keys */
+	u32 usual_stacks;       /* default for stacks (-g) in a tool that also has other keys; 0: usual_keys */
 	bool keys_of_no_task;   /* keys are not tasks: -P and -L do not apply */
 	bool keys_without_room; /* keys are made in user space: --max-keys does not apply */
 	bool follows;           /* -p includes later children: --follow-forks is the default */
 	/*
 	 * Whether a positional argument belongs to the tool; the others are interval and count.
-	 * NULL: all do.
+	 * NULL: all belong to the tool.
 	 */
 	bool (*takes)(void *own_input, char *arg);
-	/* Adds candidates for a positional argument (cli/complete.h); NULL: there are none. */
+	/* Adds candidates for a positional argument (cli/complete.h). NULL: none. */
 	void (*arguments)(struct completion *c);
 };
 
 #define CLI_DEFAULT_MAX_KEYS 10240
 
 /*
- * Parses argv. Returns 0, or -EINVAL after reporting the error. With --help, --version and --complete (cli/complete.h)
- * it prints and calls exit(0), as argp does. The caller frees *cli with cli__free().
+ * Parses argv. Returns 0, or -EINVAL after reporting the error. With --help, --version and --complete (cli/complete.h),
+ * prints the answer and calls exit(0), like argp. The caller frees *cli with cli__free().
  */
 int cli__parse(struct cli *cli, const struct cli_spec *spec, int argc, char **argv);
 void cli__free(struct cli *cli);
 
-/* For tools with formats of their own. FORMAT_PROMETHEUS becomes FORMAT_OPENMETRICS with the flag. */
+/* Sets the format, for tools with their own formats. FORMAT_PROMETHEUS sets FORMAT_OPENMETRICS and cli->prometheus. */
 void cli__set_format(struct cli *cli, enum report_format format);
 
 /*
@@ -206,7 +206,7 @@ void cli__set_format(struct cli *cli, enum report_format format);
  */
 bool cli__has_option(const struct cli_spec *spec, const char *name, size_t len);
 
-/* Another tool that does what was requested from this one, or NULL (cli/habits.h). */
+/* Returns another tool that does what was requested from this one, or NULL (cli/habits.h). */
 const char *cli__other_tool(const struct cli_spec *spec, int argc, char **argv);
 
 /* Whether the name of -o ends with what, and is longer. */
@@ -215,20 +215,20 @@ bool cli__output_ends_with(const struct cli *cli, const char *what);
 /* Whether the scope selects tasks or a command. -C alone does not. */
 bool cli__picks_tasks(const struct cli *cli);
 
-/* Whether the output of the opened writer goes to a program, rather than to a terminal or a file of -o. */
+/* Whether the opened writer writes to a program, rather than to a terminal or a file of -o. */
 bool cli__is_piped(const struct cli *cli, const struct writer *w);
 
 /*
- * Opens the output of reports. -o creates a new file with mode 0600, never through a symbolic link;
- * an existing regular file of that name is replaced. An OpenMetrics file is replaced atomically by
- * each report (report/replace.h), and does not exist before the first. Reports errors. Returns 0 or
+ * Opens the output of reports. -o creates a new file with mode 0600, never through a symbolic link,
+ * and replaces an existing regular file of that name. An OpenMetrics file is replaced atomically by
+ * each report (report/replace.h), and is not created before the first. Reports errors. Returns 0 or
  * a negative errno.
  */
 int MUST_CHECK cli__open_writer(const struct cli *cli, struct writer *w);
 
 /*
  * Closes a writer, opened or all zeros, and reports write errors. err: the result so far. Returns 0
- * if the run ended because the reader is gone, else a write error, else err.
+ * if the run ended because the reader has closed its end, otherwise the write error, otherwise err.
  */
 int MUST_CHECK cli__close_writer(struct writer *w, int err);
 

@@ -11,25 +11,25 @@
 #include "base/types.h"
 
 struct peer {
-	const char *name;       /* "tcpconnect"; also with a second word or an option: "sched map", "pidstat -d" */
+	const char *name;       /* "tcpconnect"; may have a second word or an option: "sched map", "pidstat -d" */
 	const char *suite;      /* its origin: "bcc" */
-	const char *line;       /* what to type after "tally"; NULL: no equivalent */
-	const char *why;        /* if there is no equivalent: the reason, and the nearest alternative */
+	const char *line;       /* words to type after "tally"; NULL if it has no equivalent */
+	const char *why;        /* why it has no equivalent, and the nearest alternative */
 };
 
 extern const struct peer peers[];
 extern const size_t peer_count;
 
-/* Whether its line is about functions of the kernel, which not every kernel lets programs probe. */
+/* Whether the line of p probes kernel functions, which not every kernel supports. */
 bool peer__is_about_functions(const struct peer *p);
 
-/* Finds a two-word name; NULL: unknown. second may be NULL. */
+/* Finds a two-word name. NULL if unknown. second may be NULL. */
 const struct peer *peer__find_pair(const char *name, const char *second);
 
-/* Finds the words behind "perf": a command of perf, or a name as by peer__find(). */
+/* Finds the words after "perf": a command of perf, or a name as in peer__find(). */
 const struct peer *peer__find_perf(const char *command, char *const *words);
 
-/* Finds name with the first of the words, or letters of options, that makes a name of the table, else name alone. */
+/* Finds name together with the first word or option letter that makes it a name in the table, otherwise name alone. */
 const struct peer *peer__find(const char *name, char *const *words);
 
 #endif /* TALLY_CLI_PEERS_H */

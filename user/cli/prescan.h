@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Checks the command line by the rules of getopt_long(3) before argp parses it: finds the command
- * after "--" and gives better error messages than getopt.
+ * Checks the command line according to the rules of getopt_long(3) before argp parses it: finds the
+ * command after "--", and reports errors better than getopt.
  */
 #ifndef TALLY_CLI_PRESCAN_H
 #define TALLY_CLI_PRESCAN_H
@@ -11,9 +11,9 @@
 #include "base/types.h"
 
 /*
- * Checks that every option in argv is one of argp's (children included) or --help, --usage or
+ * Checks that every option in argv is one of argp's (including children) or --help, --usage or
  * --version, that none is ambiguous, lacks its value or has an unexpected one, and that no two
- * exclude each other. *end becomes the index of "--", or argc. Returns 0, or -EINVAL after
+ * exclude each other. Sets *end to the index of "--", or to argc. Returns 0, or -EINVAL after
  * reporting the error.
  */
 int cli_prescan(const struct argp *argp, int argc, char **argv, int *end);
