@@ -7,15 +7,15 @@
 
 #include "base/types.h"
 
-/* The caller sets key_size and value_size to those of the map, and zeroes the rest. */
+/* The caller sets key_size and value_size to those of the map, and the rest to zero. */
 struct elements {
 	size_t n, room, key_size, value_size;
 	char *keys, *values;
 };
 
 /*
- * Elements added or deleted during the read may be missing. Returns 0 or a negative errno; call
- * elements__free() in either case.
+ * Reads all elements. Elements added or deleted during the read may be missing. Returns 0 or a
+ * negative errno. Call elements__free() in either case.
  */
 int elements__read(struct elements *e, int map_fd);
 void elements__free(struct elements *e);
@@ -26,35 +26,37 @@ void elements__free(struct elements *e);
  */
 struct writer_place {
 	size_t at;
-	volatile u32 *generation;       /* elements__generation(); NULL: elements are never removed */
+	volatile u32 *generation;       /* elements__generation(); NULL if elements are never removed */
 	bool each_time;                 /* elements__take() empties the map on every call */
 };
 
-/* The generation of a loaded object; NULL if it has none. */
+/* Returns the generation of a loaded object, or NULL if it has none. */
 volatile u32 *elements__generation(const struct bpf_object *obj);
 
 /*
- * Begins a new generation, returned in *writes, and waits until no program writes in the previous
+ * Begins a new generation, stored in *writes, and waits until no program writes in the previous
  * one. Takes an RCU grace period, some 10 ms. Returns 0 or a negative errno.
  */
 int elements__next_generation(volatile u32 *generation, u32 *writes);
 
 /*
- * Waits until all programs that were running at the call have ended. Returns 0 or a negative errno.
+ * Waits until all programs that were running at the time of the call have returned. Returns 0 or a
+ * negative errno.
  */
 int elements__await_programs(void);
 
 /*
- * As elements__read(). If the map is at least a quarter full, also begins a new generation and removes all older
- * elements from the map: *anew is then true, *e holds exactly the removed elements, no program writes to them any more,
- * and the next read begins from zero. Keys that no longer occur thus leave the map, and no count is lost or doubled.
- * This takes an RCU grace period, some 10 ms.
+ * Like elements__read(). If the map is at least a quarter full, also begins a new generation and removes all older
+ * elements from the map. Then *anew is true, *e contains exactly the removed elements, no program writes to them any
+ * more, and the next read begins from zero. This removes keys that no longer occur, and no count is lost or doubled. It
+ * takes an RCU grace period, some 10 ms.
  */
 int elements__take(struct elements *e, int map_fd, const struct writer_place *writer, bool *anew);
 
 /*
- * Map size for that many elements per interval: elements of the next interval coexist with those of
- * the last. Twice as many if allocated on demand; a third more if the kernel preallocates them.
+ * Returns the map size for this many elements per interval, since elements of the next interval
+ * coexist with those of the last: twice as many if allocated on demand, a third more if the kernel
+ * preallocates them.
  */
 u64 elements__room(u64 elements, bool on_demand);
 
@@ -69,8 +71,8 @@ struct element {
 };
 
 /*
- * All e->n elements in the order of compare(), a qsort(3) comparison of struct element. Allocated,
- * even if empty; NULL: no memory.
+ * Returns all e->n elements in the order of compare(), a qsort(3) comparison of struct element.
+ * Allocated, even if empty; NULL without memory.
  */
 struct element *elements__sorted(const struct elements *e,
 				 int (*compare)(const void *a, const void *b));

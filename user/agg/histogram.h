@@ -14,9 +14,9 @@
 #include "bpf/lib/hist.h"
 
 /*
- * A histogram may have bounds of its own: bucket i holds values in [bound[i - 1], bound[i]), the
- * first all below and the last all above. Values, minimum, maximum and sum are then signed (two's
- * complement), and buckets are too coarse for percentiles.
+ * A histogram may have its own bounds: bucket i contains values in [bound[i - 1], bound[i]), the first
+ * bucket all values below, the last one all above. Values, minimum, maximum and sum are then signed
+ * (two's complement), and buckets are too coarse for percentiles.
  */
 struct histogram_bucket {
 	u32 index;
@@ -36,7 +36,7 @@ struct histogram {
 	size_t nbounds;
 };
 
-/* Totals of the counted values, over several elements. min_inv: as in struct hist_totals. */
+/* Totals of the counted values over several elements. min_inv: as in struct hist_totals. */
 struct histogram_totals {
 	__int128 sum;
 	u64 max;
@@ -47,15 +47,15 @@ struct histogram_totals {
 u64 histogram__first(const struct histogram *h, u32 index);
 u64 histogram__last(const struct histogram *h, u32 index);
 
-/* The same for the layout of bpf/lib/hist.h. */
+/* Like the above, for the layout of bpf/lib/hist.h. */
 u64 histogram_bucket_first(u32 index);
 u64 histogram_bucket_last(u32 index);
 
 void histogram__free(struct histogram *h);
 
 /*
- * Sets the bounds. Converts minimum and maximum, which were of values ^ 2^63 for unsigned
- * comparison.
+ * Sets the bounds. Converts minimum and maximum, which the kernel keeps as value ^ 2^63 so that it
+ * can compare them unsigned.
  */
 void histogram__set_bounds(struct histogram *h, const s64 *bound, size_t nbounds);
 
@@ -66,7 +66,7 @@ void histogram__set_bounds(struct histogram *h, const s64 *bound, size_t nbounds
 int histogram__init(struct histogram *h, const u64 *counts, u32 first, u32 n,
 		    const struct histogram_totals *totals);
 
-/* Multiplies the count of each bucket, and rounds; the sum, too. by: at least 1. */
+/* Multiplies the count of each bucket and the sum, and rounds them. by: at least 1. */
 void histogram__scale(struct histogram *h, double by);
 
 /* Adds other to h, exactly. Returns 0, or -ENOMEM with h untouched. */
@@ -76,17 +76,17 @@ int histogram__add(struct histogram *h, const struct histogram *other);
  * The difference of two snapshots of a cumulative histogram: *out = later - earlier.
  *
  * Count, sum and buckets are exact. The maximum is exact if the interval set a new one; otherwise it is the upper end
- * of the highest bucket that grew (max_exact is false). The minimum is treated in the same way. A value whose bucket
- * was not counted yet at the time of the read is also excluded from the sum: it is subtracted from later, and so
- * appears in the next difference. Returns 0, -ENOMEM, or -EINVAL if earlier is not an earlier state of later.
+ * of the highest bucket that grew (max_exact is false). The same applies to the minimum. A value whose bucket was not
+ * counted yet at the time of the read is also excluded from the sum: it is subtracted from later, so it appears in the
+ * next difference. Returns 0, -ENOMEM, or -EINVAL if earlier is not an earlier state of later.
  */
 int histogram__difference(struct histogram *out, struct histogram *later,
 			  const struct histogram *earlier);
 
 /*
- * The value at or below which per_10k / 10000 of the values lie (nearest rank: the smallest value
- * whose rank is at least ceil(count * per_10k / 10000), 5000 is the median). Exact below 32, at
- * most 6.25 % above the true value elsewhere, never above max. 0 without values.
+ * Returns the value at or below which per_10k / 10000 of the values lie (nearest rank: the smallest
+ * value whose rank is at least ceil(count * per_10k / 10000); 5000 is the median). Exact below 32,
+ * otherwise at most 6.25 % above the true value, never above max. 0 without values.
  */
 u64 histogram__percentile(const struct histogram *h, u32 per_10k);
 

@@ -6,14 +6,14 @@
 #include <bpf/libbpf.h>
 
 /*
- * The memory of a variable in ".rodata" (until the object is loaded), ".data" or ".bss", owned by
- * the object; NULL: no such variable.
+ * Returns the memory of a variable in ".rodata" (until the object is loaded), ".data" or ".bss",
+ * owned by the object, or NULL if it has no such variable.
  */
 void *object_variable(const struct bpf_object *obj, const char *section, const char *name);
 
 /*
  * Writes a constant (".rodata") before the object is loaded: object_set(obj, "by", (u32)by).
- * Returns 0, or -ENOENT if there is no constant of that name and size.
+ * Returns 0, or -ENOENT if the object has no constant of that name and size.
  */
 int object_set_bytes(const struct bpf_object *obj, const char *name, const void *value,
 		     size_t size);

@@ -26,7 +26,7 @@ static inline bool wide_fits(__int128 sum, bool is_signed)
 	return is_signed ? sum == (s64)sum : sum == (__int128)(u64)sum;
 }
 
-/* For 64-bit counters that saturate: UINT64_MAX means that many or more. */
+/* For 64-bit counters that saturate: UINT64_MAX means UINT64_MAX or more. */
 static inline void add_saturating(u64 *to, u64 n)
 {
 	if (__builtin_add_overflow(*to, n, to))
