@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Differences between machines that a constant can express. Their registers are in
- * jit/registers_x86.c and jit/registers_arm64.c, their instructions in sym/disassembly.c.
+ * Differences between architectures that a constant can express. Registers are in
+ * jit/registers_x86.c and jit/registers_arm64.c, instructions in sym/disassembly.c.
  */
 #ifndef TALLY_BASE_ARCH_H
 #define TALLY_BASE_ARCH_H
@@ -10,15 +10,15 @@
 
 #if defined(__x86_64__)
 
-/* Python stacks can be walked (bpf/lib/python.h). */
+/* Whether Python stacks can be walked (bpf/lib/python.h). */
 #define ARCH_HAS_PYTHON true
 /* Number of registers for integer and pointer arguments; further arguments are on the stack. */
 #define ARCH_ARGUMENT_REGISTERS 6
 /* Bytes that a call pushes, above the stack pointer at function entry: the return address. */
 #define ARCH_CALL_BYTES 8
-/* Structures are passed as in the System V ABI for x86-64. */
+/* Whether structures are passed as in the System V ABI for x86-64. */
 #define ARCH_PASSES_SYSV true
-/* The first argument points to the memory for a result that does not fit into registers. */
+/* Whether the first argument points to the memory for a result that does not fit into registers. */
 #define ARCH_RESULT_BY_ARGUMENT true
 /* O_LARGEFILE: 0 in the C library of 64-bit programs, but some programs pass the kernel's value. */
 #define ARCH_O_LARGEFILE 0100000

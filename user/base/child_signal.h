@@ -6,8 +6,8 @@
 #include "base/types.h"
 
 /*
- * Sets the default disposition. Call before any child starts: a caller that ignores SIGCHLD passes this on through
- * execve(2), and the kernel then reaps children before waitpid(2) sees how they ended (wait(2), NOTES).
+ * Sets the default disposition. Must be called before any child starts: if our parent ignores SIGCHLD, we inherit this
+ * through execve(2), and the kernel reaps children before waitpid(2) can return their status (wait(2), NOTES).
  */
 void child_signal__take(void);
 

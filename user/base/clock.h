@@ -19,15 +19,15 @@ static inline u64 clock_ns(clockid_t clock)
 u64 monotonic_ns(void);
 
 /*
- * The time when this program began, on that clock. Older children of this process are those of the program that called
- * execve(2) to start this one.
+ * Time when this program began, on the clock of monotonic_ns(). Older children of this process belong to the program
+ * that called execve(2) to start this one.
  */
 u64 began_ns(void);
 
-/* The same moment on this process's own CLOCK_MONOTONIC: for timers and absolute sleeps. */
+/* Converts a time of monotonic_ns() to this process's own CLOCK_MONOTONIC, for timers and absolute sleeps. */
 struct timespec own_monotonic(u64 moment_ns);
 
-/* Since 1970-01-01 UTC. */
+/* Time since 1970-01-01 UTC. */
 static inline u64 realtime_ns(void)
 {
 	return clock_ns(CLOCK_REALTIME);

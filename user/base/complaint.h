@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An error in a text that a user typed, and its position. Parsers fill one in and return a negative
- * errno; the caller prints it (report/diag.h: the text with a caret). Parsers therefore never
+ * An error in a text that a user typed, and its position. Parsers fill in a complaint and return a
+ * negative errno; the caller prints it (report/diag.h: the text with a caret). Parsers therefore never
  * print, and tests can call them directly.
  */
 #ifndef TALLY_BASE_COMPLAINT_H
@@ -10,9 +10,9 @@
 #include "base/types.h"
 
 struct complaint {
-	size_t at, len;         /* the wrong bytes of the text; len 0: its end */
+	size_t at, len;         /* the invalid bytes of the text; len 0: its end */
 	char what[256];         /* one sentence, not escaped */
-	char hint[512];         /* what to try; empty: no suggestion */
+	char hint[512];         /* suggestion; empty if none */
 };
 
 /* Set the sentence or the hint, truncated if too long. Both return err, for `return`. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reads numbers in sequence from untrusted bytes: little endian, as on x86. */
+/* Reads consecutive little-endian numbers, as on x86, from untrusted bytes. */
 #ifndef TALLY_BASE_CURSOR_H
 #define TALLY_BASE_CURSOR_H
 
@@ -7,7 +7,7 @@
 
 struct cursor {
 	const u8 *at, *end;
-	bool failed;            /* a read went past the end; reads return 0 since */
+	bool failed;            /* a read went past the end; later reads return 0 */
 };
 
 static inline struct cursor cursor__of(const void *at, size_t size)
@@ -26,7 +26,7 @@ static inline void cursor__fail(struct cursor *c)
 	c->failed = true;
 }
 
-/* Takes a number of at most 8 bytes. */
+/* Reads a number of at most 8 bytes. */
 static inline u64 cursor__take(struct cursor *c, u32 bytes)
 {
 	u64 n = 0;

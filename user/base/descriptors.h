@@ -8,8 +8,8 @@
 #define DESCRIPTORS_LEFT 32
 
 /*
- * Whether fd, which the caller wants to keep, is a reserved one: the caller must then use and close it at once. Works
- * because the kernel returns the lowest free descriptor.
+ * Whether fd, which the caller wants to keep, is one of the reserved descriptors. If so, the caller must use and close
+ * it at once. Works because the kernel returns the lowest free descriptor.
  */
 bool descriptor_is_scarce(int fd);
 

@@ -5,10 +5,10 @@
 
 #include "base/types.h"
 
-/* The owner is unknown: the file cannot be looked at, or is on FUSE, whose server may name any owner. */
+/* The owner is unknown: stat fails, or the file is on FUSE, whose server can report any owner. */
 #define OWNER_UNKNOWN UINT32_MAX
 
-/* If the file claims to be root's, asks its server, in a child that can be abandoned (base/opener.h). */
+/* If the file claims to be owned by root, asks its server, in a child that can be abandoned (base/opener.h). */
 u32 file_owner(int fd);
 
 #endif /* TALLY_BASE_FILE_OWNER_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Shared libraries for rare uses of a tool, loaded on demand, so that other uses do not pay for them and hosts may lack
- * them.
+ * Shared libraries that a tool rarely needs, loaded on demand, so that other uses do not pay for them and hosts need
+ * not have them.
  */
 #ifndef TALLY_BASE_LIBRARY_H
 #define TALLY_BASE_LIBRARY_H
@@ -14,8 +14,8 @@ struct library_function {
 };
 
 /*
- * Loads the library for good and looks up all functions. Returns NULL, or the error as text:
- * dlerror(3), valid until its next call.
+ * Loads the library, which is never unloaded, and looks up all functions. Returns NULL, or the error
+ * as text: dlerror(3), valid until its next call.
  */
 const char *library__load(const char *soname, const struct library_function *function, size_t n);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* "Did you mean": finds the name nearest to a mistyped one. */
+/* Finds the name nearest to a mistyped one, for "did you mean" hints. */
 #ifndef TALLY_BASE_NEAREST_H
 #define TALLY_BASE_NEAREST_H
 
@@ -12,9 +12,9 @@
 u32 edit_distance(const char *a, const char *b);
 
 /*
- * The name nearest to text, the first of equals; NULL if none is close enough (more than a third of
- * its letters wrong, but one edit is always allowed). A name that text abbreviates is always close
- * enough.
+ * Returns the name nearest to text, the first of equals, or NULL if none is close enough (more than a
+ * third of its letters wrong, but one edit is always allowed). A name that text abbreviates is always
+ * close enough.
  */
 const char *nearest(const char *text, const char *const *names, size_t n);
 

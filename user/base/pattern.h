@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Regular expressions (POSIX extended) from users, limited so that they cannot exhaust stack or
- * memory: the C library's compiler recurses for each parenthesis, and expands repetition counts
- * into copies. The only place that compiles them.
+ * Regular expressions (POSIX extended) from users. They are limited so that they cannot exhaust stack
+ * or memory: the C library's compiler recurses for each parenthesis, and expands repetition counts
+ * into copies. No other code compiles them.
  */
 #ifndef TALLY_BASE_PATTERN_H
 #define TALLY_BASE_PATTERN_H
@@ -16,8 +16,8 @@
 #define PATTERN_COPIES 1000     /* product of all repetition counts */
 
 /*
- * Compiles an expression for matching only. Returns 0, or -EINVAL with the reason in why; then
- * there is nothing to free.
+ * Compiles an expression for matching only. Returns 0, or -EINVAL with the reason in why and nothing
+ * to free.
  */
 int pattern__compile(regex_t *regex, const char *text, char *why, size_t size);
 

@@ -5,9 +5,10 @@
 #include "base/types.h"
 
 /*
- * The number below /proc for the mappings, memory, root, executable and namespaces of a process. It is the pid, unless
- * the main thread has ended and others continue (launchers of the JVM, daemons): /proc/PID is then a zombie, which has
- * none of these, but /proc/TID of another thread has them all (proc(5)). If there is no such thread, returns pid.
+ * Returns the number below /proc for the mappings, memory, root, executable and namespaces of a process. This is the
+ * pid, unless the main thread has exited and others continue (launchers of the JVM, daemons): /proc/PID is then a
+ * zombie without any of these, but /proc/TID of another thread has all of them (proc(5)). Returns pid if no such thread
+ * exists.
  */
 u32 process_thread(u32 pid);
 

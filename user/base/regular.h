@@ -6,18 +6,18 @@
 #include <sys/stat.h>
 
 /*
- * Opens a file for reading if it is a regular one. Opening anything else (a FIFO, a device) may
- * have side effects or block, so it is not opened at all. Returns a descriptor and fills in *st
- * (may be NULL); -EISDIR, -ENOEXEC: not a regular file; or an error of open(2).
+ * Opens a regular file for reading. Does not open anything else (a FIFO, a device), since this may
+ * have side effects or block. Returns a descriptor and fills in *st (may be NULL); -EISDIR or
+ * -ENOEXEC if it is not a regular file; or an error of open(2).
  */
 int open_regular(const char *path, struct stat *st);
 
-/* The same for an O_PATH descriptor; takes ownership of it. */
+/* Like open_regular(), for an O_PATH descriptor, of which it takes ownership. */
 int open_found(int found, struct stat *st);
 
 /*
- * fstat(2) that never waits: returns what the kernel knows about an open file without asking the file's server. Returns
- * 0 or a negative errno.
+ * Like fstat(2), but never waits: stores what the kernel has cached about an open file, without asking the file's
+ * server. Returns 0 or a negative errno.
  */
 int stat_known(int fd, struct stat *st);
 

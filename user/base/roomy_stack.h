@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Runs on a stack that is large enough even if the stack limit is small (ulimit -s, RLIMIT_STACK): the deepest calls
- * take some 40 KB, and a process that exceeds its limit is killed by SIGSEGV. Raising a hard limit would need
+ * Runs code on a stack that is large enough even if the stack limit is small (ulimit -s, RLIMIT_STACK): the deepest
+ * calls take some 40 KB, and a process that exceeds its limit is killed by SIGSEGV. Raising a hard limit would need
  * CAP_SYS_RESOURCE, and commands would inherit the new limit.
  */
 #ifndef TALLY_BASE_ROOMY_STACK_H

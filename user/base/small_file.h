@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 /*
- * Reads as much as fits, and ends it with a NUL. dir: as in openat(2). Returns false if the file is missing or empty.
+ * Reads as much as fits, and adds a NUL. dir: as in openat(2). Returns false if the file is missing or empty.
  */
 bool small_file__read(int dir, const char *path, char *text, size_t room);
 

@@ -25,7 +25,7 @@ typedef __s64 s64;
 #define PRINTF_LIKE(fmt, args) __attribute__((format(printf, fmt, args)))
 
 /*
- * For functions whose failure the caller must handle: output not written, a run that will not end.
+ * For functions whose failure the caller must handle: otherwise output is lost, or a run does not end.
  */
 #define MUST_CHECK __attribute__((warn_unused_result))
 

@@ -8,9 +8,8 @@
 #include "base/types.h"
 
 /*
- * Reads fd to its end, and ends the text with a NUL. The caller owns fd and *text. *size (size may be NULL) excludes
- * the NUL. Returns 0; -EFBIG if there are more than most bytes; -ENOMEM; or an error of read(2). On failure *text is
- * NULL.
+ * Reads fd to its end, and adds a NUL. fd and *text are owned by the caller. *size (size may be NULL) excludes the NUL.
+ * Returns 0; -EFBIG if the file has more than most bytes; -ENOMEM; or an error of read(2). On failure *text is NULL.
  */
 int whole_file__read(int fd, size_t most, char **text, size_t *size) MUST_CHECK;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Serialises results of a confined process (base/confined.h). The reader takes values in the same
- * order and does not trust them. Errors are sticky on both sides: later puts do nothing, later gets
+ * Serialises results of a confined process (base/confined.h). The reader reads values in the same
+ * order and does not trust them. Errors are sticky on both sides: later puts are no-ops, later gets
  * return 0 or NULL.
  */
 #ifndef TALLY_BASE_WIRE_H
@@ -31,9 +31,9 @@ struct unwire {
 
 void unwire__get(struct unwire *u, void *data, size_t size);
 u64 unwire__number(struct unwire *u);
-char *unwire__text(struct unwire *u);                   /* allocated; NULL: NULL was put */
+char *unwire__text(struct unwire *u);                   /* allocated; NULL if NULL was put */
 void *unwire__array(struct unwire *u, u64 *n, size_t each);     /* allocated */
-/* Gets a number of elements; fails unless that many elements of at least least bytes can follow. */
+/* Gets a number of elements. Fails unless that many elements of at least least bytes can follow. */
 u64 unwire__count(struct unwire *u, size_t least);
 
 #endif /* TALLY_BASE_WIRE_H */
