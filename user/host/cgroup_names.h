@@ -2,9 +2,9 @@
 /*
  * Names of the cgroups of a measurement: path, container, unit. A cgroup is looked up when a report first contains it,
  * and keeps its name for the rest of the run, even after it was removed (the kernel never reuses an id). If it was
- * removed before the lookup, all three are "(removed, id N)".
+ * removed before the lookup, all three names are "(removed, id N)".
  *
- * If a cgroup is in no container or unit, that name is "-".
+ * The name of the container or unit is "-" if the cgroup is not in one.
  */
 #ifndef TALLY_HOST_CGROUP_NAMES_H
 #define TALLY_HOST_CGROUP_NAMES_H
@@ -21,12 +21,12 @@ struct cgroup_name {
 	bool is_removed;
 	char *path;
 	/*
-	 * The runtime's name, or the first digits of the id. USER/ precedes containers of a user; OUTER/, an id,
-	 * precedes containers inside another container.
+	 * The runtime's name of the container, or the first digits of its id. Prefixed with USER/ for containers of a
+	 * user, and with OUTER/, an id, for containers inside another container.
 	 */
 	char *container;
-	char *container_id;     /* the first digits, or the name of an LXC container, machine or pod */
-	bool has_several;       /* this report has containers of that name with different ids */
+	char *container_id;     /* first digits of the id, or the name of an LXC container, machine or pod */
+	bool has_several;       /* this report has containers with this name and different ids */
 	char *unit;
 };
 
@@ -45,10 +45,10 @@ enum cgroup_names_part {
 	CGROUP_UNIT = 1 << 1,
 };
 
-/* The result stays valid until the next cgroup_names__begin(). NULL: no memory. */
+/* Returns NULL without memory. The result is valid until the next cgroup_names__begin(). */
 const struct cgroup_name *cgroup_names__find(struct cgroup_names *names, u64 id);
 
-/* Adds an unknown cgroup with its path (NULL: it was removed), without a lookup. Returns 0 or -ENOMEM. */
+/* Adds an unknown cgroup with its path, without a lookup. path: NULL if it was removed. Returns 0 or -ENOMEM. */
 int cgroup_names__tell(struct cgroup_names *names, u64 id, const char *path);
 
 /*
@@ -57,7 +57,7 @@ int cgroup_names__tell(struct cgroup_names *names, u64 id, const char *path);
  */
 int cgroup_names__first(struct cgroup_names *names, u64 id, u32 parts, u64 *first);
 
-/* Begins a report. Known names stay, up to a limit. */
+/* Begins a report. Known names are kept, up to a limit. */
 void cgroup_names__begin(struct cgroup_names *names);
 
 void cgroup_names__free(struct cgroup_names *names);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The container and the systemd unit of a cgroup, by its path alone. Runtimes and systemd name the directories that
- * they create after the contents; container.c has a table of these names.
+ * Finds the container and the systemd unit of a cgroup from its path alone. Runtimes and systemd name the directories
+ * that they create after the contents; container.c has a table of these names.
  *
- * Paths are untrusted: a process that may create cgroups can give them any name. A component that no runtime would have
- * created is ignored. A user or a container that owns a part of the tree can give a cgroup there the name of someone
- * else's container. struct container therefore records whose part of the tree it is in, so that the two are never
- * confused.
+ * Paths are untrusted: a process that may create cgroups can give them any name. Components that no runtime would
+ * create are ignored. A user or a container that owns a part of the tree can give a cgroup there the name of another
+ * container. struct container therefore records the owner of the part of the tree, so that the two are never confused.
  */
 #ifndef TALLY_HOST_CONTAINER_H
 #define TALLY_HOST_CONTAINER_H
@@ -18,33 +17,33 @@ enum container_runtime {
 	CONTAINER_PODMAN,
 	CONTAINER_CONTAINERD,   /* below Kubernetes (CRI), or created by nerdctl */
 	CONTAINER_CRIO,
-	CONTAINER_UNKNOWN,      /* an id, of a runtime that is not named in the path */
-	CONTAINER_LXC,          /* LXD and Incus, too */
+	CONTAINER_UNKNOWN,      /* an id whose runtime the path does not name */
+	CONTAINER_LXC,          /* also LXD and Incus */
 	CONTAINER_MACHINE,      /* of systemd-machined: systemd-nspawn, libvirt */
 	CONTAINER_POD,          /* the cgroup of a pod, outside its containers */
 };
 
 #define CONTAINER_ID_LEN 64             /* digits of an id */
-#define CONTAINER_SHORT_LEN 12          /* digits that reports show */
+#define CONTAINER_SHORT_LEN 12          /* digits of an id in reports */
 #define CONTAINER_NAME_SIZE 256         /* NAME_MAX and the NUL */
 
 struct container {
 	enum container_runtime runtime;
 	char id[CONTAINER_NAME_SIZE];   /* all digits of an id, or the name of an LXC container, machine or "podUID" */
-	char outer[CONTAINER_NAME_SIZE];        /* id of the container around it, as in reports; "": none */
-	bool has_user;                  /* below the host's user-UID.slice: the runtime belongs to that user */
+	char outer[CONTAINER_NAME_SIZE];        /* id of the enclosing container, as in reports; "" if none */
+	bool has_user;                  /* below the host's user-UID.slice: its runtime is run by that user */
 	u32 uid;
 };
 
 /* Finds the innermost container in a path (cgroup__path()). Returns false, with *c untouched, if there is none. */
 bool container__find(struct container *c, const char *path);
 
-/* Number of characters of the id that reports show: CONTAINER_SHORT_LEN digits, or the whole name. */
+/* Returns the number of characters of the id that reports show: CONTAINER_SHORT_LEN digits, or the whole name. */
 int container__shown(const struct container *c);
 
 /*
- * Finds the innermost systemd unit in a path, as systemctl(1) writes it; a slice only if there is no other unit.
- * Returns false, with text untouched, if there is none.
+ * Finds the innermost systemd unit in a path, in the notation of systemctl(1); a slice only if the path has no other
+ * unit. Returns false, with text untouched, if there is none.
  */
 bool unit__find(char text[CONTAINER_NAME_SIZE], const char *path);
 

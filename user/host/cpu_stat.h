@@ -8,14 +8,14 @@
 
 #include "base/types.h"
 
-/* One cgroup; cumulative since its creation. */
+/* One cgroup. Numbers are cumulative since its creation. */
 struct cpu_stat {
 	u64 id;                 /* inode number of its directory */
 	char *path;             /* below the root of its hierarchy */
-	u64 quota_us;           /* per period; 0: no quota now */
+	u64 quota_us;           /* per period; 0 if it has no quota now */
 	u64 period_us;
 	u64 periods;            /* periods with a runnable task */
-	u64 throttled;          /* those in which the quota ran out on at least one CPU */
+	u64 throttled;          /* periods in which the quota was used up on at least one CPU */
 	u64 throttled_ns;       /* sum over all CPUs */
 };
 
@@ -32,12 +32,12 @@ struct cpu_stats {
  */
 int cpu_stats__read(struct cpu_stats *s);
 
-/* NULL if there is none with that id. */
+/* Returns the cgroup with this id, or NULL. */
 const struct cpu_stat *cpu_stats__find(const struct cpu_stats *s, u64 id);
 void cpu_stats__free(struct cpu_stats *s);
 
 /*
- * Parses a file like cpu.stat into *s; missing numbers stay unchanged. For cpu_stats__read() and
+ * Parses a file like cpu.stat into *s. Missing numbers are left unchanged. For cpu_stats__read() and
  * its test.
  */
 void cpu_stat__parse(struct cpu_stat *s, const char *text);

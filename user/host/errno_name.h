@@ -6,14 +6,14 @@
 #include "base/types.h"
 
 /*
- * "ENOENT" for 2; also kernel-internal errors ("ERESTARTSYS" for 512: a signal interrupted a call, which is restarted
- * or returns EINTR). NULL if unknown.
+ * Returns "ENOENT" for 2. Includes kernel-internal errors ("ERESTARTSYS" for 512: a signal interrupted a call, which is
+ * restarted or returns EINTR). NULL if unknown.
  */
 const char *errno_name(int error);
 
 #define MOST_ERRNO 4095 /* include/linux/err.h: MAX_ERRNO */
 
-/* The number of a name, or of a decimal number as text. Returns 0 or -EINVAL. */
+/* Parses a name, or a decimal number as text. Returns 0 or -EINVAL. */
 int errno_number(const char *text, int *error);
 
 #endif /* TALLY_HOST_ERRNO_NAME_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Capabilities of this kernel and machine, tested by use wherever possible: the configuration is no
- * proof (fentry may be refused although it is built in).
+ * Capabilities of this kernel and machine, tested by using them wherever possible: the configuration
+ * is no proof (fentry may be rejected although it is built in).
  */
 #ifndef TALLY_HOST_FEATURES_H
 #define TALLY_HOST_FEATURES_H
@@ -11,7 +11,7 @@
 enum feature_status {
 	FEATURE_OK,
 	FEATURE_MISSING,
-	FEATURE_NOT_PERMITTED,  /* cannot be tested, or not used, with our rights */
+	FEATURE_NOT_PERMITTED,  /* cannot be tested or used with our rights */
 	FEATURE_STATUSES,
 };
 
@@ -19,8 +19,8 @@ struct feature {
 	const char *name;
 	/* Returns the status; may write findings to detail[FEATURE_DETAIL]. */
 	enum feature_status (*probe)(char *detail);
-	const char *lost;       /* what tools cannot do, or do differently, without it */
-	const char *remedy;     /* how to get it */
+	const char *lost;       /* consequences for tools if it is missing */
+	const char *remedy;     /* how to enable it */
 };
 
 #define FEATURE_DETAIL 128
@@ -32,18 +32,18 @@ extern const size_t feature_count;
 #define FEATURE_JIT "BPF JIT"
 #define FEATURE_LOCKDOWN "lockdown"
 
-/* Tests the feature of that name. FEATURE_MISSING for an unknown name. */
+/* Tests the feature with this name. Returns FEATURE_MISSING for an unknown name. */
 enum feature_status feature__probe(const char *name);
 
-/* After a load that failed: prints a hint for each setting of this machine that makes kernels refuse programs. */
+/* Prints a hint for each setting of this machine that makes kernels reject programs. Call it after a failed load. */
 void features__hint_at_settings(void);
 
 #define FEATURE_HINT 256
 
-/* Writes the hint for the first such setting. Returns false if there is none. */
+/* Writes the hint for the first of these settings. Returns false if there is none. */
 bool features__describe_setting(char text[FEATURE_HINT]);
 
-/* Whether this kernel is known to allow no probes of its functions. False without the rights to test it. */
+/* Whether this kernel is known not to support probes of its functions. False without the rights to test it. */
 bool features__lack_functions(void);
 
 const char *feature_status_name(enum feature_status status);

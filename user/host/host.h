@@ -13,19 +13,19 @@ struct host {
 	u32 version;            /* KERNEL_VERSION(a, b, c) of uts.release */
 	int cpus_online;
 	int cpus_possible;      /* size of per-CPU maps */
-	bool initial_pidns;     /* pids here are the kernel's global ones */
+	bool initial_pidns;     /* our pids are the kernel's global pids */
 	bool initial_cgroupns;
 };
 
-/* Returns 0 or a negative errno; reports the error if the number of CPUs is unknown. */
+/* Returns 0 or a negative errno. Reports the error if the number of CPUs is unknown. */
 int host__read(struct host *host);
 
 /*
- * Rights: capabilities(7). Each right is met by any one of its capabilities in the effective set;
+ * Rights: capabilities(7). A right is held if any of its capabilities is in the effective set;
  * CAP_SYS_ADMIN includes those that were split from it in 5.8.
  */
 enum right {
-	RIGHT_BPF,              /* CAP_BPF: load programs, make maps */
+	RIGHT_BPF,              /* CAP_BPF: load programs, create maps */
 	RIGHT_PERFMON,          /* CAP_PERFMON: tracing programs, kernel memory */
 	RIGHT_SYS_RESOURCE,     /* CAP_SYS_RESOURCE: locked memory for maps, before 5.11 */
 	RIGHT_SYS_PTRACE,       /* CAP_SYS_PTRACE: other users' /proc/PID */
@@ -43,33 +43,34 @@ bool right_held(enum right r);
 const char *right_name(enum right r);
 
 /*
- * Checks the rights to load tracing programs; reports the missing capability. Returns 0 or -EPERM.
+ * Checks the rights to load tracing programs. Returns 0, or -EPERM after reporting the missing
+ * capability.
  */
 int host__check_rights(const struct host *host);
 
-/* Number of threads on the machine (/proc/loadavg), 0 if unknown. */
+/* Number of threads on the machine (/proc/loadavg); 0 if unknown. */
 u64 host__threads(void);
 
 /*
- * Number of bits of user addresses that the kernel's configuration and the processor allow: 36 to 48 on arm64, or 52,
- * where programs must ask for addresses above 48 bits.
+ * Number of bits of user addresses that the kernel's configuration and the processor support: 36 to 48 on arm64, or 52,
+ * in which case programs must request addresses above 48 bits explicitly.
  */
 u32 host__address_bits(void);
 
 /*
  * Raises the soft limit on open files to the hard limit if it is below n, and the hard limit to n
- * if privileged (each event and counter takes one file). Best effort: later opens may fail with
+ * if privileged (each event and counter needs one file). Best effort: later opens may fail with
  * EMFILE.
  */
 void host__allow_files(size_t n);
 
 /*
- * Checks that n more files can be opened, raising the limit as host__allow_files() does. Returns 0, or -EMFILE after
+ * Checks that n more files can be opened, and raises the limit like host__allow_files(). Returns 0, or -EMFILE after
  * reporting the limit.
  */
 int MUST_CHECK host__need_files(size_t n);
 
-/* The same without raising the limit. */
+/* Like host__need_files(), without raising the limit. */
 int MUST_CHECK host__check_files(size_t n);
 
 /*

@@ -8,8 +8,8 @@
 #include "base/types.h"
 
 /*
- * Sets the constants of the opened object. *knows: whether programs can tell interrupts on this kernel. Returns 0 or a
- * negative errno.
+ * Sets the constants of the opened object, and *knows to whether programs can detect interrupts on this kernel. Returns
+ * 0 or a negative errno.
  */
 int interrupt__prepare(struct bpf_object *obj, bool *knows);
 

@@ -8,12 +8,12 @@
 #define OPEN_FLAGS_SPACE 320
 
 /*
- * "O_WRONLY|O_CREAT|O_CLOEXEC", followed by a hex number for unknown bits. Returns text, which has
- * room for OPEN_FLAGS_SPACE.
+ * Formats "O_WRONLY|O_CREAT|O_CLOEXEC", followed by a hex number for unknown bits. Returns text,
+ * which has room for OPEN_FLAGS_SPACE.
  */
 char *open_flags(char text[OPEN_FLAGS_SPACE], u64 flags);
 
-/* Whether the flags create a file, so that the mode applies. */
+/* Whether the flags may create a file, so that the mode applies. */
 bool open_flags_create(u64 flags);
 
 #endif /* TALLY_HOST_OPEN_FLAGS_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Looking up processes and namespaces. */
+/* Looks up processes and namespaces. */
 #ifndef TALLY_HOST_PROCESS_H
 #define TALLY_HOST_PROCESS_H
 
@@ -10,7 +10,7 @@
 
 struct scope_glob;
 
-/* Whether such a process (tgid) or thread (tid) exists. */
+/* Whether a process (tgid) or thread (tid) exists. */
 bool process_exists(u32 pid);
 bool thread_exists(u32 tid);
 
@@ -22,11 +22,11 @@ bool thread_exists(u32 tid);
  */
 int processes__visit(int (*visit)(void *context, u32 pid, const char *name), void *context);
 
-/* Whether the kernel's name of any thread of the process matches. */
+/* Whether the comm of any thread of the process matches. */
 bool process_has_thread_named(u32 pid, const struct scope_glob *names);
 
 /*
- * Whether -p can take this text as a name. Numbers are pids; in UTF-8, letters beyond ASCII begin with a byte of at
+ * Whether -p accepts this text as a name. Numbers are pids. In UTF-8, letters beyond ASCII begin with a byte of at
  * least 0x80.
  */
 static inline bool begins_process_name(const char *text)
@@ -35,15 +35,15 @@ static inline bool begins_process_name(const char *text)
 }
 
 /*
- * Appends the pids of all other processes of that name: their comm (at most 15 bytes) or the last
+ * Appends the pids of all other processes with this name: their comm (at most 15 bytes) or the last
  * path component of argv[0]. The caller frees *pids with free(). Returns the number found, or a
  * negative errno.
  */
 int processes_named(const char *name, u32 **pids, size_t *n);
 
 /*
- * Inode number of the pid namespace of a process; pid 0 means this one. Returns 0 or a negative
- * errno.
+ * Stores the inode number of the pid namespace of a process. pid: 0 for this process. Returns 0 or a
+ * negative errno.
  */
 int process_pidns(u32 pid, u32 *inode);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The scope of a run: from options to the constants and sets that bpf/lib/scope.bpf.h tests. Order:
+ * The scope of a run: converts options to the constants and sets that bpf/lib/scope.bpf.h tests. Call
  * scope__resolve() before the object is loaded (its result becomes rodata), scope__prepare() on the
  * opened object, scope__fill() after loading.
  */
@@ -13,7 +13,7 @@
 
 #include "bpf/lib/scope.h"
 
-/* As requested; NULL, 0 or false if not. */
+/* The requested scope. Members are NULL, 0 or false if not requested. */
 struct scope_options {
 	u32 *pids;
 	size_t npids;
@@ -24,12 +24,12 @@ struct scope_options {
 	const char *cpus;       /* list */
 	const char *comm;       /* glob */
 	bool pidns;             /* restricts to the pid namespace of pidns_of */
-	u32 pidns_of;           /* a pid; 0: our own */
+	u32 pidns_of;           /* a pid; 0 for our own */
 	bool all;               /* -a */
 	bool follow;            /* includes children that the -p processes create during the run */
 	bool command_alone;     /* without the children of the command */
-	u32 command_pid;        /* the process that runs the command; 0: none */
-	u32 command_apart;      /* the process that runs a command that sets the duration only; 0: none */
+	u32 command_pid;        /* process of the command; 0 if none */
+	u32 command_apart;      /* process of a command that only determines the duration; 0 if none */
 	bool command_joins_at_exec;     /* until its exec, the command is a child of the tracer */
 };
 
@@ -43,7 +43,7 @@ int scope__resolve(struct scope_config *config, const struct scope_options *opti
 int scope__prepare(struct bpf_object *obj, const struct scope_config *config,
 		   const struct scope_options *options);
 
-/* Fills the sets and tells the programs the tracer's own ids, before anything is attached. */
+/* Fills the sets and passes the tracer's own ids to the programs. Must be called before anything is attached. */
 int scope__fill(const struct bpf_object *obj, const struct scope_options *options);
 
 /* Whether events on this CPU are in scope (-C). */
@@ -57,7 +57,7 @@ void scope_options__free(struct scope_options *options);
  */
 int scope_glob__compile(struct scope_glob *glob, const char *pattern);
 
-/* Matches as the BPF side does; for tests and for lists filtered in user space. */
+/* Matches like the BPF side. For tests, and for lists that are filtered in user space. */
 bool scope_glob__matches(const struct scope_glob *glob, const char *text);
 
 #endif /* TALLY_HOST_SCOPE_H */

@@ -8,16 +8,16 @@
 #include "host/host.h"
 
 /*
- * Chooses how this kernel stores the state called name: disables the map and the program of the
- * other method in the opened object, sizes the hash and sets the constant have_task_storage.
- * Returns 0 or a negative errno.
+ * Selects how the state called name is stored on this kernel: disables the map and the program of the
+ * other method in the opened object, sizes the hash and sets the constant have_task_storage. Returns
+ * 0 or a negative errno.
  */
 int task_state__prepare(struct bpf_object *obj, const char *name, const struct host *host);
 
-/* For a state that no program of the run uses: neither its maps nor its program are loaded. Returns the same errors. */
+/* Disables the maps and the program of a state that no program of the run uses. Returns 0 or a negative errno. */
 int task_state__leave_out(struct bpf_object *obj, const char *name);
 
-/* The value of have_task_storage: task storage exists, so no hash is needed. */
+/* The value of have_task_storage: whether the kernel has task storage, so that no hash is needed. */
 bool task_state__in_storage(const struct host *host);
 
 #endif /* TALLY_HOST_TASK_STATE_H */

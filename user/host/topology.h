@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Online CPUs, with their core and socket (sysfs, cputopology.rst). */
+/* Online CPUs with their cores and sockets (sysfs, cputopology.rst). */
 #ifndef TALLY_HOST_TOPOLOGY_H
 #define TALLY_HOST_TOPOLOGY_H
 
@@ -21,10 +21,10 @@ struct topology {
 int topology__read(struct topology *t);
 void topology__free(struct topology *t);
 
-/* Highest number of an online CPU, plus one; if unknown, of a possible CPU. */
+/* Highest number of an online CPU plus one, or of a possible CPU if unknown. */
 u32 topology__end(const struct host *host);
 
-/* The place of a CPU, or NULL if it is not online. */
+/* Returns the place of a CPU, or NULL if it is not online. */
 const struct cpu_place *topology__place(const struct topology *t, int cpu);
 
 #endif /* TALLY_HOST_TOPOLOGY_H */
