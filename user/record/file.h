@@ -26,11 +26,11 @@ enum shape_kind { SHAPE_ROWS, SHAPE_TABLES, SHAPE_HISTOGRAMS, SHAPE_STACKS, SHAP
 /* A column of a table: a cell without its value. */
 struct shape_column {
 	char *name;
-	enum field_kind kind;   /* of its numbers; FIELD_NONE: none seen yet */
+	enum field_kind kind;   /* of its numbers; FIELD_NONE if none has been seen yet */
 	u8 decimals;
 	bool machine, word;
 	enum field_role role;
-	char *of, *per;         /* other columns; NULL: none */
+	char *of, *per;         /* other columns, or NULL */
 	bool escaped, seconds;  /* single events only */
 };
 
@@ -41,7 +41,7 @@ struct shape {
 	char *table;            /* quoted for SQL */
 	struct shape_column *column;
 	size_t n;
-	sqlite3_stmt *add;      /* NULL: not used yet */
+	sqlite3_stmt *add;      /* prepared on first use, before that NULL */
 };
 
 /* Cached dictionary entries: heads and frames. */
@@ -64,7 +64,7 @@ struct store {
 	char *path;
 	char *host;             /* returned by store__host(); may be NULL */
 	bool writes;
-	int writer_fd;          /* keeps other recorders out; -1: none */
+	int writer_fd;          /* lock against other recorders; -1 if none */
 	sqlite3_stmt *statement[STATEMENTS];
 	struct shape *shape;
 	size_t nshapes;
@@ -73,21 +73,21 @@ struct store {
 	struct store_frame *frame;
 	size_t nframes;
 	struct table frames;    /* by id */
-	s64 first, last;        /* intervals when it was opened for reading */
+	s64 first, last;        /* first and last interval when it was opened for reading */
 	/* For writing. */
 	struct store_limits limits;
 	s64 recording;
 	u32 recorder;           /* reading: the process that recorded the current interval */
-	s64 interval;           /* current interval; 0: none */
+	s64 interval;           /* current interval; 0 if none */
 	u64 start_ns, end_ns;   /* of the current interval, as far as known */
-	s64 lines_report;       /* report that holds the single events of a measurement, and its measurement */
+	s64 lines_report;       /* report of the single events of a measurement, and the measurement */
 	s64 lines_measurement;
 	json_t *columns;        /* of single events, for the measurement whose report is next; or NULL */
 	s64 columns_measurement;
 	s64 position;           /* of the next row in its interval */
-	int failed;             /* errno: the interval cannot be written */
+	int failed;             /* error because of which the interval cannot be written */
 	struct store_progress progress;
-	bool told;              /* the user was told why an interval was not written */
+	bool told;              /* the reason why an interval was not written has been reported */
 	/* For writing within limits.bytes. */
 	char *log;              /* path of the write-ahead log */
 	u64 unchecked;          /* approximate bytes added since the sizes were checked */
@@ -96,14 +96,15 @@ struct store {
 };
 
 /*
- * Converts a result of SQLite to a negative errno, without a message; 0 for SQLITE_OK, _ROW, _DONE.
+ * Converts a result of SQLite to a negative errno, without a message. Returns 0 for SQLITE_OK, _ROW
+ * and _DONE.
  */
 int store__error(int result);
 
 /* Reports err and returns it. */
 int store__complain(struct store *s, int err);
 
-/* Prepared on first use. NULL: *err is the error. */
+/* Returns the statement, which is prepared on first use. On failure returns NULL and sets *err. */
 sqlite3_stmt *store__statement(struct store *s, enum store_statement which, int *err);
 int store__prepare(struct store *s, sqlite3_stmt **statement, const char *text);
 
@@ -111,19 +112,19 @@ int store__prepare(struct store *s, sqlite3_stmt **statement, const char *text);
 int store__run(struct store *s, sqlite3_stmt *statement);
 int store__exec(struct store *s, const char *text);
 
-/* Gets the one number that a query returns; 0 if it returns none. */
+/* Gets the single number that a query returns; 0 if it returns none. */
 int store__number(struct store *s, const char *query, s64 *number);
 
 /* Escapes and binds a text; NULL becomes SQL NULL. Returns 0, -ENOMEM or -EIO. */
 int store__bind_text(struct store *s, sqlite3_stmt *statement, int index, const char *raw);
 
-/* A column, unescaped and allocated; NULL: SQL NULL, or no memory. */
+/* Returns a column, unescaped and allocated. NULL for SQL NULL, or without memory. */
 char *store__column_text(struct store *s, sqlite3_stmt *statement, int index);
 
 /*
- * The tables of rows. find: for writing, returns the table for these cells, which it adds if
- * missing; NULL: *err is the error. The store owns the result. load: reads the list of tables from
- * the file.
+ * The tables of rows. shapes__load() reads the list of tables from the file. shapes__find(), for
+ * writing, returns the table for these cells, and adds it if it is missing; on failure it returns NULL
+ * and sets *err. The result is owned by the store.
  */
 int shapes__load(struct store *s);
 struct shape *shapes__find(struct store *s, s64 measurement, enum shape_kind kind, const struct shape_column *column,
@@ -131,16 +132,17 @@ struct shape *shapes__find(struct store *s, s64 measurement, enum shape_kind kin
 void shapes__free(struct store *s);
 
 /*
- * Keeps the file and its log within the limits. begin: once, before the first interval. make: between two intervals,
- * without a transaction; drops the oldest. check: -EFBIG if the interval is larger than the limits allow, -ETXTBSY if a
- * reader keeps the log from being emptied. added: counts bytes added to the interval; calls check from time to time.
+ * Keep the file and its log within the limits. room__begin() is called once, before the first interval. room__make() is
+ * called between two intervals, without a transaction, and drops the oldest ones. room__check() returns -EFBIG if the
+ * interval is larger than the limits allow, -ETXTBSY if a reader prevents the log from being emptied. room__added()
+ * counts bytes added to the interval, and calls room__check() from time to time.
  */
 int room__begin(struct store *s);
 int room__make(struct store *s);
 int room__check(struct store *s);
 int room__added(struct store *s, size_t bytes);
 
-/* How long SQLite waits for another process. */
+/* Time that SQLite waits for another process. */
 #define STORE_BUSY_MS 5000
 
 /* Values of _flags in rows of single events. */

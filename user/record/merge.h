@@ -2,9 +2,9 @@
 /*
  * Merges reports of one measurement over several intervals into the report that the tool would have
  * made for the whole time. Histograms, counts, sums and losses are exact, and so are percentiles and
- * shares of the time in tables made of histograms. Other figures that cannot be merged are left
- * empty; averages are recomputed from sums; maxima are kept. A report about the state at its end (struct report,
- * standing) is taken from the last interval.
+ * shares of the time in tables made of histograms. Averages are recomputed from sums, maxima are kept,
+ * and other figures that cannot be merged are left empty. Reports of the state at their end (struct
+ * report, standing) are taken from the last interval.
  */
 #ifndef TALLY_RECORD_MERGE_H
 #define TALLY_RECORD_MERGE_H
@@ -24,9 +24,9 @@ void merge__free(struct merge *m);
 int merge__add(struct merge *m, const struct report *r);
 
 /*
- * The number of reports added, and the merged report, which belongs to the merge. The caller may
- * sort and cut it, and must then not request it again. A single report is unchanged. NULL: none was
- * added, or no memory.
+ * Return the number of reports added, and the merged report, which is owned by the merge. The caller
+ * may sort and truncate it, but must not request it again then. A single report is unchanged. NULL if
+ * none was added, or without memory.
  */
 size_t merge__count(const struct merge *m);
 struct report *merge__report(struct merge *m);

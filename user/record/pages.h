@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Checksums of a recording's pages. SQLite has none in the file itself, so a flipped bit on a disk or in a copy would
- * change a figure silently.
+ * Checksums of a recording's pages. SQLite's file format has none, so a flipped bit on a disk or in a copy would
+ * silently change a figure.
  *
  * Each page ends with 8 reserved bytes (byte 20 of the header:
- * https://www.sqlite.org/fileformat.html#the_database_header), which hold the checksum of the rest, as SQLite's own
- * extension does (https://www.sqlite.org/cksumvfs.html). Programs without checksums can read such a file. The log has
- * pages with 8 zeros instead, because SQLite has already computed the checksum of a frame when it writes the page: a
- * program without checksums may move such pages into the file, so 8 zeros mean a page without a checksum.
+ * https://www.sqlite.org/fileformat.html#the_database_header), which contain the checksum of the rest, as in SQLite's
+ * own extension (https://www.sqlite.org/cksumvfs.html). Programs that do not know the checksums can read such a file.
+ * Pages in the log have 8 zeros instead, because SQLite has already computed the checksum of a frame when it writes the
+ * page. A program that does not know the checksums may move these pages into the file, so 8 zeros mean no checksum.
  */
 #ifndef TALLY_RECORD_PAGES_H
 #define TALLY_RECORD_PAGES_H
@@ -27,12 +27,12 @@
  */
 int pages__begin(int fd);
 
-/* The size of a file with checksums, for sqlite3_vfs.szOsFile. os: the VFS below. Call it before pages__check(). */
+/* Returns szOsFile (sqlite3_vfs) for files with checksums. os: the VFS below. Must be called before pages__check(). */
 int pages__file_bytes(const sqlite3_vfs *os);
 
 /*
  * Adds checksums to a file that the VFS below has just opened, if it is a recording of this version: reading a page
- * whose checksum is wrong, or of another size, returns SQLITE_CORRUPT.
+ * with a wrong checksum, or of another size, returns SQLITE_CORRUPT.
  */
 void pages__check(sqlite3_file *file);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * SQLite, used only by recordings. It is loaded on demand: tools must run on hosts without it, and
- * their start must not pay for it. Static builds link it in.
+ * SQLite, used only by recordings. It is loaded on demand: tools must run on hosts without it, and it
+ * must not slow their start. Static builds link it in.
  * https://www.sqlite.org/c3ref/intro.html
  */
 #ifndef TALLY_RECORD_SQLITE_H
@@ -45,8 +45,8 @@ struct sqlite {
 #undef SQLITE_MEMBER
 
 /*
- * Returns the functions, or NULL after reporting that the library is not installed. It stays
- * loaded.
+ * Returns the functions, or NULL after reporting that the library is not installed. The library
+ * remains loaded.
  */
 const struct sqlite *sqlite__load(void);
 

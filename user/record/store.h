@@ -5,8 +5,8 @@
  * transaction in write-ahead mode, so it is complete or absent, and a killed writer loses only its
  * current interval.
  *
- * Texts are stored escaped (report/escape.h), so that other programs that read the file cannot
- * disturb a terminal; they are unescaped when read.
+ * Texts are stored escaped (report/escape.h), so that they cannot control a terminal if other programs
+ * print them. They are unescaped when read.
  *
  * All functions report errors. Errors are negative errnos: -ENOSPC (disk full), -EBUSY (another
  * process records into the file), -EUCLEAN (damaged), -EPROTO (another version of tally, or not a
@@ -23,7 +23,7 @@
 
 struct store;
 
-/* Source of a recording. */
+/* The source of a recording. */
 struct store_origin {
 	const char *kernel;     /* uname -r */
 	const char *host;       /* host name */
@@ -31,21 +31,22 @@ struct store_origin {
 	u64 interval_ns;
 };
 
-/* The oldest intervals are removed if either limit is exceeded; 0: no limit. */
+/* If a limit is exceeded, the oldest intervals are removed. 0: no limit. */
 struct store_limits {
 	u64 keep_ns;            /* measured time, so setting the clock has no effect */
 	u64 bytes;              /* size of the file; freed space is reused */
 };
 
 /*
- * Creates the file, mode 0600, or continues an existing recording. A file with other contents is
- * not changed. Locks out other writers from now on.
+ * Creates the file, with mode 0600, or continues an existing recording. Does not change a file with
+ * other contents. Locks out other writers until store__close().
  */
 int store__create(struct store **store, const char *path, const struct store_origin *origin,
 		  const struct store_limits *limits);
 
 /*
- * Opens a recording for reading. If it is being written, the store shows the state at this moment.
+ * Opens a recording for reading. If it is being written, the store has its state at the time of the
+ * call.
  */
 int store__open(struct store **store, const char *path);
 
@@ -57,23 +58,23 @@ void store__close(struct store *s);
  */
 
 /*
- * Adds to the interval. Returns 0, or an error that ends the recording (-EBUSY, -EUCLEAN, -ENOMEM).
- * An interval that does not fit on the disk is dropped as a whole when it ends.
+ * Adds a report to the interval. Returns 0, or an error that ends the recording (-EBUSY, -EUCLEAN,
+ * -ENOMEM). An interval that does not fit on the disk is dropped as a whole when it ends.
  */
 int store__add_report(struct store *s, const struct report *r);
 
-/* command: command line of the event's measurement, as in struct report. */
+/* Adds a single event. command: command line of its measurement, as in struct report. */
 int store__add_line(struct store *s, const char *tool, const char *command, const struct stream_line *line);
 
-/* Sets the columns of that measurement's lines, before its report of each interval. like: a line with any values. */
+/* Sets the columns of the measurement's lines, before its report of each interval. like: a line with any values. */
 int store__add_columns(struct store *s, const char *tool, const char *command, const struct stream_line *like);
 
 /* Commits the interval and removes intervals beyond the limits. */
 int store__end_interval(struct store *s);
 
 struct store_progress {
-	u64 intervals;          /* written */
-	u64 left_out;           /* dropped, because they did not fit */
+	u64 intervals;          /* intervals written */
+	u64 left_out;           /* intervals dropped because they did not fit */
 	u64 bytes;              /* size of the file without its journal */
 };
 struct store_progress store__progress(const struct store *s);
@@ -87,29 +88,30 @@ struct store_measurement {
 	s64 id;
 	const char *tool, *command;     /* valid until the store is closed */
 	u64 reports;
-	u64 events;             /* in the reports; UINT64_MAX: they count no events */
+	u64 events;             /* in the reports; UINT64_MAX if they count no events */
 	u64 begin_ns, end_ns;           /* CLOCK_REALTIME: start of the first interval, end of the last */
 	u64 duration_ns;                /* total measured time */
 };
 
-/* In command-line order. The caller frees *list. */
+/* Lists the measurements in command-line order. The caller frees *list. */
 int store__measurements(struct store *s, struct store_measurement **list, size_t *n);
 
-/* Start and end of the recording; both 0 if it is empty. */
+/* Stores start and end of the recording; both 0 if it is empty. */
 int store__extent(struct store *s, u64 *begin_ns, u64 *end_ns);
 
 /*
- * An interval belongs to the window that contains its middle, so adjacent windows contain each
- * interval once. CLOCK_REALTIME.
+ * A window of time, CLOCK_REALTIME. It includes the intervals whose middle it contains, so of adjacent
+ * windows exactly one includes an interval.
  */
 struct store_window {
 	u64 from_ns, to_ns;
 };
 
 /*
- * Callbacks, called in the order of measurement. Reports belong to the store and are valid only
- * during the call, except names, texts of the head and frames, which are valid until the store is
- * closed. end: after each interval. Each may be NULL. A nonzero result ends the reading.
+ * Callbacks, called in the order in which the data were recorded. Reports are owned by the store and
+ * valid only during the call, except names, texts of the head and frames, which are valid until the
+ * store is closed. end() is called after each interval. Each may be NULL. A nonzero result ends the
+ * reading.
  */
 struct store_reader {
 	void *context;
@@ -119,12 +121,12 @@ struct store_reader {
 };
 
 /*
- * PID of the process that recorded the data being read, which excludes itself from its
- * measurements. 0: unknown.
+ * Returns the PID of the process that recorded the data being read, which excludes itself from its
+ * measurements. 0 if unknown.
  */
 u32 store__recorder(const struct store *s);
 
-/* The recording host, or hosts; owned by the store. NULL: unknown. */
+/* Returns the recording host or hosts; owned by the store. NULL if unknown. */
 const char *store__host(struct store *s);
 
 /* Reads one measurement, or all (0). Returns the callback's nonzero result, 0, or an error. */

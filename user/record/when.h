@@ -7,15 +7,16 @@
 #include "record/store.h"
 
 /*
- * "03:14" or "03:14:05": the last such time of day not after end_ns, in the local time zone.
- * "2026-11-23 03:14[:05]", also with a T: that time. "-10m": that long before end_ns. "end":
- * end_ns. "@1763867640[.5]": seconds since 1970. Returns 0 or -EINVAL.
+ * Parses a time. "03:14" or "03:14:05": the last time of day with this value that is not after
+ * end_ns, in the local time zone. "2026-11-23 03:14[:05]", also with a T: this time. "-10m": ten
+ * minutes before end_ns. "end": end_ns. "@1763867640[.5]": seconds since 1970. Returns 0 or -EINVAL.
  */
 int when__parse(const char *text, u64 end_ns, u64 *out_ns);
 
 /*
- * The window that the options select: from and to, or at, the middle of width_ns; NULL: not given.
- * Without any, from begin_ns to just after end_ns. Reports errors. Returns 0 or -EINVAL.
+ * The options that select a window: from and to, or at, the middle of width_ns. NULL if not given.
+ * Without any of them, when__window() stores the window from begin_ns to just after end_ns. It reports
+ * errors, and returns 0 or -EINVAL.
  */
 struct when {
 	const char *from, *to, *at;
