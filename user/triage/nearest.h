@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where to look if no rule says that something is wrong: the figures that come nearest to a limit. The cause of
- * slowness may be far below each limit, as a thread at 30 % of a CPU.
+ * The figures that are nearest to a limit, as hints if no rule finds a problem. The cause of slowness may be far below
+ * each limit, for example a thread at 30 % of a CPU.
  */
 #ifndef TALLY_TRIAGE_NEAREST_H
 #define TALLY_TRIAGE_NEAREST_H
@@ -10,19 +10,20 @@
 
 #define TRIAGE_NEAREST 3
 
-/* Below this share of its limit, a figure is what any idle machine has. */
+/* A figure below this share of its limit is normal on an idle machine. */
 #define TRIAGE_NEAREST_SHARE 0.05
 
 struct triage_near {
-	struct triage_finding finding;  /* of the key that comes near */
-	double limit, share; /* of the notice, or where there is none of the problem; share of it, below 1 */
+	struct triage_finding finding;  /* of the key that is near the limit */
+	/* The limit of the notice, or of the problem if the rule has no notice; the figure's share of it, below 1. */
+	double limit, share;
 };
 
 /*
- * The rules whose figures are the largest shares of their limits, largest first: those that name whose the figure is,
- * and a next command. Where a rule has fired, this is the largest figure below its limit: the culprit may stand behind
- * a program that is always busy. Levels that do not rise by a fault, as of a file system, are left out: most
- * of a disk is full for good. Returns how many. Borrows from finding.
+ * Finds the rules whose figures are the largest shares of their limits, largest first. Considers only rules that name
+ * the key of the figure and a next command. If a rule has fired, its figure is the largest one below the limit: a
+ * program that is always busy may hide the culprit. Levels that a fault does not raise, as of a file system, are
+ * skipped: disks are often almost full permanently. Returns their number. near borrows from finding.
  */
 size_t triage_nearest(const struct triage_finding *finding, size_t n, struct triage_near near[TRIAGE_NEAREST]);
 

@@ -10,8 +10,8 @@
 struct triage_loss {
 	const char *tool;
 	u64 events, lost, inexact;
-	u64 duration_ns;        /* of its estimated reports; 0: all are exact */
-	u64 measured_ns;        /* the part of it that they are estimated from */
+	u64 duration_ns;        /* of its estimated reports; 0 if all are exact */
+	u64 measured_ns;        /* the part of duration_ns that they are estimated from */
 };
 
 struct triage_page {
@@ -19,7 +19,7 @@ struct triage_page {
 	int cpus;
 	u64 start_ns, duration_ns;      /* CLOCK_REALTIME; duration of the measurements */
 	size_t measurements;    /* tools that took part */
-	struct triage_top top;  /* without lines: nothing is known of them */
+	struct triage_top top;  /* has no lines if nothing is known */
 	const struct triage_finding *finding;
 	size_t n;
 	const struct triage_loss *loss;
@@ -27,7 +27,7 @@ struct triage_page {
 	const char *const *absent;      /* tools that this kernel does not support */
 	size_t nabsent;
 	const struct report_overhead *overhead; /* or NULL */
-	bool verbose;           /* text: also all figures checked, and the reasons of the limits */
+	bool verbose;           /* text: also list all figures checked, and the reasons for the limits */
 };
 
 /*

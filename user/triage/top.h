@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The first lines of a page: the largest figures of a machine, whatever they are. The figures are rules without
- * limits; a line is a text with their names.
+ * The first lines of a page: the largest figures of a machine, regardless of limits. The figures are rules without
+ * limits. A line is a text with their names.
  */
 #ifndef TALLY_TRIAGE_TOP_H
 #define TALLY_TRIAGE_TOP_H
@@ -10,7 +10,7 @@
 
 /*
  * In text, {name} is the value of a figure, {name.cell} a cell of its largest row, and {name*2} its two largest keys,
- * each with its value. "-": the kernel does not have it; "none": no key has more than 0.
+ * each with its value. They become "-" if the kernel does not provide the figure, "none" if no key has more than 0.
  */
 struct triage_line {
 	const char *name;       /* "memory" */
@@ -24,13 +24,13 @@ struct triage_top {
 	size_t n;
 };
 
-/* The figure of that name, of len bytes; NULL: there is none. */
+/* Returns the figure with this name of len bytes, or NULL. */
 const struct triage_finding *triage_top__figure(const struct triage_top *top, const char *name, size_t len);
 
-/* Whether a tool has reported a figure of it. */
+/* Whether a tool has reported a figure of the line. */
 bool triage_top__is_known(const struct triage_top *top, const struct triage_line *line);
 
-/* The text of a line; allocated, or NULL. Not escaped. */
+/* Returns the text of a line; allocated, or NULL. Not escaped. */
 char *triage_top__text(const struct triage_top *top, const struct triage_line *line);
 
 #endif /* TALLY_TRIAGE_TOP_H */
