@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The machine-dependent part; no other program names a register. Each machine has its own file, which defines
+ * Machine-dependent code; only the files included here name registers. Each machine has its own file, which defines
  *
- *   is_native_of(t)                    is the caller's own task in a native system call?
+ *   is_native_of(t)                    true if the caller's own task is in a native system call
  *   task_syscall_abi(t)                the system call table of a task that is not on a CPU
  *   syscall_of(regs)                   the system call number
  *   syscall_number(regs), syscall_arguments(regs, arg), compat_syscall_arguments(regs, arg)
@@ -10,20 +10,22 @@
  *   syscall_argument(regs, n), compat_syscall_argument(regs, n)
  *                                      one of the arguments, from registers at any kernel address
  *   instruction_pointer(regs), stack_pointer(regs), call_argument(regs, n), return_value(regs)
- *                                      from the context of a kprobe or uprobe program: position, one of the first
- *                                      three arguments of a user function, and its result
- *   GOROUTINE_AT                       offset in struct saved_regs of the goroutine (struct g) in Go code
- *   is_32_bit(regs)                    do the registers belong to a 32-bit program?
- *   RETURN_POPS                        bytes by which the stack pointer after a return exceeds that at the entry
+ *                                      from the context of a kprobe or uprobe program: the two pointers, one of the
+ *                                      first three arguments of a user function, and its result
+ *   GOROUTINE_AT                       offset in struct saved_regs of the register that holds the goroutine (struct g)
+ *                                      in Go code
+ *   is_32_bit(regs)                    true if the registers belong to a 32-bit program
+ *   RETURN_POPS                        number of bytes by which a return raises the stack pointer above its value at
+ *                                      the entry
  *   return_link(regs)                  the return address, if it is in a register (RETURNS_BY_LINK)
  *   struct saved_regs                  the registers in user space's layout. Contexts of perf events, kprobes and
  *                                      uprobes begin with it; it is ABI, so no kernel can move a member
- *   context_is_user(saved)             user mode registers, or an interrupted kernel?
- *   regs_of_context(r, saved)          registers to start a stack walk with, from a context
- *   regs_of_task(r, saved)             the same, from registers at that kernel address
- *                                      false: they do not belong to a 64-bit program
- *   regs_are_users(saved)              do registers at that kernel address belong to a user program? The threads
- *                                      that the kernel itself starts have none
+ *   context_is_user(saved)             true for user mode registers, false for those of an interrupted kernel
+ *   regs_of_context(r, saved)          sets the registers that a stack walk starts with, from a context
+ *   regs_of_task(r, saved)             the same, from registers at that kernel address. Both return false if the
+ *                                      registers do not belong to a 64-bit program
+ *   regs_are_users(saved)              true if registers at that kernel address belong to a user program; threads that
+ *                                      the kernel itself started have none
  *   thread_pointer(t)                  the task's thread pointer where that equals pthread_self(), else 0
  *   code_address(value)                a return address without its signature bits
  */
@@ -39,7 +41,7 @@
 #endif
 
 /*
- * For sys_enter and sys_exit: did the system call come through a native entry point? Numbers of other calls belong
+ * For sys_enter and sys_exit: true if the system call came through a native entry point. Numbers of other calls belong
  * to another table; the kernel's own syscall tracepoints skip them too (ARCH_TRACE_IGNORE_COMPAT_SYSCALLS).
  */
 static __always_inline bool in_native_syscall(void)
@@ -54,7 +56,7 @@ static __always_inline enum syscall_abi current_syscall_abi(void)
 }
 
 /*
- * The registers with which a task entered the kernel. Kernels without bpf_task_pt_regs() have them at the upper end
+ * The registers with which a task entered the kernel. On kernels without bpf_task_pt_regs(), they are at the upper end
  * of the task's 16 KiB stack (THREAD_SIZE without KASAN).
  */
 static __always_inline struct pt_regs *regs_on_stack(void *stack)
@@ -69,7 +71,7 @@ static __always_inline struct pt_regs *task_user_regs(struct task_struct *t)
 	return regs_on_stack(t->stack);
 }
 
-/* The same for the current task, which may be untyped. */
+/* As task_user_regs(), for the current task, which may be untyped. */
 static __always_inline struct pt_regs *current_user_regs(void)
 {
 	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
@@ -78,8 +80,8 @@ static __always_inline struct pt_regs *current_user_regs(void)
 }
 
 /*
- * The number of the system call that a task is in. bpf_task_pt_regs() returns a typed pointer: a plain load replaces a
- * call of bpf_probe_read_kernel().
+ * The number of the system call that a task is in. bpf_task_pt_regs() returns a typed pointer, so a plain load replaces
+ * a call of bpf_probe_read_kernel().
  */
 static __always_inline u32 task_syscall_number(struct task_struct *t)
 {
@@ -88,7 +90,7 @@ static __always_inline u32 task_syscall_number(struct task_struct *t)
 	return syscall_of(regs_on_stack(t->stack));
 }
 
-/* The same for the current task, and one of its first four arguments. */
+/* As task_syscall_number(), for the current task. current_syscall_argument() returns an argument of that call. */
 static __always_inline u32 current_syscall_number(void)
 {
 	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))

@@ -39,7 +39,7 @@ static __always_inline void syscall_arguments(const struct pt_regs *regs, u64 ar
 	arg[5] = regs->regs[5];
 }
 
-/* 32-bit calls are not decoded: user/host/syscalls.h has no table for them. */
+/* These arguments are not decoded: user/host/syscalls.h has no table of 32-bit calls. */
 static __always_inline void compat_syscall_arguments(const struct pt_regs *regs, u64 arg[6])
 {
 	arg[0] = (u32)regs->orig_x0;
@@ -94,8 +94,8 @@ static __always_inline u64 return_value(struct pt_regs *regs)
 
 /*
  * The number of bits in user addresses. Higher bits of a saved return address may hold its signature (pointer
- * authentication). With 52 bits, the code of uprobes (user_probe_address()) is at the upper end of the address space,
- * and the code of programs below 48 bits.
+ * authentication). With 52-bit addresses, the code of uprobes (user_probe_address()) is at the upper end of the address
+ * space, while the code of programs stays below 48 bits.
  */
 const volatile u32 address_bits = 48;   /* set by the loader: measurement__configure() */
 
@@ -136,7 +136,7 @@ static __always_inline bool regs_of_context(struct walk_regs *r, const struct sa
 	return !(saved->pstate & (PSR_MODE | PSR_MODE32));
 }
 
-/* pstate identifies kernel threads; idle tasks have all zeroes here. */
+/* pstate identifies kernel threads; for idle tasks all of these registers are zero. */
 static __always_inline bool regs_of_task(struct walk_regs *r, const void *saved)
 {
 	struct { u64 fp, link, sp, pc, pstate; } at = {};
@@ -158,7 +158,9 @@ static __always_inline bool regs_are_users(const void *saved)
 	return pc;
 }
 
-/* pthread_self() lies below the thread pointer, by the size of the C library's struct pthread. */
+/*
+ * Returns 0: pthread_self() is not the thread pointer, but lies below it by the size of the C library's struct pthread.
+ */
 static __always_inline u64 thread_pointer(struct task_struct *t)
 {
 	return 0;

@@ -89,7 +89,7 @@ static __always_inline u64 return_link(struct pt_regs *regs)
 	return 0;
 }
 
-/* The order of arch/x86/include/uapi/asm/ptrace.h, which is that of the 64-bit kernel's own struct. */
+/* The order of arch/x86/include/uapi/asm/ptrace.h, which the 64-bit kernel's own struct shares. */
 struct saved_regs {
 	u64 r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax;
 	u64 ip, cs, flags, sp, ss;
@@ -126,7 +126,7 @@ static __always_inline bool regs_of_context(struct walk_regs *r, const struct sa
 	return is_user_64(saved->cs);
 }
 
-/* Registers of a kernel thread are not user mode registers: false. */
+/* Returns false for a kernel thread, whose registers are not user mode registers. */
 static __always_inline bool regs_of_task(struct walk_regs *r, const void *saved)
 {
 	u64 cs = 0;
@@ -134,7 +134,7 @@ static __always_inline bool regs_of_task(struct walk_regs *r, const void *saved)
 	bpf_probe_read_kernel(&r->ip, sizeof(r->ip), saved + __builtin_offsetof(struct saved_regs, ip));
 	bpf_probe_read_kernel(&cs, sizeof(cs), saved + __builtin_offsetof(struct saved_regs, cs));
 	bpf_probe_read_kernel(&r->sp, sizeof(r->sp), saved + __builtin_offsetof(struct saved_regs, sp));
-	/* And rbx, which is next to it in both. */
+	/* Also reads rbx into base: it is next to rbp in both structs. */
 	bpf_probe_read_kernel(&r->fp, sizeof(r->fp) + sizeof(r->base),
 			      saved + __builtin_offsetof(struct saved_regs, bp));
 	bpf_probe_read_kernel(&r->link, sizeof(r->link), saved + __builtin_offsetof(struct saved_regs, di));

@@ -3,18 +3,18 @@
  * Blocked time, summed by the stack of the blocked task, of its waker, or of both.
  *
  * A slice begins when the task is switched out in a state other than runnable. It ends when the task is switched in
- * again or, if wakers are asked for, when it is woken: waiting for a CPU after that is not the waker's doing. Its
- * duration is tested before any stack is walked:
- *  - The kernel stack is walked when a slice that counts has ended. The task is not yet on a CPU, so its stack is
- *    still as it was at the switch-out.
- *  - The user stack can only be walked in the task itself, before it returns to user mode. The end of the slice is
- *    too early: the previous task's address space is still active. So the CPU sends itself an interrupt (irq_work, as
- *    a side effect of a perf event), which arrives as soon as the switch is done and walks the stack (kick(),
- *    on_kick()). If it has not arrived when the task leaves again, that is counted and the slice has no user stack.
- *  - Such an interrupt costs about 2 us, a walk 0.2. If most slices count, or if there is no tracepoint in that
- *    interrupt, the user stack is walked at the switch-out instead, while the task is current; the walk is wasted if
- *    the slice then does not count. Other hooks that run in the task before user mode are no better: sys_exit slows
- *    down every system call of every task, and misses page faults; the task's next switch-out is too late.
+ * again or, if wakers are requested, when the task is woken: the waker is not responsible for the wait for a CPU that
+ * follows. The duration is tested before any stack is walked:
+ *  - The kernel stack is walked when a slice that counts has ended. The task is not yet on a CPU, so its stack has not
+ *    changed since the switch-out.
+ *  - The user stack can only be walked in the task itself, before it returns to user mode. The end of the slice is too
+ *    early: the previous task's address space is still active. So the CPU sends itself an interrupt (irq_work, as a
+ *    side effect of a perf event), which arrives as soon as the switch is done and walks the stack (kick(), on_kick()).
+ *    If the interrupt has not arrived when the task leaves again, this is counted and the slice has no user stack.
+ *  - Such an interrupt costs about 2 us, a walk 0.2. If most slices count, or if the interrupt has no tracepoint, the
+ *    user stack is walked at the switch-out instead, while the task is current; the walk is wasted if the slice then
+ *    does not count. Other hooks that run in the task before user mode are no better: sys_exit slows down every system
+ *    call of every task and misses page faults, and the task's next switch-out is too late.
  *
  * All times are CLOCK_MONOTONIC: slices begin and end on different CPUs.
  */
@@ -33,24 +33,24 @@
 
 const volatile u32 view = BLOCKED_BY_TASK;
 const volatile u32 take = STACK_KERNEL | STACK_USER;    /* enum stack_flags */
-const volatile u32 wanted = ~(1U << BLOCKED_PREEMPTED); /* a bit for each enum blocked_why */
+const volatile u32 wanted = ~(1U << BLOCKED_PREEMPTED); /* one bit for each enum blocked_why */
 const volatile bool by_state = false;
 const volatile bool user_threads = true;
 const volatile bool kernel_threads = true;
 const volatile u64 min_ns = 0;
 const volatile u64 max_ns = ~0ULL;
-/* sched_switch has prev_state as its fourth argument (5.18, commit fa2c3254d7cf). */
+/* sched_switch passes prev_state as its fourth argument (5.18, commit fa2c3254d7cf). */
 const volatile bool have_prev_state = false;
 
-/* Walk the user stack after the task has come back, not when it leaves. */
+/* Walk the user stack after the task's switch-in, not at its switch-out. */
 const volatile bool user_later = false;
 
 /* Also keep on-CPU time, for samples (bpf/profile/wall.bpf.c). Requires all states in wanted. */
 const volatile bool with_cpu = false;
 
-/* Set by the loader: slices that began earlier count from here. */
+/* Set by the loader: slices that began earlier are counted from this time. */
 u64 began_ns = 0;
-/* If not 0, the run has ended: state no longer changes, so that the loader can read it. */
+/* Nonzero after the run has ended: state no longer changes, so that the loader can read it. */
 u64 ended_ns = 0;
 
 struct {
@@ -61,19 +61,21 @@ struct {
 } counts SEC(".maps");
 
 struct blocked_state {
-	u64 since;              /* 0: not blocked, or in a state that does not count */
-	u64 woken;              /* 0: not yet; only if wakers are asked for */
+	u64 since;              /* 0 if not blocked, or in a state that does not count */
+	u64 woken;              /* 0 if not yet woken; only used if wakers are requested */
 	struct stack_id user;
 	struct stack_id waker;
 	u32 why;
 	u32 flaw;               /* enum loss_reason of one of the stacks */
 	char waker_comm[TASK_COMM_LEN];
-	/* With with_cpu: start of the on-CPU time not yet sampled; 0: not on a CPU, or its switch-in was not seen. */
+	/*
+	 * With with_cpu: start of the on-CPU time not yet sampled; 0 if not on a CPU, or if the switch-in was missed.
+	 */
 	u64 ran_since;
 	u64 ran;                /* earlier on-CPU time not yet sampled */
 };
 
-/* since: already blocked, or on a CPU, when the programs were attached. */
+/* Value of since or ran_since if the task was already blocked, or on a CPU, when the programs were attached. */
 #define SINCE_EVER 1
 
 TASK_STATE(blocked_states, struct blocked_state)
@@ -83,7 +85,10 @@ const struct blocked_sum no_time = {};
 
 /* --- slices -------------------------------------------------------------------------------------- */
 
-/* Idle tasks never block. --user-threads, --kernel-threads: the others have no state and are in no sum. */
+/*
+ * True for idle tasks, which never block, and for tasks excluded by --user-threads or --kernel-threads. They have no
+ * state and are in no sum.
+ */
 static __always_inline bool is_left_out(struct task_struct *t)
 {
 	bool kernel = t->flags & PF_KTHREAD;
@@ -114,21 +119,24 @@ static __always_inline bool is_long_enough(u64 ns)
 	return ns >= min_ns && ns <= max_ns;
 }
 
-/* All tasks sleep, and are preempted; few wait for a disk or are stopped. Wakers and samples need all switches. */
+/*
+ * True if only rare waits count: every task sleeps and is preempted, but few wait for a disk or are stopped. Wakers and
+ * samples need all switches.
+ */
 static __always_inline bool waits_are_rare(void)
 {
 	return view == BLOCKED_BY_TASK && !with_cpu && !is_wanted(BLOCKED_SLEEP) && !is_wanted(BLOCKED_PREEMPTED);
 }
 
-/* False: the task has no slice that has begun. */
+/* False only if the task has no slice in progress. */
 static __always_inline bool may_be_blocked(const struct task_struct *t)
 {
 	return !waits_are_rare() || waiting_may_be(t);
 }
 
 /*
- * seed_blocked() may count a slice that on_switch() has counted, too: then the number is too high until the end, which
- * costs time only.
+ * seed_blocked() may count a task that on_switch() has already counted. The number of waiting tasks then stays too high
+ * until the end of the run, which only costs time.
  */
 static __always_inline void set_since(const struct task_struct *t, struct blocked_state *st, u64 since)
 {
@@ -186,15 +194,15 @@ static __always_inline void add(struct blocked_key *key, const struct blocked_su
 /* --- time on a CPU ------------------------------------------------------------------------------- */
 
 /*
- * On-CPU and off-CPU time add up to elapsed time only if both begin and end at the same instants. The gate does not
- * open at such an instant.
+ * On-CPU and off-CPU time add up to elapsed time only if both begin and end at the same instants, began_ns and
+ * ended_ns. The gate (armed) opens at a different time.
  */
 static __always_inline bool is_open(void)
 {
 	return with_cpu ? began_ns && !ended_ns : armed;
 }
 
-/* Returns all on-CPU time up to now that no sample has taken, and resets it. */
+/* Returns the on-CPU time up to now that no sample has taken yet, and resets it. */
 static __always_inline u64 take_run_time(struct blocked_state *st, u64 now)
 {
 	u64 ns = st->ran;
@@ -206,7 +214,7 @@ static __always_inline u64 take_run_time(struct blocked_state *st, u64 now)
 	return ns;
 }
 
-/* Adds the on-CPU time of a task that is exiting: no sample can take it any more. */
+/* Adds the on-CPU time of an exiting task, since no sample can take it any more. */
 static __always_inline void end_run_time(struct task_struct *t, u64 now)
 {
 	struct blocked_key key = { .why = BLOCKED_ON_CPU, .notes = BLOCKED_UNSAMPLED };
@@ -277,7 +285,7 @@ static __always_inline void kick(void *ctx, struct task_struct *t, const struct 
 		without_user(k);
 }
 
-/* Runs at the end of the interrupt: by then the kernel has refilled the memory that maps take elements from. */
+/* Runs at the end of the interrupt: by then the kernel has refilled the memory pool for map elements. */
 SEC("tp_btf/irq_work_exit")
 int on_kick(void *ctx)
 {
@@ -297,7 +305,7 @@ int on_kick(void *ctx)
 	return 0;
 }
 
-/* The current task leaves: a user stack not yet taken can no longer be taken. */
+/* Called when the current task leaves its CPU: a pending user stack can no longer be taken. */
 static __always_inline void kick_is_late(void)
 {
 	u32 zero = 0;
@@ -329,7 +337,7 @@ static __always_inline void leave(void *ctx, struct task_struct *t, u64 now, u32
 		return;
 	}
 	if (st->since > SINCE_EVER)
-		count_lost(LOSS_MISSED);        /* it was back on a CPU, unseen */
+		count_lost(LOSS_MISSED);        /* its switch-in was missed */
 	if (with_cpu) {
 		ran = take_run_time(st, now);
 		st->ran = is_open() ? ran : 0;
@@ -370,7 +378,7 @@ static __always_inline void come_back(void *ctx, struct task_struct *t, u64 now)
 		return;
 	gain.ns = length(since, view == BLOCKED_BY_TASK ? now : st->woken);
 	if (view != BLOCKED_BY_TASK && !st->woken) {
-		/* Woken while being switched out, so never blocked; or its waker was not seen. */
+		/* Woken while being switched out, so never blocked; or its wakeup was missed. */
 		if (is_long_enough(length(since, now)))
 			count_lost(LOSS_UNMATCHED);
 		return;
@@ -419,7 +427,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	return 0;
 }
 
-/* Always takes the kernel stack: it shows whether the waker is an interrupt. */
+/* Always takes the kernel stack, which shows whether the waker is an interrupt. */
 static __noinline int take_waker(void *ctx, struct stack_id *id)
 {
 	u32 flaw = stack_take(id, ctx, take | STACK_KERNEL);
@@ -429,7 +437,7 @@ static __noinline int take_waker(void *ctx, struct stack_id *id)
 	return flaw;
 }
 
-/* Runs in the waker; sched_wakeup may run on the woken task's CPU instead. */
+/* Runs in the waker's context; sched_wakeup may run on the woken task's CPU instead. */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *t)
 {

@@ -5,14 +5,14 @@
 
 #include "stack.h"
 
-/* By which task's stack time is summed, and when a slice ends. */
+/* The task by whose stack time is summed, and the end of a slice. */
 enum blocked_view {
-	BLOCKED_BY_TASK,        /* the blocked task's; until it is on a CPU again */
-	BLOCKED_BY_WAKER,       /* its waker's; until the wakeup */
+	BLOCKED_BY_TASK,        /* the blocked task; until it is on a CPU again */
+	BLOCKED_BY_WAKER,       /* its waker; until the wakeup */
 	BLOCKED_BY_BOTH,        /* both; until the wakeup */
 };
 
-/* Why a task left its CPU, from its state. */
+/* The reason why a task left its CPU, from its state. */
 enum blocked_why {
 	BLOCKED_SLEEP,          /* interruptible: a signal can wake it */
 	BLOCKED_DISK,           /* uninterruptible: mostly disk I/O or a kernel lock */
@@ -22,15 +22,15 @@ enum blocked_why {
 	BLOCKED_OTHER,
 	BLOCKED_PREEMPTED,      /* not blocked: still runnable */
 	BLOCKED_WHYS,
-	BLOCKED_ON_CPU = BLOCKED_WHYS,  /* did not leave: for tools that sum on-CPU time too */
+	BLOCKED_ON_CPU = BLOCKED_WHYS,  /* did not leave its CPU: for tools that also sum on-CPU time */
 };
 
 struct blocked_key {
-	/* The task's stack; all zero: lost, or not taken (see notes). BLOCKED_ON_CPU has both parts in user. */
+	/* The task's stack; all zero if it was lost or not taken (see notes). BLOCKED_ON_CPU has both parts in user. */
 	struct stack_id kernel, user;
 	struct stack_id waker;          /* both parts */
 	struct task_key task;
-	__u32 why;                      /* enum blocked_why, if asked for */
+	__u32 why;                      /* enum blocked_why, if requested */
 	__u32 notes;                    /* enum blocked_note, ORed */
 	char waker_comm[TASK_KEY_COMM_LEN];
 	__u32 generation;               /* as in struct stack_key */
@@ -38,12 +38,12 @@ struct blocked_key {
 };
 
 enum blocked_note {
-	BLOCKED_STILL = 1 << 0,         /* not yet ended at the end of the run */
-	BLOCKED_BEFORE = 1 << 1,        /* began before the run: counted from the run's start, without user stack */
+	BLOCKED_STILL = 1 << 0,         /* still blocked at the end of the run */
+	BLOCKED_BEFORE = 1 << 1,        /* began before the run: counted from its start, without user stack */
 	BLOCKED_NO_USER = 1 << 2,       /* a kernel thread: no user stack */
-	BLOCKED_LATE = 1 << 3,          /* the user stack was requested but did not come in time */
+	BLOCKED_LATE = 1 << 3,          /* the user stack was requested but not taken in time */
 	BLOCKED_WHOLE = 1 << 4,         /* lasted through the whole run; without on-CPU times: asleep or idle */
-	BLOCKED_UNSAMPLED = 1 << 5,     /* on a CPU, and not sampled since */
+	BLOCKED_UNSAMPLED = 1 << 5,     /* on-CPU time that no sample has taken */
 };
 
 struct blocked_sum {
@@ -53,15 +53,15 @@ struct blocked_sum {
 	char name[TASK_KEY_COMM_LEN];
 };
 
-/* A slice of the next task on this CPU. It counts, and only its user stack is still missing. */
+/* A slice of the next task on this CPU that counts and only lacks its user stack. */
 struct blocked_kick {
-	__u64 task;             /* 0: none */
-	__u64 flaw;             /* enum loss_reason of the other stacks, 0: none */
+	__u64 task;             /* 0 if none */
+	__u64 flaw;             /* enum loss_reason of the other stacks, 0 if none */
 	struct blocked_key key;
 	struct blocked_sum gain;
 };
 
-/* A slice that has not ended at the end of the run; one record per task. */
+/* A slice that has not ended when the run ends; one record per task. */
 struct blocked_still {
 	struct blocked_key key;
 	struct blocked_sum sum;

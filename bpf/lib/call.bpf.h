@@ -12,10 +12,10 @@
 #include "loss.bpf.h"
 #include "syscalls.h"
 
-/* The tool's own number for each system call; 0: not traced. Set by the loader (user/run/snoop.h). */
+/* The tool's own number for each system call; 0 if not traced. Set by the loader (user/run/snoop.h). */
 const volatile u8 calls[SYSCALL_ABIS][SYSCALL_NUMBERS] = {};
 
-/* A time before anything was attached; set by the loader. Every call that begins later is seen. */
+/* A time before any program was attached; set by the loader. Every call that begins later is seen. */
 u64 began_ns = 0;
 
 struct call {
@@ -39,7 +39,7 @@ static __always_inline void call_arguments(struct call *c, struct pt_regs *regs)
 
 static __always_inline bool call_numbered(struct call *c, u64 nr)
 {
-	/* 5.10 knows the range only of the register that was compared. */
+	/* The verifier of 5.10 knows the range only of the register that was compared. */
 	barrier_var(nr);
 	if (nr >= SYSCALL_NUMBERS || !(calls[SYSCALL_NATIVE][nr] | calls[SYSCALL_COMPAT][nr]))
 		return false;
@@ -48,13 +48,18 @@ static __always_inline bool call_numbered(struct call *c, u64 nr)
 	return c->which;
 }
 
-/* Returns false for calls that are not traced: for most, by number alone. If true, the caller has to fetch c->arg. */
+/*
+ * Returns false for calls that are not traced; most are rejected by their number alone. If true, the caller must fetch
+ * c->arg (call_arguments()).
+ */
 static __always_inline bool call_of(struct call *c, struct pt_regs *regs)
 {
 	return call_numbered(c, (u32)syscall_number(regs));
 }
 
-/* The same for hooks other than sys_enter and sys_exit: the call that the current task is in, with its arguments. */
+/*
+ * As call_of(), for hooks other than sys_enter and sys_exit: the call that the current task is in, with its arguments.
+ */
 static __always_inline bool call_now(struct call *c)
 {
 	struct pt_regs *regs;
@@ -69,7 +74,7 @@ static __always_inline bool call_now(struct call *c)
 	return true;
 }
 
-/* May a task that is not on a CPU be in a traced call? Looks up its number in both tables. */
+/* True if a task that is not on a CPU may be in a traced call. Looks up its number in both tables. */
 static __always_inline bool call_may_be_of(struct task_struct *t)
 {
 	u64 nr = task_syscall_number(t);
@@ -80,13 +85,13 @@ static __always_inline bool call_may_be_of(struct task_struct *t)
 
 enum call_without_entry {
 	CALL_LOST,              /* the entry was missed */
-	CALL_BEGAN_BEFORE,      /* the run */
-	CALL_ANSWERED,          /* answered.bpf.h */
+	CALL_BEGAN_BEFORE,      /* it began before the run */
+	CALL_ANSWERED,          /* see answered.bpf.h */
 };
 
 /*
- * The current task ends a call whose begin was not seen. If this is the task's first call seen, and the task is
- * older than the run, the call began before the run. Counts the call accordingly.
+ * Called when the current task ends a call whose entry was not seen. If this is the first call seen of the task, and
+ * the task is older than the run, the call began before the run. Counts the call accordingly.
  */
 static __always_inline enum call_without_entry call_without_entry(bool is_first)
 {
@@ -103,8 +108,8 @@ static __always_inline enum call_without_entry call_without_entry(bool is_first)
 }
 
 /*
- * Reads a user string with its NUL. Returns its length, which is size if it was cut, or a negative errno. Some
- * kernels (5.10) return 0 for an empty string. Branch-free, for use in loops.
+ * Reads a user string including its NUL. Returns its length, which is size if the string was truncated, or a negative
+ * errno. Some kernels (5.10) return 0 for an empty string. Branch-free, for use in loops.
  */
 static __always_inline long read_user_text(char *to, u32 size, u64 from)
 {

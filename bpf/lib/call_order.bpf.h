@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The order of a thread's calls. A call is identified by the position of its return address: the stack pointer at its
- * entry, to which it returns at its end. Stacks grow downwards, so a frame with a lower stack pointer than a call that
- * begins or ends was left without a return: by an exception, or longjmp(). Two frames with the same stack pointer are a
- * function and the one that it tail-called.
+ * The order of a thread's calls. A call is identified by the position of its return address, that is, by the stack
+ * pointer at its entry, to which the stack pointer returns at its end. Stacks grow downwards: when a call begins or
+ * ends, a frame with a lower stack pointer than that call was left without a return, by an exception or longjmp(). Two
+ * frames with the same stack pointer are a function and the function that it tail-called.
  *
- * A thread's several stacks are ordered: the kernel stack comes after the user stack, and interrupt stacks after both.
+ * The stacks of a thread are ordered: the kernel stack comes after the user stack, and interrupt stacks after both.
  */
 #ifndef TALLY_CALL_ORDER_BPF_H
 #define TALLY_CALL_ORDER_BPF_H
@@ -13,7 +13,7 @@
 #include "call_site.h"
 #include "compat.bpf.h"
 
-#define STACK_BYTES (16 << 10) /* THREAD_SIZE, and that of stacks for interrupts, without KASAN */
+#define STACK_BYTES (16 << 10) /* THREAD_SIZE, which is also the size of interrupt stacks, without KASAN */
 #define ORDER_BITS 62
 
 enum stack_of {
@@ -45,12 +45,12 @@ static __always_inline u64 order_at_end(u64 sp, u32 site)
 	return order_of(sp - (site >> CALL_POPPED_SHIFT & CALL_POPPED));
 }
 
-/* Was the frame left without a return, given that a call of that order begins or ends? */
+/* True if the frame was left without a return, given that a call of that order begins or ends. */
 static __always_inline bool order_is_left(u64 frame, u64 order)
 {
 	if (frame <= order)
 		return false;
-	/* A nested interrupt may have another stack, at any address. */
+	/* A nested interrupt may use another stack, at any address. */
 	return order >> ORDER_BITS < STACK_OF_INTERRUPT || frame - order < STACK_BYTES;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The site of a program that follows calls of functions, in its slot (event.bpf.h); user/probe/calls.h fills it in. At
- * an entry: the function's number, and whether its calls may end in a jump to another traced function. At an end: the
- * function's number, whether calls of other functions end there as well, and how many bytes have been popped off the
+ * The site of a program that follows function calls, stored in its slot (event.bpf.h); user/probe/calls.h fills it in.
+ * At an entry: the function's number, and whether its calls may end in a jump to another traced function. At an end:
+ * the function's number, whether calls of other functions also end there, and how many bytes have been popped off the
  * stack by then. At both: whether it is Go code.
  */
 #ifndef TALLY_CALL_SITE_H

@@ -5,10 +5,12 @@
 
 #include "stack.bpf.h"
 
-/* Parts of stacks (enum stack_flags), set by the loader; 0: none are taken, and callers_take() is not called. */
+/* The parts of stacks to take (enum stack_flags), set by the loader. 0: none, and callers_take() is not called. */
 const volatile u32 take = 0;
 
-/* Takes the stack of the current task. Returns its flaw, for stack_count_flaw() once the event is sent or kept. */
+/*
+ * Takes the stack of the current task. Returns its flaw; pass it to stack_count_flaw() once the event is sent or kept.
+ */
 static __noinline int callers_take(void *ctx, struct stack_id *id)
 {
 	u32 flaw = stack_take(id, ctx, take);

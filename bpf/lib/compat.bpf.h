@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Included first by every BPF program: kernel types, libbpf's helpers, and differences between 5.10
- * and the newest kernel that concern more than one program. Differences that CO-RE can see are
- * constants at load time, and the verifier drops the other branch.
+ * Every BPF program includes this header first: kernel types, libbpf's helpers, and differences between 5.10 and the
+ * newest kernel that concern more than one program. Differences that CO-RE can detect are constants at load time, and
+ * the verifier drops the branch that does not apply.
  */
 #ifndef TALLY_COMPAT_BPF_H
 #define TALLY_COMPAT_BPF_H
@@ -27,7 +27,7 @@
 
 #define TASK_COMM_LEN 16
 
-/* include/linux/sched.h: states of a task (the first is runnable, running or waiting for a CPU), and its flags. */
+/* include/linux/sched.h: task states (TASK_RUNNING: runnable, that is, running or waiting for a CPU) and task flags. */
 #define TASK_RUNNING 0
 #define TASK_INTERRUPTIBLE 0x0001
 #define TASK_UNINTERRUPTIBLE 0x0002
@@ -39,7 +39,7 @@
 #define PF_FORKNOEXEC 0x00000040
 #define PF_KTHREAD 0x00200000
 
-/* signal_struct.flags: the whole process ends (include/linux/sched/signal.h). */
+/* signal_struct.flags: the whole process is exiting (include/linux/sched/signal.h). */
 #define SIGNAL_GROUP_EXIT 0x4
 
 /*
@@ -53,7 +53,7 @@ static __always_inline u32 task_run_state(struct task_struct *t)
 	return (u32)((struct task_struct___state *)t)->state;
 }
 
-/* Is the current task available with its type, for plain loads instead of helper calls? */
+/* True if the current task is available with its type, for plain loads instead of helper calls. */
 static __always_inline bool has_typed_current(void)
 {
 	return bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf);
@@ -74,7 +74,7 @@ static __always_inline bool is_idle(struct task_struct *t)
 	return t->pid == 0;
 }
 
-/* Did the task start before that time (bpf_ktime_get_ns())? */
+/* True if the task started before that time (bpf_ktime_get_ns()). */
 static __always_inline bool is_older_than(struct task_struct *t, u64 ns)
 {
 	return BPF_CORE_READ(t, start_time) < ns;

@@ -6,8 +6,8 @@
 #include "loss.bpf.h"
 
 /*
- * Returns the element of a key in a hash. A missing element is created as a copy of fresh; *err is then 0 for the one
- * caller that created it. Returns NULL if there is no room, which *err tells count_failed_update().
+ * Returns the element of a key in a hash. Creates a missing element as a copy of fresh; *err is then 0 for the one
+ * caller that created it. Returns NULL if there is no room; pass *err to count_failed_update().
  */
 static __always_inline void *element_try(void *map, const void *key, const void *fresh, long *err)
 {
@@ -20,7 +20,10 @@ static __always_inline void *element_try(void *map, const void *key, const void 
 	return bpf_map_lookup_elem(map, key);
 }
 
-/* The same, but counts what finds no room as lost. *is_new is true for the one caller that created the element. */
+/*
+ * As element_try(), but counts a missing element as a loss. *is_new is true for the one caller that created the
+ * element.
+ */
 static __always_inline void *element_get(void *map, const void *key, const void *fresh, bool *is_new)
 {
 	long err;

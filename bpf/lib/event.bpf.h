@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which of a program's events happened: its slot, a number that the loader assigned. If the kernel passes a cookie
- * to the program, the cookie is the slot. Otherwise the loader loads one program per event from the same template
- * and writes the slot into the instruction below (user/event/splice.h): no lookup, and the same on all kernels.
- * Templates are SEC("?..."), so that only those are loaded that an event needs.
+ * Identifies which of a program's events happened, by its slot: a number that the loader assigned. If the kernel passes
+ * a cookie to the program, the cookie is the slot. Otherwise the loader loads one program per event from the same
+ * template and writes the slot into the instruction below (user/event/splice.h): this needs no lookup, and works the
+ * same on all kernels. Templates are SEC("?..."), so that only the templates that an event needs are loaded.
  */
 #ifndef TALLY_EVENT_BPF_H
 #define TALLY_EVENT_BPF_H
@@ -12,8 +12,8 @@
 #include "event.h"
 
 /*
- * The return value of programs on tracepoints, kprobes and uprobes. After 0 the kernel would hide the event from
- * everyone else who counts or records it through perf (trace_call_bpf()).
+ * The return value of programs on tracepoints, kprobes and uprobes. If they returned 0, the kernel would hide the event
+ * from all other users that count or record it through perf (trace_call_bpf()).
  */
 #define KEEP_EVENT 1
 
@@ -26,7 +26,7 @@ static __always_inline u32 event_slot(void)
 }
 
 /*
- * A function that the loader replaces, marker included, by one compiled from the user's expression. f is the frame
+ * A function that the loader replaces, including the marker, by one compiled from the user's expression. f is the frame
  * that caller and function share; NULL for a filter that needs only the context.
  */
 #define EVENT_BODY(NAME, BODY, FRAME)                                                           \

@@ -18,7 +18,7 @@ enum event_body {
 };
 #define EVENT_BODY_MARK 0x7a11e010
 
-/* Returned by a compiled function that has no result: why the event is lost. */
+/* Returned by a compiled function that has no result: the reason why the event is lost. */
 enum event_verdict {
 	EVENT_FAULT = -1,               /* memory could not be read */
 	EVENT_BAD_ARITHMETIC = -2,      /* division by zero, shift by 64 or more, 2^63 and more in a signed sum */

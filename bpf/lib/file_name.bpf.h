@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A task's files by descriptor, and their names as the kernel stores them (user/files/name.h). */
+/* The files of a task by descriptor, and their names as the kernel stores them (user/files/name.h). */
 #ifndef TALLY_FILE_NAME_BPF_H
 #define TALLY_FILE_NAME_BPF_H
 
@@ -15,13 +15,13 @@
 /* include/uapi/linux/magic.h */
 #define TMPFS_MAGIC 0x01021994
 
-/* Files on tmpfs, memfds, and shared memory without a file. */
+/* True for files on tmpfs, memfds, and shared memory without a file. */
 static __always_inline bool is_on_tmpfs(const struct inode *inode)
 {
 	return BPF_CORE_READ(inode, i_sb, s_magic) == TMPFS_MAGIC;
 }
 
-/* At most FILE_DEPTH. The verifier follows each step of the walk: with a lower limit a tool starts sooner. */
+/* At most FILE_DEPTH. The verifier follows each step of the walk, so a lower limit makes a tool start faster. */
 const volatile u32 file_depth = FILE_DEPTH;
 
 static __always_inline struct file *file_of(const struct fdtable *fdt, u32 fd)
@@ -48,7 +48,7 @@ static __always_inline bool file_name_add(struct file_name *n, struct dentry *d)
 		return false;
 	size = bpf_probe_read_kernel_str(n->names + at, FILE_NAME_MAX,
 					 BPF_CORE_READ(d, d_name.name));
-	if (size > FILE_NAME_MAX)       /* an error */
+	if (size > FILE_NAME_MAX)       /* a negative errno */
 		return false;
 	n->size = at + size;
 	return true;
@@ -90,7 +90,7 @@ static __always_inline void file_name_walk(struct file_name *n, struct dentry *d
 	n->flags |= FILE_NAME_CUT;
 }
 
-/* Names the file at path; the caller knows its mode and inode. */
+/* Stores the name of the file at path; the caller passes its mode and inode. */
 static __noinline int file_name_of_path(struct file_name *n, const struct path *path, u32 mode,
 					u64 inode)
 {

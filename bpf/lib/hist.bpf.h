@@ -6,9 +6,9 @@
  *   hist_add(&NAME, value)                          without keys
  *   hist_add_key(&keyed_NAME, &key.slot, value)     by key
  *
- * Both add in place, non-atomically, to memory that only this CPU writes: the caller's hook must
- * not interrupt itself on one CPU (true of tracepoints that run with interrupts off). Values that
- * cannot be added are counted in losses (loss.bpf.h).
+ * Both functions add in place, non-atomically, to memory that only this CPU writes, so the caller's hook must not
+ * interrupt itself on one CPU (true of tracepoints that run with interrupts off). Values that cannot be added are
+ * counted in losses (loss.bpf.h).
  */
 #ifndef TALLY_HIST_BPF_H
 #define TALLY_HIST_BPF_H
@@ -52,20 +52,20 @@ static __always_inline void hist_add(void *map, u64 value)
 
 	h = bpf_map_lookup_elem(map, &zero);
 	i = hist_index(value);
-	/* 5.10 knows the range only of the register that was compared, not of a shifted copy. */
+	/* The verifier of 5.10 knows the range only of the register that was compared, not of a shifted copy. */
 	barrier_var(i);
-	if (!h || i >= HIST_BUCKETS) /* neither happens; the verifier cannot know */
+	if (!h || i >= HIST_BUCKETS) /* never true, which the verifier does not know */
 		return;
 	hist_totals_add(&h->totals, value);
 	h->bucket[i]++;
 }
 
-/* Read only; too large for the 512 bytes of BPF stack. */
+/* Read-only; too large for the 512 bytes of BPF stack. */
 static const struct hist_segment hist_empty_segment = {};
 
 /*
- * Adds value under the key that begins with slot. Returns its segment, in which the caller may leave a name, or NULL if
- * there was no room, which *err tells count_failed_update().
+ * Adds value under the key that begins with slot. Returns its segment, in which the caller may store a name, or NULL if
+ * there is no room; pass *err to count_failed_update().
  */
 static __always_inline struct hist_segment *hist_try_key(void *map, struct hist_slot *slot, u64 value, long *err)
 {
@@ -82,7 +82,7 @@ static __always_inline struct hist_segment *hist_try_key(void *map, struct hist_
 	return h;
 }
 
-/* The same, but counts a value that finds no room as lost. */
+/* As hist_try_key(), but counts a value for which there is no room as lost. */
 static __always_inline struct hist_segment *hist_add_key(void *map, struct hist_slot *slot, u64 value)
 {
 	long err;

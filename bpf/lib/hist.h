@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The one histogram: log-linear, 16 sub-buckets per power of two, over the whole range of u64. Shared by BPF
+ * The only histogram layout: log-linear, 16 sub-buckets per power of two, over the whole range of u64. Shared by BPF
  * (hist.bpf.h) and user space (user/agg/histogram.h).
  *
- * Bucket i holds exactly the value i for i < 32. Above, each power of two 2^e is divided into 16 buckets of equal
- * width 2^(e-4), so a bucket is at most 6.25 % of its lower bound wide. (The layout of HdrHistogram,
+ * For i < 32, bucket i holds exactly the value i. Above, each power of two 2^e is divided into 16 buckets of equal
+ * width 2^(e-4), so the width of a bucket is at most 6.25 % of its lower bound. (This is the layout of HdrHistogram,
  * http://hdrhistogram.org, with 4 bits of precision.)
  *
  * A histogram is stored in one of two forms:
- *  - struct hist_whole: all buckets, one per CPU in a per-CPU array, for a run without keys;
- *  - struct hist_segment: the buckets of four neighbouring powers of two, one per (key, CPU, segment) in a hash,
- *    created by the first value in it. A key with few values takes half a KiB instead of eight. The CPU is part of
- *    the key, so each segment has a single writer: plain adds are exact, minimum and maximum too.
+ *  - struct hist_whole: all buckets, one element per CPU in a per-CPU array, for a run without keys;
+ *  - struct hist_segment: the buckets of four neighbouring powers of two, one element per (key, CPU, segment) in a
+ *    hash, created by its first value. A key with few values takes half a KiB instead of eight. The CPU is part of the
+ *    key, so each segment has a single writer: plain adds are exact, as are minimum and maximum.
+ *
  * The count is not stored: it is the sum of the buckets, so the two cannot differ.
  */
 #ifndef TALLY_HIST_H
@@ -27,7 +28,7 @@
 #define HIST_NAME_LEN 16
 
 /*
- * An element stores this beside its buckets. sum and sum_high form one 128-bit number (wide.h): values may be
+ * Stored in an element beside its buckets. sum and sum_high form one 128-bit number (wide.h), because values may be
  * anything that a program passes to a function. min_inv is the largest ~value seen, so zeroed memory means "no value
  * yet".
  */

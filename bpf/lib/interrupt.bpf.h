@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Does a program run in an interrupt? Then the current task is not the cause of its event: it was interrupted.
+ * Detects whether a program runs in an interrupt. If so, the current task did not cause the event: it was interrupted.
  *
- * The answer is in the kernel's preempt_count. On arm64 the thread_info of the current task has it. On x86 it is a
- * variable of each CPU: __preempt_count, and from 6.2 to 6.14 a member of pcpu_hot (commits 64701838bf05 and
- * 46e8fff6d45f). The verifier takes the address of such a variable only on kernels with CONFIG_KALLSYMS_ALL. So it is
- * found by its distance from the CPU's run queue, to which each task has a pointer (CONFIG_FAIR_GROUP_SCHED).
+ * The kernel's preempt_count holds the answer. On arm64 it is in the thread_info of the current task. On x86 it is a
+ * per-CPU variable: __preempt_count, and from 6.2 to 6.14 a member of pcpu_hot (commits 64701838bf05 and 46e8fff6d45f).
+ * The verifier takes the address of such a variable only on kernels with CONFIG_KALLSYMS_ALL. So the variable is found
+ * by its distance from the CPU's run queue, to which each task has a pointer (CONFIG_FAIR_GROUP_SCHED).
  *
- * Set by the loader (user/host/interrupt.h): knows_interrupts, and on x86 the distance.
+ * The loader (user/host/interrupt.h) sets knows_interrupts and, on x86, the distance.
  */
 #ifndef TALLY_INTERRUPT_BPF_H
 #define TALLY_INTERRUPT_BPF_H
@@ -15,7 +15,7 @@
 #include "compat.bpf.h"
 
 /* include/linux/preempt.h */
-#define IN_SOFTIRQ 0x00000100 /* it runs, rather than being off */
+#define IN_SOFTIRQ 0x00000100 /* a softirq runs, as opposed to being disabled */
 #define IN_HARDIRQ 0x000f0000
 #define IN_NMI 0x00f00000
 

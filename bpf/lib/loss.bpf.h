@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Counts losses, in one element per CPU. Adds are atomic because programs of one object interrupt each other. */
+/* Counts losses, in one element per CPU. Adds are atomic because the programs of an object interrupt each other. */
 #ifndef TALLY_LOSS_BPF_H
 #define TALLY_LOSS_BPF_H
 
@@ -7,8 +7,8 @@
 #include "loss.h"
 
 /*
- * The gate: the loader opens it when everything is attached. Until then programs keep the state that they will need,
- * but record, filter and lose nothing.
+ * The gate, which the loader opens when all programs are attached. Until then programs maintain the state that they
+ * will need, but record, filter and lose nothing.
  */
 u32 armed = 0;
 
@@ -25,7 +25,7 @@ static __noinline int count_lost_many(u32 reason, u64 n)
 	struct loss_counters *c = bpf_map_lookup_elem(&losses, &zero);
 	u64 at = reason;
 
-	/* The verifier requires that the register compared is also the one used. */
+	/* The verifier requires that the compared register is also the one used. */
 	barrier_var(at);
 	if (at < LOSS_REASONS && c && armed)
 		__sync_fetch_and_add(&c->lost[at], n);
@@ -68,8 +68,8 @@ static __noinline int count_corrected(void)
 }
 
 /*
- * Counts the end of an event that had begun before the run, and so could not be seen. The tool documents whether it
- * is in the numbers, and with what time.
+ * Counts the end of an event that began before the run, so that its begin was not seen. Each tool documents whether it
+ * counts such events, and with what time.
  */
 static __noinline int count_begun_before(void)
 {

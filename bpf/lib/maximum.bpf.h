@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* interval: the number of the current interval, set by the loader. */
+/* The number of the current interval, set by the loader. */
 #ifndef TALLY_MAXIMUM_BPF_H
 #define TALLY_MAXIMUM_BPF_H
 

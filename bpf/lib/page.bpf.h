@@ -7,7 +7,7 @@
 
 const volatile u32 page_shift = 12;     /* set by the loader: measurement__configure() */
 
-/* The number of pages that hold that many bytes; the last may be partly used. */
+/* The number of pages needed for that many bytes; the last page may be partly used. */
 static __always_inline u64 pages_for(u64 bytes)
 {
 	return (bytes + (1ULL << page_shift) - 1) >> page_shift;

@@ -6,9 +6,8 @@
 #include "compat.bpf.h"
 
 /*
- * Is the current access made with page faults disabled? Programs and kernel code that must not
- * sleep read only memory that is present: no page is brought in, and the kernel does not count a
- * fault.
+ * True if the current access is made with page faults disabled. Programs, and kernel code that must not sleep, read
+ * only memory that is present: no page is brought in, and the kernel does not count a fault.
  */
 static __always_inline bool is_only_a_try(void)
 {
@@ -16,7 +15,7 @@ static __always_inline bool is_only_a_try(void)
 
 	if (has_typed_current())
 		return t->pagefault_disabled;
-	/* This read disables page faults itself: copy_from_kernel_nofault(). */
+	/* This read itself disables page faults (copy_from_kernel_nofault()), which the count includes. */
 	return BPF_CORE_READ(t, pagefault_disabled) > 1;
 }
 

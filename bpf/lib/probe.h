@@ -11,8 +11,8 @@
  *   event_match()    0: wrote the bytes that match a begin with its end to f->match
  *                    1: the same, at an instruction at which calls of several functions end
  *
- * A negative result (enum event_verdict) means that the event is lost. A function that is not compiled is replaced by
- * one that returns 1 (filter) or 0 (others) and does nothing.
+ * A negative result (enum event_verdict) means that the event is lost. If a function is not compiled, it is replaced by
+ * one that only returns 1 (filter) or 0 (others).
  */
 #ifndef TALLY_PROBE_H
 #define TALLY_PROBE_H
@@ -28,7 +28,7 @@
 #define PROBE_HEAD 40           /* bytes of a frame before the key */
 #define PROBE_COUNTERS 4        /* of --with */
 
-/* The figures that are recorded about the events. */
+/* The figures to record about the events. */
 enum probe_what {
 	PROBE_COUNT,            /* their number */
 	PROBE_SUM,              /* their number, and sum, minimum and maximum of a value */
@@ -45,12 +45,12 @@ enum probe_name {
 };
 
 /*
- * Compiled functions know the offsets. To them, the key of a map begins at key; the program's own part (hist_slot)
- * directly precedes it, so that both form one key.
+ * The compiled functions know these offsets. For them, the key of a map begins at key; the program's own part
+ * (hist_slot) directly precedes it, so that both form one key.
  *
- * The frame of a single event with a small key is on its program's stack, and ends PROBE_KEY_SMALL bytes into the
- * key. All others (spans, streams, larger keys) are complete, in one of a few buffers per CPU. Compiled functions and
- * their callees have 256 of the 512 bytes of stack.
+ * A single event with a small key has its frame on the program's stack, truncated after PROBE_KEY_SMALL bytes of the
+ * key. All other frames (spans, streams, larger keys) are complete, and each is in one of a few buffers per CPU.
+ * Compiled functions and their callees have 256 of the 512 bytes of stack.
  */
 struct probe_frame {
 	__u64 value;
@@ -70,8 +70,8 @@ struct probe_frame {
 
 /*
  * Element of sums, one per event and CPU, and of keyed_sums. Only as large as the run needs (probe_sum__size()),
- * because small elements share cache lines. Extremes are those of value ^ bias; bias is 2^63 for signed values, else
- * 0.
+ * because small elements share cache lines. Extremes are those of value ^ bias, where bias is 2^63 for signed values,
+ * else 0.
  */
 struct probe_sum {
 	__u64 count;
@@ -93,7 +93,7 @@ static inline __u32 probe_sum__size(enum probe_what what, bool has_name, __u32 n
 }
 
 /*
- * Does an element have several figures, which must cover the same events? If so, each element belongs to one
+ * True if an element has several figures, which must cover the same events. If so, each element belongs to one
  * generation (writer.h), which the loader ends with the interval: once no program writes its elements any more, the
  * loader reads and clears them. In sums, event n then has elements 2 n and 2 n + 1, for even and odd generations.
  */
@@ -104,15 +104,15 @@ static inline int probe_sum__in_turns(enum probe_what what, __u32 ncounters)
 
 /*
  * A begin that waits for its end: the element of starts. It is followed by the part of the key taken at the begin, if
- * any, then by the thread's counters and gaps (own_counters.bpf.h). For spans within one thread or process,
- * task_start is its start_time, so that a stale begin is not matched by a later one with the same id.
+ * any, then by the thread's counters and gaps (own_counters.bpf.h). For spans within one thread or process, task_start
+ * is its start_time, so that a stale begin is not matched with the end of a later task that has the same id.
  */
 struct probe_begin {
 	__u64 time_ns;          /* CLOCK_MONOTONIC */
-	__u64 task_start;       /* CLOCK_MONOTONIC; 0: spans are not within one thread or process */
+	__u64 task_start;       /* CLOCK_MONOTONIC; 0 if spans are not within one thread or process */
 	__u64 value, order;     /* if the value is taken at the begin */
 	__u32 tid;              /* of the thread, initial pid namespace */
-	__u32 lost;             /* a part could not be read; this is already counted */
+	__u32 lost;             /* a part could not be read; already counted as a loss */
 	__u8 key[];
 };
 
@@ -130,7 +130,7 @@ struct probe_record {
 /* A string in a record: its offset from key, and its length without NUL. */
 struct probe_text {
 	__u16 at;
-	__u16 length;           /* PROBE_TEXT_FAULT: unreadable */
+	__u16 length;           /* PROBE_TEXT_FAULT if unreadable */
 };
 #define PROBE_TEXT_FAULT 0xffff
 

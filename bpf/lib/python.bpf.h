@@ -3,10 +3,10 @@
  * Walks CPython's frames (python.h) in the memory of the current process.
  *
  *   python_walk(slot, base, native, nnative, most)
- *                    writes words to slot->stack.frame[base...] and returns their number; slot->python.end says how
+ *                    writes words to slot->stack.frame[base...] and returns their number; slot->python.end tells how
  *                    the walk ended. native, nnative: the user frames, whose stack pointers are at STACK_POINTERS
  *
- * A code object is recognized by its strings, not by its address. Nothing is remembered about a thread.
+ * A code object is recognized by its strings, not by its address. No state is kept per thread.
  */
 #ifndef TALLY_PYTHON_BPF_H
 #define TALLY_PYTHON_BPF_H
@@ -15,8 +15,8 @@
 #include "python.h"
 
 /*
- * The first kernel whose verifier accepts the object's programs at the size that this walk gives them; older ones may
- * refuse them. 0: every kernel that tally supports.
+ * The first kernel whose verifier accepts the object's programs at their size with this walk; older verifiers may
+ * reject them. 0: every kernel that tally supports.
  */
 #ifndef PYTHON_SINCE
 #define PYTHON_SINCE KERNEL_VERSION(6, 12, 0)
@@ -31,7 +31,7 @@ struct {
 	__type(value, struct python_process);
 } python_processes SEC(".maps");
 
-/* Identity of a code object (a hash of its strings) to the number it was sent with. */
+/* Maps the identity of a code object (a hash of its strings) to the number with which it was sent. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, PYTHON_CODES);
@@ -53,7 +53,7 @@ struct {
 
 u32 python_processes_known = 0; /* entries in the map; set by the loader */
 
-/* The pid in the loader's pid namespace: stack.bpf.h. */
+/* The pid in the loader's pid namespace; see stack.bpf.h. */
 static __always_inline u32 stack_current_pid(void);
 
 /* --- memory ------------------------------------------------------------------------------------ */
@@ -64,7 +64,7 @@ static __always_inline bool python_read(struct python_walk *p, void *to, u32 siz
 	return address >= USER_PAGE && !bpf_probe_read_user(to, size, (void *)address);
 }
 
-/* Identifies the process: pids and addresses are reused. */
+/* Identifies the process, because pids and addresses are reused. */
 static __always_inline u64 python_process_mix(struct python_walk *p)
 {
 	struct task_struct *t = (struct task_struct *)bpf_get_current_task();
@@ -89,8 +89,8 @@ static __always_inline u64 python_thread_id(void)
 }
 
 /*
- * Looks at the next thread state. Not static, for the reason given at user_stack_frames(). Returns 0 after the last
- * one, or if the walk cannot go on.
+ * Examines the next thread state. Not static, for the reason given at user_stack_frames(). Returns 0 after the last
+ * state, or if the walk cannot continue.
  */
 __noinline int python_look_at_state(u32 level)
 {
@@ -102,7 +102,7 @@ __noinline int python_look_at_state(u32 level)
 	return python_step_state(&slot->python);
 }
 
-/* Finds the thread's state and puts its current frame into p->frame. Returns false if there is none. */
+/* Finds the thread's state and puts its current frame into p->frame. Returns false if it has no state. */
 static __always_inline bool python_find_state(struct python_walk *p, u32 level)
 {
 	u32 i;
@@ -118,7 +118,7 @@ static __always_inline bool python_find_state(struct python_walk *p, u32 level)
 
 /* --- code -------------------------------------------------------------------------------------- */
 
-/* Numbers are unique across CPUs and nesting levels. 0: none left. */
+/* Numbers are unique across CPUs and nesting levels. Returns 0 if none is left. */
 static __always_inline u32 python_new_number(struct python_code *c, u32 level)
 {
 	u32 cpu = bpf_get_smp_processor_id();
@@ -161,7 +161,7 @@ __noinline int python_send(u32 level)
 	return number;
 }
 
-/* Returns the number of the current code object, or 0 if its names could not be read or the ring was full. */
+/* Returns the number of the current code object, or 0 if its strings could not be read or it could not be sent. */
 static __always_inline u32 python_number(struct python_walk *p, u32 level)
 {
 	u32 *known;
@@ -174,14 +174,14 @@ static __always_inline u32 python_number(struct python_walk *p, u32 level)
 
 /* --- frames ------------------------------------------------------------------------------------ */
 
-#define PYTHON_NATIVE_STEPS 11          /* of a binary search: log2 of STACK_MOST_DEPTH + 1, and 1 */
+#define PYTHON_NATIVE_STEPS 11          /* steps of a binary search: log2(STACK_MOST_DEPTH + 1), plus 1 */
 
-/* Stack pointers of the user frames follow the largest stack possible, at the same indexes. */
+/* Stack pointers of the user frames are stored after the largest possible stack, in the same order. */
 #define STACK_POINTERS (STACK_PARTS * stack_depth + 2)
 
 /*
- * The index of the native frame that contains an address: between its stack pointer and its caller's. Addresses
- * beyond the last frame give its index plus one.
+ * The index of the native frame that contains an address, that is, between its stack pointer and its caller's. For
+ * addresses beyond the last frame, its index plus one.
  */
 static __always_inline u32 python_native(struct stack_slot *slot, u64 address)
 {
@@ -191,7 +191,7 @@ static __always_inline u32 python_native(struct stack_slot *slot, u64 address)
 		u64 middle = (from + to) / 2, n = slot->python.native + middle;
 
 		barrier_var(n);
-		if (n > 2 * stack_depth)        /* never; the verifier cannot know */
+		if (n > 2 * stack_depth)        /* never true, which the verifier does not know */
 			break;
 		if (slot->stack.frame[STACK_POINTERS + n] <= address)
 			from = middle + 1;
@@ -238,7 +238,7 @@ static __always_inline bool python_put(struct python_walk *p, u64 word)
 	u64 n = (u64)p->base + p->n;
 
 	barrier_var(n);
-	if (n > STACK_PARTS * stack_depth)      /* never; the verifier cannot know */
+	if (n > STACK_PARTS * stack_depth)      /* never true, which the verifier does not know */
 		return false;
 	slot->stack.frame[n] = word;
 	return true;
@@ -257,7 +257,7 @@ __noinline int python_frame(u32 level)
 
 #define PYTHON_FRAMES_AT_ONCE 32
 
-/* A separate function, so that the verifier has fewer steps to check in its caller. */
+/* A separate function, so that the verifier has fewer steps to check in the caller. */
 __noinline int python_frames(u32 level)
 {
 	u32 i;
@@ -307,7 +307,7 @@ static __always_inline u32 python_walk(struct stack_slot *slot, u32 base, u32 na
 	p->run = 0;
 	if (!python_find_state(p, level))
 		return 0;
-	/* Here, and not in python_send(): the stack frames of nested calls add up. */
+	/* Not in python_send(), because the stack frames of nested calls add up. */
 	p->pid = stack_current_pid();
 	/* Also walks frames beyond the limit, to place the outermost run among the native frames. */
 	for (i = 0; i < 2 * STACK_MOST_DEPTH / PYTHON_FRAMES_AT_ONCE; i++)

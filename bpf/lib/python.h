@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * CPython frames: what a program must know about a process to find them (filled in by user/runtime/python.h), and
- * what it sends, once, about each code object. Walked by python.bpf.h.
+ * CPython frames: what a program must know about a process to find its frames (filled in by user/runtime/python.h), and
+ * what it sends about each code object, once. Walked by python.bpf.h.
  *
- * A thread's frames are a linked list in process memory that only the thread itself changes: while the thread is
- * interrupted or in the kernel, the list is stable, whoever holds the GIL.
+ * A thread's frames are a linked list in process memory that only the thread itself changes. While the thread is
+ * interrupted or in the kernel, the list is stable, no matter which thread holds the GIL.
  */
 #ifndef TALLY_PYTHON_H
 #define TALLY_PYTHON_H
 
-/* How the frames of an interpreter are linked and told apart. */
+/* How the frames of an interpreter are linked and distinguished. */
 enum python_flags {
 	PYTHON_CFRAMES = 1,     /* 3.11, 3.12: a record on the C stack (_PyCFrame) points to the current frame */
 	PYTHON_ENTRY_FLAG = 2,  /* 3.11: a flag marks the outermost frame of a run */
@@ -34,7 +34,7 @@ struct python_layout {
 	__u16 thread_next, thread_interpreter, thread_id, thread_frame, thread_size;
 	__u16 cframe_frame, cframe_previous;
 	__u16 frame_code, frame_previous, frame_instruction, frame_owner, frame_entry, frame_size;
-	__u16 shim_owner;               /* from this owner on: a shim frame, which marks a call from C code */
+	__u16 shim_owner;               /* this owner or above: a shim frame, which marks a call from C code */
 	__u16 code_line, code_file, code_name, code_lines, code_size;
 	__u16 code_bytecode;            /* offset of the first instruction */
 	__u16 text_ascii, text_other;   /* offsets of a str's characters, by its kind */
@@ -58,9 +58,10 @@ struct python_process {
 #define PYTHON_MOST_STATES 256          /* thread states searched for the thread's own */
 
 /*
- * A frame is one word of a stack (struct stack): the number under which its code object was sent; the position in it,
- * in two-byte instructions; and, for the outermost frame of a run, the index of the native frame from which C code
- * called it. With PYTHON_OBJECTS no frame records this index: the loader finds it by counting calls.
+ * A frame is one word of a stack (struct stack). It contains the number with which its code object was sent, the
+ * position in the code object in two-byte instructions, and, for the outermost frame of a run, the index of the native
+ * frame from which C code called it. With PYTHON_OBJECTS no frame records this index: the loader finds it by counting
+ * calls.
  */
 #define PYTHON_NATIVE_BITS 11
 #define PYTHON_INSTRUCTION_BITS 21
@@ -90,16 +91,16 @@ static inline __u32 python_native_of(__u64 word)
 /* How the Python frames of a stack end. */
 enum python_end {
 	PYTHON_NONE,            /* no interpreter is known in the process */
-	PYTHON_NO_STATE,        /* the thread does not belong to the interpreter */
+	PYTHON_NO_STATE,        /* the thread has no state in any interpreter */
 	PYTHON_WHOLE,
-	PYTHON_DEEPER,          /* more frames than were asked for */
-	PYTHON_UNREADABLE,      /* memory was not present, or not what it should be */
+	PYTHON_DEEPER,          /* more frames than were requested */
+	PYTHON_UNREADABLE,      /* memory was not present, or had implausible contents */
 	PYTHON_CROWDED,         /* more threads than the search covers */
-	PYTHON_AMBIGUOUS,       /* the thread is in several interpreters; which one runs is unknown */
+	PYTHON_AMBIGUOUS,       /* the thread is in several interpreters; the running one is unknown */
 	PYTHON_ENDS,
 };
 
-/* The head of a str since CPython 3.3; state says where its characters are. */
+/* The head of a str since CPython 3.3; state shows where its characters are. */
 struct python_text_head {
 	__u64 references, type;
 	__s64 length;                   /* in characters */
@@ -113,7 +114,7 @@ struct python_text_head {
 #define PYTHON_LINES_BYTES 8192
 #define PYTHON_HEAD_BYTES 64            /* of each string that identifies a code object */
 
-/* A string as stored in the process: characters of 1, 2 or 4 bytes, according to state. */
+/* A string as stored in the process: characters of 1, 2 or 4 bytes, depending on state. */
 struct python_text {
 	__u64 length;
 	__u32 state;
@@ -137,7 +138,7 @@ struct python_code {
 	__u8 lines[PYTHON_LINES_BYTES];
 };
 
-/* State of a walk, in a slot. */
+/* State of a walk, stored in a slot. */
 struct python_walk {
 	struct python_process process;
 	__u64 frame, cframe;            /* current position; 0: at the end */
@@ -151,12 +152,12 @@ struct python_walk {
 	__u8 pad[3];
 	__u32 nnone;                    /* always 0, which the verifier does not know */
 	__u32 pid;                      /* in the loader's pid namespace */
-	__u64 entry;                    /* where on the C stack the caller of the run is recorded */
-	__u64 code;                     /* the current code object: its address, */
-	__u64 identity;                 /* and the hash that identifies it */
-	__u64 instruction;              /* the frame's position in it */
-	__u64 outer, outer_frame;       /* of python_leave_cframe(): BPF stacks have no room for them */
-	__u64 name, file, lines;        /* addresses of its strings */
+	__u64 entry;                    /* the position on the C stack that identifies the caller of the run */
+	__u64 code;                     /* address of the current code object */
+	__u64 identity;                 /* hash that identifies the code object */
+	__u64 instruction;              /* the frame's position in the code object */
+	__u64 outer, outer_frame;       /* used by python_leave_cframe(): BPF stacks have no room for them */
+	__u64 name, file, lines;        /* addresses of the code object's strings */
 	__u32 first_line;
 	__u32 pad2;
 	struct python_text_head head;

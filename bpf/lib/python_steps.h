@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Steps of a walk of CPython's frames (python.h): by programs in the current process (python.bpf.h), and by the loader
- * for sleeping threads (user/runtime/python_walk.c). The including file must first define or declare:
+ * Steps of a walk of CPython's frames (python.h). Programs walk the current process (python.bpf.h), and the loader
+ * walks sleeping threads (user/runtime/python_walk.c). The including file must first define or declare:
  *
- *   barrier_var(variable)          makes the check that follows it stay, for the verifier
+ *   barrier_var(variable)          keeps the compiler from removing the check that follows, which the verifier needs
  *   python_read(walk, to, size, address)
- *                                  reads memory of the process; false: it cannot be read
- *   python_process_mix(walk)       identifies the process: pids and addresses are reused
+ *                                  reads memory of the process; false if it cannot be read
+ *   python_process_mix(walk)       identifies the process, because pids and addresses are reused
  *   python_number(walk, level)     the number of the current code object, or 0 if its names are unknown
- *   python_put(walk, word)         writes the word of frame walk->n; false: there is no room
+ *   python_put(walk, word)         writes the word of frame walk->n; false if there is no room
  *   python_end_run(walk, level)    sets the native frame of a run's outermost frame, from walk->entry on the C stack
  *
- * level: of the program's slot; any for the loader. This file defines:
+ * level is that of the program's slot; the loader may pass any value. This file defines:
  *
- *   python_begin_search(walk)      begins to look for the state of the thread walk->thread
- *   python_step_state(walk)        looks at the next one; false: the search is over
- *   python_end_search(walk, over)  puts the thread's current frame into walk->frame; false: there is none
- *   python_step_frame(walk, level) adds the next frame; false: the walk is over
- *   python_identify(walk)          sets walk->identity, of the current code object
- *   python_fill(walk, code, lines) fills in what is sent of it
+ *   python_begin_search(walk)      begins to search for the state of the thread walk->thread
+ *   python_step_state(walk)        examines the next state; false if the search is over
+ *   python_end_search(walk, over)  puts the thread's current frame into walk->frame; false if there is none
+ *   python_step_frame(walk, level) adds the next frame; false if the walk is over
+ *   python_identify(walk)          sets walk->identity of the current code object
+ *   python_fill(walk, code, lines) fills in the record of the current code object
  *
  * The memory is not trusted: every step is bounded, and anything unreadable or implausible ends the walk.
  */
@@ -30,7 +30,7 @@
 
 /* --- memory ------------------------------------------------------------------------------------ */
 
-/* Reads an object into the block, from which its members are then taken. */
+/* Reads an object into the block, from which python_member() takes its members. */
 static __always_inline bool python_read_block(struct python_walk *p, u64 address, u32 size)
 {
 	u64 n = size;
@@ -66,8 +66,8 @@ static __always_inline bool python_begin_search(struct python_walk *p)
 }
 
 /*
- * Takes the state just read, which belongs to this thread. A thread has one state per interpreter: with several
- * interpreters it may have several, and it is then unknown which is active.
+ * Accepts the state just read, which belongs to this thread. A thread has one state per interpreter: with several
+ * interpreters it may have several states, and the active one is then unknown.
  */
 static __always_inline bool python_take_state(struct python_walk *p)
 {
@@ -79,7 +79,7 @@ static __always_inline bool python_take_state(struct python_walk *p)
 	return p->next_interpreter || p->interpreter != p->first_interpreter;
 }
 
-/* Goes through the states of one interpreter after the other. */
+/* Iterates over the states of all interpreters, one interpreter after the other. */
 static __always_inline bool python_step_state(struct python_walk *p)
 {
 	const struct python_layout *at = &p->process.layout;
@@ -109,7 +109,7 @@ static __always_inline bool python_step_state(struct python_walk *p)
 	return python_take_state(p);
 }
 
-/* The state found counts if all states were looked at, or if the search could stop early. */
+/* The state found counts if all states were examined, or if the search could stop early. */
 static __always_inline bool python_end_search(struct python_walk *p, bool over)
 {
 	const struct python_layout *at = &p->process.layout;
@@ -137,7 +137,7 @@ static __always_inline u32 python_character_bytes(u32 state)
 	return state >> 2 & 7;
 }
 
-/* Does the str itself contain its characters? All do since 3.12; before, those of code objects do. */
+/* True if the str itself contains its characters. All do since 3.12; before, those of code objects do. */
 static __always_inline bool python_is_compact(u32 state)
 {
 	return state & 1 << 5;
@@ -178,7 +178,7 @@ static __always_inline bool python_mix_bytes(struct python_walk *p, u64 address,
 	for (i = 0; i < PYTHON_HEAD_BYTES / 8; i++)
 		p->text[i] = 0;
 	barrier_var(n);
-	if (n > PYTHON_HEAD_BYTES)      /* never; the verifier cannot know */
+	if (n > PYTHON_HEAD_BYTES)      /* never true, which the verifier does not know */
 		return false;
 	if (n && !python_read(p, p->text, n, address))
 		return false;
@@ -193,7 +193,7 @@ static __always_inline bool python_mix_text(struct python_walk *p, u64 text)
 	if (!python_read_head(p, text))
 		return false;
 	p->identity = stack_mix(stack_mix(p->identity, p->head.hash), python_character_bytes(p->head.state));
-	/* Python's own hash covers the whole string, under a per-process key; names always have one. */
+	/* Python's own hash covers the whole string, under a per-process key; names always have such a hash. */
 	if (p->head.hash != PYTHON_NO_HASH) {
 		p->identity = stack_mix(p->identity, p->head.length);
 		return true;
@@ -262,14 +262,14 @@ static __always_inline bool python_copy_lines(struct python_walk *p, struct pyth
 	if (!python_read_lines(p))
 		return false;
 	c->nlines = p->head.length < 1 << 30 ? p->head.length : 1 << 30;
-	/* Omit a table that is too long: half a table would end in wrong lines. */
+	/* Omit a table that is too long: a truncated table would give wrong lines. */
 	if (c->nlines > PYTHON_LINES_BYTES)
 		c->nlines = 0;
 	return python_copy(p, c->lines, PYTHON_LINES_BYTES,
 			   p->lines + __builtin_offsetof(struct python_text_head, state), c->nlines, copied);
 }
 
-/* *lines: bytes of the line table. */
+/* *lines is set to the size of the line table in bytes. */
 static __always_inline bool python_fill(struct python_walk *p, struct python_code *c, u32 *lines)
 {
 	c->first_line = p->first_line;
@@ -289,7 +289,7 @@ static __always_inline bool python_leave_cframe(struct python_walk *p)
 	const struct python_layout *at = &p->process.layout;
 	if (!python_read(p, &p->outer, sizeof(p->outer), p->cframe + at->cframe_previous))
 		return false;
-	/* The outermost _PyCFrame is in the thread state, and has no frame. */
+	/* The outermost _PyCFrame is in the thread state and has no frame. */
 	if (!python_read(p, &p->outer_frame, sizeof(p->outer_frame), p->outer + at->cframe_frame) ||
 	    p->outer_frame != p->frame)
 		return false;
@@ -332,7 +332,7 @@ static __always_inline bool python_step_frame(struct python_walk *p, u32 level)
 		python_end_run(p, level);
 		return true;
 	}
-	/* Past the limit, only the end of the run is looked for, to place the run among the native frames. */
+	/* Past the limit, only search for the end of the run, to place the run among the native frames. */
 	if (p->n >= p->most) {
 		p->end = PYTHON_DEEPER;
 		if (is_entry)

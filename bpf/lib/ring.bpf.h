@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The ring buffer for single events, one per tool. The loader's side is user/run/ring.h. Records for which there
- * is no room are counted (LOSS_RING_FULL).
+ * The ring buffer for single events, one per tool. The loader's side is user/run/ring.h. Records that do not fit are
+ * counted (LOSS_RING_FULL).
  */
 #ifndef TALLY_RING_BPF_H
 #define TALLY_RING_BPF_H
@@ -14,7 +14,7 @@
 #define BPF_RB_FORCE_WAKEUP 2
 #define BPF_RB_AVAIL_DATA 0
 
-/* Wake the reader when this many bytes are unread. The reader also polls by timer. */
+/* Wake the reader when this many bytes are unread. The reader also polls on a timer. */
 const volatile u64 wake_bytes = 0;
 
 struct {
@@ -23,8 +23,8 @@ struct {
 } records SEC(".maps");
 
 /*
- * A wakeup per record would cost a context switch each, and a further event each when tracing the scheduler. So
- * programs wake the reader only as the buffer fills up; its timer does the rest.
+ * Waking the reader for each record would cost a context switch each, and another event each when tracing the
+ * scheduler. So programs wake the reader only when the buffer fills up; otherwise its timer suffices.
  */
 static __always_inline u64 ring_wakeup(void)
 {
@@ -61,7 +61,7 @@ static __always_inline bool ring_output(void *record, u64 size)
 	return has_room;
 }
 
-/* The same for a name, without which its event still counts. */
+/* As ring_output(), for a name: its event still counts without it. */
 static __always_inline void ring_output_name(void *record, u64 size)
 {
 	if (bpf_ringbuf_output(&records, record, size, ring_wakeup()))

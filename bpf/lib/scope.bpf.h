@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The scope test (scope.h), in two halves: properties that a task has for life, and those that it has at the moment.
- * Tests are in order of cost: constants and registers first, then loads, pointer chains, map lookups, and the comm
- * last. Options not given are constants, and the verifier removes their tests. Events of subjects outside the scope
+ * Tests are ordered by cost: constants and registers first, then loads, pointer chains, map lookups, and the comm last.
+ * Options that are not given are constants, so the verifier removes their tests. Events of subjects outside the scope
  * are counted as filtered.
  */
 #ifndef TALLY_SCOPE_BPF_H
@@ -17,10 +17,10 @@
 const volatile struct scope_config scope = {};
 
 /*
- * How members of a task are read. tp_btf programs have typed pointers: plain loads. Programs on raw tracepoints,
- * kprobes and the like have none, and define SCOPE_UNTYPED before they include this; for them a NULL subject is the
- * current task, which is cheap to get. Programs whose subject is always calling_task() define SCOPE_CURRENT: plain
- * loads where it is typed.
+ * How members of a task are read. tp_btf programs have typed pointers and use plain loads. Programs on raw tracepoints,
+ * kprobes and the like have none, and define SCOPE_UNTYPED before they include this header; for them a NULL subject is
+ * the current task, which is cheap to get. Programs whose subject is always calling_task() define SCOPE_CURRENT, and
+ * use plain loads where it is typed.
  */
 #ifdef SCOPE_UNTYPED
 #define SCOPE_GET(p, member) BPF_CORE_READ(p, member)
@@ -66,9 +66,9 @@ static __always_inline u32 scope_uid(struct task_struct *t)
 }
 
 /*
- * Pids and tids are reused, even while the previous owner still awaits its last context switch. So members of the
- * scope are identified by an address that cannot be reused before sched_process_free has run for its owner: a process
- * by its signal_struct, which survives an exec by any thread, and a thread by its task_struct.
+ * Pids and tids are reused, even while the previous owner still awaits its last context switch. So members of the scope
+ * are identified by an address that cannot be reused before sched_process_free has run for its owner: a process by its
+ * signal_struct, which survives an exec by any thread, and a thread by its task_struct.
  */
 static __always_inline u64 scope_process(struct task_struct *t)
 {
@@ -85,10 +85,10 @@ static __always_inline u64 scope_thread(struct task_struct *t)
 }
 
 /*
- * The sets of -p (or the command, and followed children) and of -t: address to start time, in ns of CLOCK_MONOTONIC.
- * The time exposes stale elements, whose owner ended before scope_on_free was attached. scope_tids also contains
- * processes whose first thread is a member. While scope_seed runs, both sets also contain the ids asked for, as keys
- * that are not addresses.
+ * The sets of -p (or the command, and followed children) and of -t. They map an address to a start time, in ns of
+ * CLOCK_MONOTONIC. The time reveals stale elements, whose owner ended before scope_on_free was attached. scope_tids
+ * also contains processes whose first thread is a member. While scope_seed runs, both sets also contain the requested
+ * ids, as keys that are not addresses.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -104,13 +104,13 @@ struct {
 	__type(value, u64);
 } scope_tids SEC(".maps");
 
-/* The only member, if there is just one; 0 once it has ended. */
+/* The only member, if there is just one; 0 after it has ended. */
 u64 scope_one_process = 0;
 u64 scope_one_thread = 0;
 
 /*
  * The tracer, by its pid in the initial namespace, which it may not know itself; its main thread, which forks all its
- * children; and the signal_struct of a command that only sets the duration.
+ * children; and the signal_struct of a command that only determines the duration.
  */
 u32 scope_self = 0;
 u64 scope_self_thread = 0;
@@ -118,8 +118,8 @@ u64 scope_command_apart = 0;
 
 /*
  * A lookup in the set costs more than the rest of a short program, and is repeated for the same process. So each CPU
- * caches its last answer. The second word is the first XOR the generation of the set, whose lowest bit is the answer:
- * it matches only if both words were written together, whatever interrupted the write. A change of the set is
+ * caches its last answer. The second word is the first XOR the generation of the set, with the answer in the lowest
+ * bit. It matches only if both words were written together, even if the write was interrupted. A change of the set is
  * followed by a new generation. CPUs that share an entry only evict each other's answers.
  */
 #define SCOPE_ANSWERS 64
@@ -127,7 +127,7 @@ u64 scope_command_apart = 0;
 u64 scope_answers[SCOPE_ANSWERS][8] = {};       /* one cache line each: process, check */
 u64 scope_generation = 2;
 
-/* Even, and so large that generations differ in bits in which addresses do not. */
+/* Even, and large enough that generations differ in bits in which addresses do not. */
 #define SCOPE_GENERATION_STEP 0x9e3779b97f4a7c16ULL
 
 static __always_inline bool scope_is_same(struct task_struct *t, const u64 *start)
@@ -135,9 +135,7 @@ static __always_inline bool scope_is_same(struct task_struct *t, const u64 *star
 	return start && *start == BPF_CORE_READ(scope_subject(t), group_leader, start_time);
 }
 
-/*
- * Rare, so not inlined. A helper reads the address, because the verifier forbids arithmetic on pointers.
- */
+/* Rarely called, so not inlined. A helper reads the address, because the verifier forbids arithmetic on pointers. */
 static __noinline bool scope_look_up(struct task_struct *t, volatile u64 *to, u64 generation)
 {
 	u64 process = 0;
@@ -156,7 +154,7 @@ static __always_inline bool scope_has_process(struct task_struct *t)
 	u64 generation = *(volatile u64 *)&scope_generation, known = last[0], number = known;
 	u64 answer;
 
-	/* Compare a copy: the compiler would otherwise use the register that is compared with a pointer. */
+	/* Use a copy: otherwise the compiler would use the register that is compared with a pointer. */
 	barrier_var(number);
 	answer = number ^ last[1];
 	if (known == scope_process(t) && (answer & ~1ULL) == generation)
@@ -183,7 +181,7 @@ static __always_inline void scope_pids_changed(void)
 		index = bpf_core_enum_value(enum cgroup_subsys_id, ssid);                          \
 		break
 
-/* The task's cgroup in the hierarchy asked for; NULL if the kernel lacks the controller. */
+/* The task's cgroup in the requested hierarchy; NULL if the kernel lacks the controller. */
 static __always_inline struct cgroup *scope_cgroup(struct task_struct *t)
 {
 	struct css_set *set = SCOPE_GET(scope_subject(t), cgroups);
@@ -222,7 +220,7 @@ static __always_inline u64 scope_cgroup_id(struct task_struct *t)
 	return cg ? BPF_CORE_READ(cg, kn, id) : 0;
 }
 
-/* Is the task's cgroup the one asked for, or below it? Looks at the ancestor at that level. */
+/* True if the task's cgroup is the requested one or a descendant of it. Compares the ancestor at that level. */
 static __always_inline bool scope_in_cgroup(struct task_struct *t)
 {
 	struct cgroup *cg = scope_cgroup(t), *above = NULL;
@@ -248,8 +246,8 @@ static __always_inline bool scope_in_cgroup(struct task_struct *t)
 #define PIDTYPE_TGID 1
 
 /*
- * The task's pid namespace. A thread that exits leaves its number before its last switch, and has its process's until
- * that is reaped; then 0.
+ * The task's pid namespace. An exiting thread gives up its number before its last switch. It then has the number of its
+ * process until the process is reaped, and 0 after that.
  */
 static __always_inline u32 task_pidns(struct task_struct *t)
 {
@@ -284,7 +282,7 @@ static __always_inline bool scope_has_comm(struct task_struct *t)
 	return s & scope.comm.final;
 }
 
-/* The thread that forked it, as an address: reading the parent itself may miss the caches. */
+/* The thread that forked the task, as an address: reading the parent itself may miss the caches. */
 static __always_inline u64 scope_parent(struct task_struct *t)
 {
 #ifdef SCOPE_UNTYPED
@@ -295,8 +293,8 @@ static __always_inline u64 scope_parent(struct task_struct *t)
 }
 
 /*
- * For children of the tracer only. A shell that becomes the tracer (`load & exec tally ..`) leaves it children that
- * the tracer did not start, and the command is no longer part of the tracer after its exec.
+ * Only for children of the tracer. A shell that becomes the tracer (`load & exec tally ..`) leaves children that the
+ * tracer did not start, and the command is no longer part of the tracer after its exec.
  */
 static __noinline bool scope_is_helper(struct task_struct *t)
 {
@@ -316,8 +314,8 @@ static __always_inline bool scope_is_self(struct task_struct *t)
 }
 
 /*
- * Tests whose result is the same from a task's fork to its end. State that may be needed later is kept for every task
- * that passes these, whatever the other tests say now.
+ * Tests whose result does not change from a task's fork to its end. State that may be needed later is kept for every
+ * task that passes these tests, even if other tests fail now.
  */
 static __always_inline bool scope_for_life(struct task_struct *t)
 {
@@ -339,7 +337,7 @@ static __always_inline bool scope_has_cpu(u64 cpu)
 {
 	u64 word = cpu / 64;
 
-	/* 5.10 knows the range only of the register that was compared, as in hist.bpf.h. */
+	/* The verifier of 5.10 knows the range only of the register that was compared, as in hist.bpf.h. */
 	barrier_var(word);
 	return word < SCOPE_MAX_CPUS / 64 && scope.cpus[word] & (1ULL << (cpu % 64));
 }
@@ -370,7 +368,7 @@ static __always_inline bool scope_now(struct task_struct *t)
 	return scope_has_this_cpu() && scope_has_task_now(t);
 }
 
-/* The halves for the subject of an event: an event out of scope is counted as filtered. */
+/* The two halves for the subject of an event; an event out of scope is counted as filtered. */
 static __always_inline bool in_scope_for_life(struct task_struct *t)
 {
 	if (scope_for_life(t))
@@ -426,8 +424,8 @@ static __always_inline u32 scope_own_number(struct task_struct *t)
 }
 
 /*
- * Adds the initial members: runs once over all tasks, before the programs are attached. The sets already contain the
- * ids; this adds the addresses.
+ * Adds the initial members. Runs once over all tasks, before the programs are attached. The sets already contain the
+ * ids; this program adds the addresses.
  */
 SEC("iter/task")
 int scope_seed(struct bpf_iter__task *ctx)
@@ -456,9 +454,9 @@ int scope_seed(struct bpf_iter__task *ctx)
 }
 
 /*
- * The command joins at its exec if the work of the tracer's child before that must not count (scope.command). A thread
- * that calls exec takes over the place and id of its process's first thread, and thereby its place in the set.
- * Loaded if one of these is needed.
+ * The command joins at its exec if the work of the tracer's child before the exec must not count (scope.command). A
+ * thread that calls exec takes over the position and id of the first thread of its process, so it also takes over that
+ * thread's place in the set. Loaded if either is needed.
  */
 SEC("tp_btf/sched_process_exec")
 int UNPREEMPTED_PROG(scope_on_exec, struct task_struct *t, int old_pid)
@@ -477,7 +475,7 @@ int UNPREEMPTED_PROG(scope_on_exec, struct task_struct *t, int old_pid)
 	return 0;
 }
 
-/* Loaded if scope.follow is set. The child cannot run before this program has. */
+/* Loaded if scope.follow is set. The child cannot run before this program has finished. */
 SEC("tp_btf/sched_process_fork")
 int UNPREEMPTED_PROG(scope_on_fork, struct task_struct *parent, struct task_struct *child)
 {
@@ -493,7 +491,7 @@ int UNPREEMPTED_PROG(scope_on_fork, struct task_struct *parent, struct task_stru
 }
 
 /*
- * Members leave when they are freed, not when they exit: an exiting task may still wait for a CPU. A process is
+ * Members are removed when they are freed, not when they exit: an exiting task may still wait for a CPU. A process is
  * freed with its first thread, which is released last.
  */
 static __always_inline void scope_process_ends(struct task_struct *t)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The scope options (-p -t -u -G -C --comm --pidns, own process excluded), as constants that the loader writes before
- * it loads the programs. All conditions are about the SUBJECT of an event (the task that waited, the issuer of the
- * request), which the program names, never about the task that happened to be on the CPU. Conditions are ANDed.
+ * it loads the programs. All conditions apply to the SUBJECT of an event (the task that waited, the issuer of the
+ * request), which the program determines, never to the task that happened to be on the CPU. Conditions are ANDed.
  * Filled in by user/host/scope.h, tested by scope.bpf.h.
  */
 #ifndef TALLY_SCOPE_H
 #define TALLY_SCOPE_H
 
 #define SCOPE_MAX_CPUS 8192    /* the kernel's limit, CONFIG_NR_CPUS_RANGE_END */
-#define SCOPE_GLOB_MAX 31      /* positions of a compiled glob; one bit each */
+#define SCOPE_GLOB_MAX 31      /* positions of a compiled glob, one bit each */
 
 /* How pids and tids are compared. */
 enum scope_ids {
@@ -19,8 +19,8 @@ enum scope_ids {
 };
 
 /*
- * The cgroup hierarchy of -G and --by cgroup: v2, or the v1 hierarchy of one controller. Own numbers, because
- * subsystem numbers differ between kernels.
+ * The cgroup hierarchy of -G and --by cgroup: v2, or the v1 hierarchy of one controller. These numbers are tally's own,
+ * because subsystem numbers differ between kernels.
  */
 enum scope_hierarchy {
 	SCOPE_CGROUP_V2,
@@ -43,7 +43,7 @@ enum scope_hierarchy {
 
 /*
  * A shell glob as a nondeterministic automaton, one bit per position: position i is active when the pattern's first i
- * elements have matched. Exact for every glob (* ? [set]), at the same few instructions per character.
+ * elements have matched. Exact for every glob (* ? [set]), with the same few instructions per character.
  *   step(s, c): s' = ((s & accepts[c]) << 1) | (s & stars); then a star may also match nothing.
  */
 struct scope_glob {
@@ -55,17 +55,17 @@ struct scope_glob {
 
 struct scope_config {
 	__u32 exclude_self;     /* the tracer */
-	__u32 exclude_children; /* its children, too, but not the command; with exclude_self only */
-	__u32 command_apart;    /* the pid, in its own namespace, of a command that only sets the duration; 0: none */
+	__u32 exclude_children; /* its children too, except the command; only with exclude_self */
+	__u32 command_apart;    /* own-namespace pid of a command that only determines the duration; 0 if none */
 	__u32 pids;             /* enum scope_ids */
 	__u32 tids;             /* enum scope_ids */
 	__u32 follow;           /* children of processes in scope_pids join the set */
-	__u32 command;          /* pid that joins scope_pids at its exec; 0: none */
+	__u32 command;          /* pid that joins scope_pids at its exec; 0 if none */
 	__u32 has_uid;
 	__u32 uid;              /* real uid */
 	__u32 has_cgroup;       /* the cgroup and its descendants */
-	__u32 hierarchy;        /* enum scope_hierarchy; also for --by cgroup */
-	__u64 began;            /* when the tracer started, ns of CLOCK_MONOTONIC: older children are not its own */
+	__u32 hierarchy;        /* enum scope_hierarchy; also used by --by cgroup */
+	__u64 began;            /* start of the tracer, ns of CLOCK_MONOTONIC: older children are not its own */
 	__u64 cgroup_id;
 	__u32 cgroup_level;     /* 0 is the root */
 	__u32 has_pidns;

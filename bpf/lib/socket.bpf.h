@@ -20,8 +20,8 @@ static __always_inline u16 swapped(u16 port)
 }
 
 /*
- * Reads a path. Returns its length, or 0 if there is none. Not inlined: 5.10 loses the range of a
- * register that is spilled to the stack, and here registers suffice.
+ * Reads a path. Returns its length, or 0 if there is none. Not inlined: 5.10 loses the range of a register that is
+ * spilled to the stack, and a separate function needs no spilling.
  */
 static __noinline u32 read_path(char *to, u64 length, const void *from)
 {
@@ -84,7 +84,7 @@ static __always_inline struct sock *socket_of_file(struct file *file)
 	return BPF_CORE_READ(socket, sk);
 }
 
-/* The socket of a descriptor of the current task. */
+/* The socket of a descriptor of the current task. NULL if the descriptor is not open or not a socket. */
 static __always_inline struct sock *socket_of(u32 fd)
 {
 	struct task_struct *t = (struct task_struct *)bpf_get_current_task();

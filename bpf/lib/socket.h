@@ -6,7 +6,7 @@
 #define SOCKET_PATH_MOST 108    /* include/uapi/linux/un.h: UNIX_PATH_MAX */
 
 struct socket_address {
-	__u16 family;           /* 0: unknown */
+	__u16 family;           /* 0 if unknown */
 	__u16 port;
 	__u16 length;           /* bytes of path */
 	__u8 padding[2];

@@ -7,14 +7,14 @@
  *   stack_add(&map, &key, ctx, flags, n)
  *                                   puts the stack into the key, whose other parts the caller has filled in, and
  *                                   adds n to its count; exact on any number of CPUs
- *   stack_see()                     tells the loader about the current process if it is new, so that its mappings
+ *   stack_see()                     reports the current process to the loader if it is new, so that its mappings
  *                                   are known after it has exited
  *
- * A stack that cannot be kept is counted and leaves an id of zeroes: the event still counts, without its stack. Hooks
- * may interrupt each other, and tasks may preempt each other: each uses its own slot (preempt.bpf.h), of the
+ * A stack that cannot be kept is counted, and its id is all zero: the event still counts, without its stack. Hooks may
+ * interrupt each other, and tasks may preempt each other, so each uses its own slot (preempt.bpf.h), one of the
  * STACK_NESTING slots of a CPU.
  *
- * The walk uses perf's callchain (bpf_get_stack), not stack ids: those share buckets, and colliding stacks are lost
+ * The walk uses perf's callchain (bpf_get_stack), not stack ids: stack ids share buckets, and colliding stacks are lost
  * or wrong.
  */
 #ifndef TALLY_STACK_BPF_H
@@ -31,15 +31,15 @@
 /* include/uapi/linux/bpf.h: the low byte is the number of innermost frames to skip. */
 #define BPF_F_USER_STACK (1ULL << 8)
 
-const volatile u32 stack_walk = STACK_DEPTH;    /* frames that the kernel walks at most */
+const volatile u32 stack_walk = STACK_DEPTH;    /* maximum number of frames that the kernel walks */
 const volatile u64 stack_seed = 0;
 
 #define STACK_MOST_FRAMES ((python_in_stacks ? STACK_PARTS : 2) * stack_depth)
 
 /*
- * Part of the hash of each stack, and of each key that is added to. It lets the loader remove stacks and counts
- * without loss: the loader begins a new generation and waits until no program that could have seen the previous one
- * is still running (an RCU grace period). From then on nothing adds to older keys, and only holders of an id refer to
+ * Part of the hash of each stack, and of each key that is added to. It lets the loader remove stacks and counts without
+ * loss: the loader begins a new generation and waits until no program that may have seen the previous generation is
+ * still running (an RCU grace period). After that, nothing is added to older keys, and only holders of an id refer to
  * older stacks.
  */
 u32 stack_generation = 0;
@@ -53,8 +53,8 @@ static __always_inline u32 stack_generation_now(void)
 }
 
 /*
- * The kernel clears the part of the buffer that a walk does not fill. A walk therefore first gets little room, and the
- * full room only if it fills that; it gets the full room at once if little room did not suffice the last time.
+ * The kernel clears the part of the buffer that a walk does not fill. So a walk first gets little room, and gets the
+ * full room only if it fills that, or at once if little room did not suffice the last time.
  */
 #define STACK_LITTLE_ROOM (32 * sizeof(u64))
 
@@ -86,7 +86,7 @@ static __always_inline u32 stack_most(u32 flags)
 	return most && most < stack_depth ? most : stack_depth;
 }
 
-/* How a walk that returned n bytes ended; *frames is the number of frames kept, at most most. */
+/* Returns how a walk that returned n bytes ended. *frames is the number of frames kept, at most most. */
 static __always_inline u8 stack_part(long n, u32 most, u16 *frames)
 {
 	u32 found = (u32)n / sizeof(u64);
@@ -114,7 +114,7 @@ static __always_inline long stack_get(void *ctx, u64 *frame, u32 room, u64 flags
 	return n;
 }
 
-/* How a walk that found that many frames ended; it looks for one more than is kept. */
+/* Returns how a walk that found that many frames ended. A walk looks for one more frame than is kept. */
 static __always_inline u8 stack_end(const struct user_walk *w, u32 found, u32 most, u16 *frames)
 {
 	*frames = found < most ? found : most;
@@ -129,7 +129,7 @@ static __always_inline u32 stack_guessed(const struct user_walk *w, u16 frames)
 	return frames && frames < STACK_GUESSES ? w->guessed & ((1U << (frames - 1)) - 1) : w->guessed;
 }
 
-/* at: index of the user frames. */
+/* at is the index of the user frames. */
 static __always_inline void stack_walk_python(struct stack_slot *slot, u32 at, u32 frames, u32 most)
 {
 	struct stack *s = &slot->stack;
@@ -161,7 +161,7 @@ static __always_inline void stack_walk_user(struct stack_slot *slot, u32 at, voi
 	s->user = frames;
 }
 
-/* Asks for one frame more than is kept, which shows whether there are more. */
+/* Requests one frame more than is kept, to learn whether there are more. */
 static __always_inline void stack_walk_parts(struct stack_slot *slot, void *ctx, u32 flags)
 {
 	struct stack *s = &slot->stack;
@@ -182,7 +182,7 @@ static __always_inline void stack_walk_parts(struct stack_slot *slot, void *ctx,
 		return;
 	at = frames;
 	barrier_var(at);
-	if (at > stack_depth)   /* never; the verifier cannot know */
+	if (at > stack_depth)   /* never true, which the verifier does not know */
 		return;
 	stack_walk_user(slot, at, ctx, flags, room);
 }
@@ -203,7 +203,7 @@ static __always_inline long stack_store(void *map, u64 *stored, const u64 *hash,
 
 struct stack_code stack_codes[STACK_CODES] = {};
 
-/* Begins a new generation if the process has less code mapped than when last seen. */
+/* Begins a new generation if the process has less code mapped than when it was last seen. */
 static __always_inline void stack_see_code(u32 tgid, struct mm_struct *mm)
 {
 	struct stack_code *code = &stack_codes[tgid % STACK_CODES];
@@ -220,8 +220,8 @@ static __always_inline void stack_see_code(u32 tgid, struct mm_struct *mm)
 }
 
 /*
- * Memory is about to be mapped at an address that the kernel has just chosen: whatever was there has been unmapped
- * and no longer runs.
+ * Called when memory is about to be mapped at an address that the kernel has just chosen: any code at that address has
+ * been unmapped and no longer runs.
  */
 SEC("raw_tp/vm_unmapped_area")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, stack_on_mapping, void *, ctx)
@@ -237,8 +237,8 @@ int UNPREEMPTED(PREEMPT_TRACEPOINT, stack_on_mapping, void *, ctx)
 #define STACK_TASK_GET(t, member) (has_typed_current() ? (t)->member : BPF_CORE_READ(t, member))
 
 /*
- * See struct stack. The start time distinguishes processes that reuse a pid. Not inlined: with more registers in use,
- * the verifier of 5.10 loses bounds.
+ * Computes space of struct stack. The start time distinguishes processes that reuse a pid. Not inlined: with more
+ * registers in use, the verifier of 5.10 loses bounds.
  */
 static __noinline u64 stack_space(u32 tgid)
 {
@@ -249,7 +249,7 @@ static __noinline u64 stack_space(u32 tgid)
 	return stack_mix(stack_mix(start, exec << 32 | generation), tgid) ?: 1;
 }
 
-/* The loader's pid namespace; 0: the initial one. */
+/* The loader's pid namespace; 0 if it is the initial one. */
 const volatile u32 stack_pidns = 0;
 
 #define STACK_PIDNS_LEVELS 32           /* MAX_PID_NS_LEVEL */
@@ -290,8 +290,8 @@ static __noinline int stack_sign(struct stack *s)
 /* --- storing ----------------------------------------------------------------------------------- */
 
 /*
- * Counts an event's missing or incomplete stack. flaw: LOSS_STACKS_FULL and the like, 0: nothing is missing. Called
- * where the event is counted, so that an event for which there is no room either counts as one loss only.
+ * Counts an event's missing or incomplete stack. flaw is LOSS_STACKS_FULL or the like, or 0 if nothing is missing.
+ * Called where the event is counted, so that an event for which there is no room either counts as one loss only.
  */
 static __always_inline void stack_count_flaw(u32 flaw)
 {
@@ -299,7 +299,7 @@ static __always_inline void stack_count_flaw(u32 flaw)
 		count_lost(flaw);
 }
 
-/* Returns the flaw if the stack could not be stored. */
+/* Returns the flaw if the stack could not be stored, else 0. */
 static __always_inline u32 stack_keep(struct stack *s, u32 frames, u64 hash)
 {
 	long err;
@@ -316,7 +316,7 @@ static __always_inline u32 stack_keep(struct stack *s, u32 frames, u64 hash)
 	return (int)err == -E2BIG ? LOSS_STACKS_FULL : LOSS_STACK_MEMORY;
 }
 
-/* Callers were not asked for, so none are missing. */
+/* Callers were not requested, so none are missing. */
 static __always_inline void stack_forget_callers(struct stack *s)
 {
 	if (s->kernel_end == STACK_DEEPER)
@@ -341,7 +341,7 @@ static __always_inline void stack_walk_into(struct stack_slot *slot, struct stac
 	id->tgid = s->user ? tgid : 0;
 }
 
-/* Takes a free slot of this CPU, which must be given back. Returns NULL if there is none (LOSS_NESTING). */
+/* Takes a free slot of this CPU, which the caller must give back. Returns NULL if there is none (LOSS_NESTING). */
 static __always_inline struct stack_slot *stack_take_slot(void)
 {
 	struct stack_slot *slot;
@@ -371,12 +371,12 @@ static __always_inline u32 stack_cut(const struct stack_slot *slot)
 	return 0;
 }
 
-/* Always zero; the verifier does not know that. */
+/* Always zero, which the verifier does not know. */
 struct stack_id no_stack = {};
 
 /*
- * Copies through volatile memory, whose values the verifier does not know: it then verifies the following code once,
- * not once for each way that a walk may end.
+ * Copies through volatile memory, whose values the verifier does not know. The verifier then checks the following code
+ * once, instead of once for each way in which a walk may end.
  */
 static __always_inline void stack_copy_id(struct stack_id *to, const struct stack_id *from)
 {
@@ -410,7 +410,7 @@ static __always_inline u32 stack_take(struct stack_id *id, void *ctx, u32 flags)
 	return stack_take_walked(id, slot);
 }
 
-/* Walks the kernel stack of a task that is off its CPU, and stays off. */
+/* Walks the kernel stack of a task that is off its CPU and remains off during the walk. */
 static __always_inline void stack_walk_task(struct stack_slot *slot, struct stack_id *id,
 					    struct task_struct *t)
 {
@@ -426,11 +426,11 @@ static __always_inline void stack_walk_task(struct stack_slot *slot, struct stac
 	s->kernel_end = stack_part(bpf_get_task_stack(t, s->frame, (stack_depth + 1) * sizeof(u64), 0),
 				   stack_depth, &frames);
 	s->kernel = frames;
-	id->hash = stack_hash(s, stack_seed, stack_depth);      /* no more frames: fewer steps for the verifier */
+	id->hash = stack_hash(s, stack_seed, stack_depth);      /* no part but the kernel's: fewer verifier steps */
 	id->frames = frames;
 }
 
-/* The same, and stores it like stack_take(). */
+/* As stack_walk_task(), and stores the stack like stack_take(). */
 static __always_inline u32 stack_take_task(struct stack_id *id, struct task_struct *t)
 {
 	struct stack_slot *slot = stack_take_slot();
@@ -450,8 +450,8 @@ struct {
 } stack_processes SEC(".maps");
 
 /*
- * Processes that were reported to the loader, with their state at that time: a cache by pid. Processes that share an
- * entry are reported repeatedly, which is cheap and harmless.
+ * Processes that were reported to the loader, with their state at that time: a cache indexed by pid. Processes that
+ * share an entry are reported repeatedly, which is cheap and harmless.
  */
 #define STACK_SEEN 4096
 
@@ -468,12 +468,12 @@ static __always_inline void stack_see(void)
 	if (!mm)
 		return;
 	stack_see_code(tgid, mm);
-	/* Changes with an exec, and when a dlopen() maps more code. A pid has at most 22 bits. */
+	/* Changes at an exec, and when a dlopen() maps more code. A pid has at most 22 bits. */
 	now = (u64)tgid << 42 | (((u64)mm >> 6) + BPF_CORE_READ(mm, exec_vm)) % (1ULL << 42);
 	if (*(volatile u64 *)seen == now)
 		return;
 	p.pid = stack_pidns ? stack_own_pid(t) : tgid;
-	/* If the ring is full, the process's next stack tries again. */
+	/* If the ring is full, the next stack of the process tries again. */
 	if (!bpf_ringbuf_output(&stack_processes, &p, sizeof(p), 0))
 		*(volatile u64 *)seen = now;
 }
@@ -493,8 +493,8 @@ static __always_inline struct stack_count *stack_new_count(void *counts,
 }
 
 /*
- * The element for the key with the current stack in it, if it exists: then the stack is already stored and its
- * process reported, and both steps can be skipped.
+ * Returns the element of the key with the current stack in it, if it exists. In that case the stack is already stored
+ * and its process reported, so the caller can skip both steps.
  */
 static __always_inline struct stack_count *stack_find_count(void *counts, struct stack_key *key,
 							    void *ctx, u32 flags, u32 *flaw)
@@ -540,7 +540,7 @@ static __always_inline void stack_add(void *counts, struct stack_key *key, void 
 		task_key_name(c->name, &c->name_stamp, NULL, bpf_ktime_get_ns());
 }
 
-/* Adds n to the count of a key of task t whose stack was already taken, with that flaw. */
+/* Adds n to the count of a key of task t whose stack, with that flaw, was already taken. */
 static __always_inline void stack_add_taken(void *counts, struct stack_key *key, u32 flaw,
 					    struct task_struct *t, u64 n)
 {

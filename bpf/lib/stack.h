@@ -6,10 +6,10 @@
  * contain that hash. Two stacks with equal hashes would be merged: with a million stacks, this happens by chance once
  * in 30 million runs. Each run has a new seed, so such a pair cannot be prepared.
  *
- * Elements of a BPF map have one size, and most stacks are much shorter than the longest. So there are three maps,
- * for stacks of different lengths; a stack is in the first that it fits.
+ * All elements of a BPF map have one size, and most stacks are much shorter than the longest. So there are three maps,
+ * for stacks of different lengths; a stack is stored in the first map that it fits.
  *
- * Stacks that no key contains any more are removed, in turns: see stack_generation in stack.bpf.h and
+ * Stacks that are no longer contained in any key are removed, in turns: see stack_generation in stack.bpf.h and
  * stack_store__begin_turn() in user/stack/store.h.
  */
 #ifndef TALLY_STACK_H
@@ -21,7 +21,7 @@
 #include "walk_regs.h"
 
 #define STACK_DEPTH 127         /* the kernel's default limit: kernel.perf_event_max_stack */
-#define STACK_MOST_DEPTH 1023   /* if that was raised: the most that programs can hash */
+#define STACK_MOST_DEPTH 1023   /* the most that programs can hash, if that limit was raised */
 
 #define STACK_GUESSES 32        /* bits of stack.guessed */
 
@@ -35,25 +35,25 @@ enum stack_flags {
 	STACK_KERNEL = 0x100,
 	STACK_USER = 0x200,
 	/*
-	 * At a user function's entry (ctx is its struct pt_regs), before it has set up its frame: a walk by frame
-	 * pointers would miss the caller, whose return address is on top of the stack.
+	 * At a user function's entry (ctx is its struct pt_regs), before it has set up its frame: a frame pointer walk
+	 * would miss the caller, whose return address is on top of the stack.
 	 */
 	STACK_AT_ENTRY = 0x400,
 	/* Just before a return: the walk begins at the caller, whose address is on top of the stack. */
 	STACK_AT_EXIT = 0x1000,
 	STACK_REGS = 0x800,     /* the context begins with the registers: perf events, kprobes, uprobes */
-	STACK_INNERMOST = 0x2000,       /* only the innermost frame of all, without looking for callers */
+	STACK_INNERMOST = 0x2000,       /* only the innermost frame of all parts, without looking for callers */
 	STACK_SKIP = 0xff,
 };
 
-/* From this bit upwards: the maximum number of frames of each part, if fewer than stack_depth; 0: stack_depth. */
+/* From this bit upwards: the maximum number of frames of each part, if less than stack_depth; 0: stack_depth. */
 #define STACK_MOST_SHIFT 16
 
 /* How a part of a stack ends at its outer end. */
 enum stack_end {
-	STACK_NOT_TAKEN,        /* not asked for, or the task has no such part */
+	STACK_NOT_TAKEN,        /* not requested, or the task has no such part */
 	STACK_WALKED,           /* the walk found no further frame: the outermost one, or a broken chain */
-	STACK_DEEPER,           /* there are, or may be, more frames than were asked for */
+	STACK_DEEPER,           /* there are, or may be, more frames than were requested */
 	STACK_UNREADABLE,       /* the kernel refused */
 	STACK_ROOT,             /* the walk reached the thread's first function */
 	STACK_GUESSED,          /* as STACK_WALKED, but there are tables, and none covers the outermost frame's code */
@@ -63,19 +63,20 @@ enum stack_end {
 };
 
 /*
- * An element of a map: frame[0 .. kernel) innermost first, then frame[kernel .. kernel + user), then the Python
- * frames, encoded as in python.h.
+ * An element of a map: frame[0 .. kernel) innermost first, then frame[kernel .. kernel + user), then the Python frames,
+ * encoded as in python.h.
  *
- * A user address is meaningful only with the mappings of the time when the stack was taken. So space is part of the
- * identity of a stack with a user part: the process, its exec count, and how often code was unmapped before (struct
- * stack_code). Everything counted by one stack saw the code that was mapped at first_ns.
+ * A user address is meaningful only together with the mappings that existed when the stack was taken. So space is part
+ * of the identity of a stack with a user part: it combines the process, its exec count, and the number of times that
+ * code was unmapped before (struct stack_code). All events counted by one stack saw the code that was mapped at
+ * first_ns.
  */
 struct stack {
 	__u16 kernel, user;     /* frames of each part */
 	__u8 kernel_end, user_end;      /* enum stack_end */
-	__u16 mark;             /* for the loader's use; 0 */
-	__u32 pid;              /* in the loader's pid namespace, 0: not in it */
-	__u32 generation;       /* in which it was stored */
+	__u16 mark;             /* used by the loader; 0 when stored */
+	__u32 pid;              /* in the loader's pid namespace, 0 if not in it */
+	__u32 generation;       /* generation in which it was stored */
 	__u64 space;            /* 0 without a user part, as are pid and first_ns */
 	__u64 first_ns;         /* CLOCK_MONOTONIC: when it was stored */
 	__u16 python;           /* Python frames */
@@ -83,8 +84,8 @@ struct stack {
 	__u8 pad;
 	/*
 	 * The user frames, one bit each from the innermost, whose callers were found by frame pointers although their
-	 * code may have a table that was not known yet: callers may be missing there. The last bit stands for all
-	 * further frames.
+	 * code may have an unwind table that was not known yet: callers may be missing there. The last bit stands for
+	 * all further frames.
 	 */
 	__u32 guessed;
 	__u64 frame[];
@@ -92,8 +93,8 @@ struct stack {
 
 /*
  * The state of a process's code, by tgid modulo STACK_CODES; processes that share an element may begin generations for
- * each other. A generation ends when less code is mapped than before: something was unmapped, and other code may soon
- * have its addresses. Checked when memory is mapped (tracepoint vm_unmapped_area) and at each new stack.
+ * each other. A generation ends when less code is mapped than before: some code was unmapped, and other code may soon
+ * be mapped at its addresses. Checked when memory is mapped (tracepoint vm_unmapped_area) and at each new stack.
  */
 struct stack_code {
 	__u64 seen;             /* tgid << 42 | pages of code */
@@ -116,15 +117,15 @@ struct user_walk {
 			__u64 ip, sp, bp, base, link;
 		};
 	};
-	__u64 probed_return;    /* struct return_instance of the next frame that has one; 0: none */
+	__u64 probed_return;    /* struct return_instance of the next frame that has one; 0 if none */
 	__u32 n, most;          /* frames of both parts so far, and at most */
 	__u64 window;           /* address of the memory last read */
-	__u32 have;             /* how much of it is in bytes[] */
+	__u32 have;             /* number of bytes of the window that are in bytes[] */
 	__u8 end;               /* enum stack_end */
 	__u8 is_exact;          /* ip is the next instruction to run, not one after a call */
 	__u8 at_entry;          /* ip is at a function's entry */
 	__u8 has_begun;         /* the first frame's mapping has been looked up */
-	__u8 asks;              /* sought is in no mapping that the loader knows */
+	__u8 asks;              /* the loader knows no mapping that contains sought */
 	__u8 has_stepped;       /* this is not the first frame */
 	__u8 sp_is_least;       /* sp is not exact: see unwind_has_record() */
 	__u32 first;            /* the index of the first user frame */
@@ -139,14 +140,14 @@ struct user_walk {
 	__u8 bytes[USER_WINDOW];
 };
 
-/* The part of a key that identifies a stack. All zero: the stack was lost. */
+/* The part of a key that identifies a stack. All zero if the stack was lost. */
 struct stack_id {
 	__u64 hash;
-	__u32 tgid;             /* the process of the user addresses; 0: there are none */
+	__u32 tgid;             /* the process of the user addresses; 0 if there are none */
 	__u32 frames;           /* of all parts: determines the map */
 };
 
-/* Where a stack is assembled. Only programs use the contents. */
+/* Memory in which a stack is assembled. Only programs use the contents. */
 struct stack_slot {
 	__u64 holders;          /* preempt.bpf.h: claim_alone() */
 	__u32 level;            /* index of this slot */
@@ -159,7 +160,7 @@ struct stack_slot {
 };
 
 /*
- * The key that events are counted by, and the element of that hash. generation is the one in which the element is added
+ * The key by which events are counted, and the element of that key. generation is the one in which the element is added
  * to: see stack_generation in stack.bpf.h.
  */
 struct stack_key {
@@ -170,26 +171,26 @@ struct stack_key {
 };
 
 struct stack_count {
-	__u64 count;                    /* or a sum: with the next one a 128-bit number (wide.h) */
+	__u64 count;                    /* or a sum; forms a 128-bit number with count_high (wide.h) */
 	__u64 count_high;
 	__u64 name_stamp;               /* time name was written; the newest of a key wins */
 	char name[TASK_KEY_COMM_LEN];   /* of the task, if the key has a pid or tid but no comm */
 };
 
-/* Sent at the first stack of a process, and when it has mapped more code since. */
+/* Sent at the first stack of a process, and at a later one if the process has mapped more code. */
 struct stack_process {
 	__u32 pid;              /* as in struct stack */
 	__u32 pad;
 };
 
-/* The multiplication carries each bit upwards, the shift brings it down again. */
+/* The multiplication propagates each bit upwards, the shift downwards. */
 static inline __attribute__((always_inline)) __u64 stack_mix(__u64 hash, __u64 word)
 {
 	hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
 	return hash ^ hash >> 32;
 }
 
-/* The hash under which a stack is stored, never 0. most: limit of the frames of all parts together. */
+/* The hash under which a stack is stored; never 0. most: limit for the number of frames of all parts together. */
 static inline __attribute__((always_inline)) __u64 stack_hash(const struct stack *s, __u64 seed,
 							      __u32 most)
 {

@@ -9,9 +9,9 @@
 /*
  * Defines the map "sums", whose size the loader sets, and access to the element of a key, initially all zeros:
  *
- *   sums_of(key)               NULL: there is no room, which is counted as lost
+ *   sums_of(key)               NULL if there is no room, which is counted as lost
  *   sums_get(key, &is_new)     the same; is_new is true for the one caller that created the element
- *   sums_try(key, &err)        NULL: there is no room, which err tells count_failed_update()
+ *   sums_try(key, &err)        NULL if there is no room; pass err to count_failed_update()
  */
 #define SUMS(key_type, value_type)                                                                                     \
 	struct {                                                                                                       \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Single scheduler events, as tools receive them through a ring buffer, and as they are stored in files
- * (tools/sched/file.h). All records have the same size.
+ * Single scheduler events, as tools receive them through a ring buffer and store them in files (tools/sched/file.h).
+ * All records have the same size.
  */
 #ifndef TALLY_SWITCHES_H
 #define TALLY_SWITCHES_H
@@ -9,10 +9,10 @@
 #include "stack.h"
 
 enum switches_kind {
-	SWITCHES_SWITCH,        /* task left the CPU, other followed */
+	SWITCHES_SWITCH,        /* task left the CPU and was followed by other */
 	SWITCHES_ARRIVAL,       /* the same; task is idle or out of scope, so nothing is known about it */
 	SWITCHES_WAIT,          /* task was switched in after a wait, other was switched out: runqslower */
-	SWITCHES_WAKEUP,        /* task was woken, by other */
+	SWITCHES_WAKEUP,        /* task was woken by other */
 	SWITCHES_MIGRATION,     /* other moved task to another CPU */
 	SWITCHES_KINDS,
 };
@@ -29,12 +29,12 @@ struct switches_task {
 struct switches_record {
 	__u64 time_ns;          /* CLOCK_MONOTONIC */
 	__u16 kind;             /* enum switches_kind */
-	__u16 stranger;         /* other, which was switched in, is out of scope (if arrivals are wanted) */
+	__u16 stranger;         /* other, which was switched in, is out of scope (if arrivals are requested) */
 	__u32 cpu;              /* of the event */
 	struct switches_task task;
 	struct switches_task other;
 	__u64 off_ns;           /* between its last two slices: from switch-out to switch-in */
-	__u64 wait_ns;          /* the last part of that, since it became runnable (bpf/sched/wait.bpf.h) */
+	__u64 wait_ns;          /* the last part of off_ns, since it became runnable (bpf/sched/wait.bpf.h) */
 	__u64 run_ns;           /* the slice that ends now (bpf/sched/slice.bpf.h) */
 	union {
 		__u32 from;     /* SWITCHES_MIGRATION: the previous CPU */
@@ -43,7 +43,7 @@ struct switches_record {
 	__u32 to;
 };
 
-/* Sent through the ring instead if stacks are asked for. */
+/* Sent through the ring instead of struct switches_record if stacks are requested. */
 struct switches_stacked {
 	struct switches_record record;
 	struct stack_id stack;  /* of task, when it left */
@@ -52,7 +52,7 @@ struct switches_stacked {
 _Static_assert(sizeof(struct switches_record) == 96, "no hidden padding");
 _Static_assert(sizeof(struct switches_stacked) == 112, "no hidden padding");
 
-/* The worst records are kept in one heap per CPU, which holds between one and this many. */
+/* The worst records are kept in one heap per CPU, with a capacity of at least one and at most this many. */
 #define SWITCHES_WORST_MOST 1023
 #define SWITCHES_WORST_LEVELS 10
 
@@ -64,11 +64,11 @@ enum switches_order {
 };
 
 struct switches_worst {
-	__u64 value;            /* what the heap is sorted by; 0: empty */
+	__u64 value;            /* the heap is sorted by this; 0: empty */
 	struct switches_task before;    /* the task that left the CPU for it */
 	struct switches_record record;
 	struct stack_id before_stack, stack;    /* of both tasks, when they left */
-	__u64 taken;            /* which of the two were taken: enum switches_taken, ORed */
+	__u64 taken;            /* which of the two stacks were taken: enum switches_taken, ORed */
 };
 
 enum switches_taken {

@@ -4,8 +4,8 @@
 #define TALLY_BPF_SYSCALLS_H
 
 /*
- * The system call table that a number refers to. SYSCALL_COMPAT is the table of 32-bit programs on a 64-bit kernel: on
- * x86 that of int 0x80 and sysenter, which 64-bit programs can use as well.
+ * The system call table that a number refers to. SYSCALL_COMPAT is the table of 32-bit programs on a 64-bit kernel; on
+ * x86 it is the table of int 0x80 and sysenter, which 64-bit programs can use as well.
  */
 enum syscall_abi {
 	SYSCALL_NATIVE,

@@ -54,8 +54,8 @@ static __always_inline void task_key_of(struct task_key *key, struct task_struct
 }
 
 /*
- * Keys by pid or tid carry the name that the task had at its last event. stamp orders the names of one key's
- * segments; any clock that is monotonic across CPUs will do.
+ * Keys by pid or tid include the name that the task had at its last event. stamp orders the names of one key's
+ * segments; any clock that is monotonic across CPUs is suitable.
  */
 static __always_inline bool task_key_has_name(void)
 {
@@ -82,8 +82,8 @@ static __always_inline void task_key_name(char name[TASK_COMM_LEN], u64 *name_st
 #define TASK_KEY_PART(now) ((now) >> 6 & ((1ULL << TASK_KEY_TICK_BITS) - 1))
 
 /*
- * The same, without reading a clock if the name has not changed: the tick is then enough. A name may change twice in a
- * tick, in elements of two CPUs.
+ * As task_key_name(), but reads no clock if the name has not changed: the tick is then sufficient. A name may change
+ * twice in a tick, in the elements of two CPUs.
  */
 static __always_inline void task_key_name_by_ticks(char name[TASK_COMM_LEN], u64 *name_stamp, struct task_struct *t)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The task properties of --by, as a map key. Only the parts asked for are filled in; the rest is zero. Filled in by
+ * The task properties of --by, as a map key. Only the requested parts are filled in; the rest is zero. Filled in by
  * task_key.bpf.h, shown by user/cli/task_key.h.
  */
 #ifndef TALLY_TASK_KEY_H
@@ -8,7 +8,7 @@
 
 #define TASK_KEY_COMM_LEN 16
 
-/* The parts asked for, as bits, in display order. */
+/* The requested parts, as bits, in display order. */
 enum task_key_part {
 	BY_CPU = 1 << 0,
 	BY_CGROUP = 1 << 1,
@@ -21,15 +21,15 @@ enum task_key_part {
 #define BY_PARTS 7
 
 /*
- * If a map's keys end with this struct, they may be cut off after the last part asked for (task_key__size()), because
- * hashing and comparing the rest takes time. Members are ordered by how often they are asked for.
+ * If a map's keys end with this struct, they may be truncated after the last requested part (task_key__size()), to save
+ * the time for hashing and comparing the rest. Members are ordered by how often they are requested.
  */
 struct task_key {
 	__u32 pid;              /* tgid in the initial pid namespace */
 	__u32 tid;
 	char comm[TASK_KEY_COMM_LEN];
 	__u32 uid;              /* real uid */
-	__u32 cpu;              /* on which the event happened */
+	__u32 cpu;              /* CPU on which the event happened */
 	__u32 pidns;            /* inode number; 0: the exiting task has left its namespace */
 	__u32 event;            /* number of the event, in tools that count several */
 	__u64 cgroup;           /* id in the hierarchy of scope_config.hierarchy */

@@ -8,10 +8,10 @@
  *                                   at that moment. The caller counts the loss.
  *   TYPE *NAME_find(task)           the state, NULL if there is none
  *
- * Uses task storage where tracing programs may (5.13, commit a10787e6d58c); on older kernels a hash
- * keyed by the task's address, whose elements sched_process_free deletes. The address, unlike the
- * pid, is not reused before that hook has run. The loader chooses (user/host/task_state.h): it sets
- * have_task_storage and drops the maps and programs of the alternative.
+ * Uses task storage where tracing programs can use it (5.13, commit a10787e6d58c). On older kernels it uses a hash
+ * keyed by the task's address, whose elements sched_process_free deletes. Unlike the pid, the address is not reused
+ * before that hook has run. The loader chooses (user/host/task_state.h): it sets have_task_storage and drops the maps
+ * and programs of the alternative.
  */
 #ifndef TALLY_TASK_STATE_BPF_H
 #define TALLY_TASK_STATE_BPF_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Walks a user stack by tables (unwind.h): through code without frame pointers, out of signal handlers, to the
- * thread's first function. Code without tables, made at run time by a compiler, is walked by frame pointers.
+ * thread's first function. Code without tables, such as JIT-compiled code, is walked by frame pointers.
  *
  *   unwind_begin(walk, at_entry)
- *   unwind_frame(level)            steps from walk->ip, sp, bp to the caller, and adds its frame; 0: the walk ends
- *   unwind_find_vma(level)         has to be called if walk->asks is then set; 0: the walk ends
+ *   unwind_frame(level)            steps from walk->ip, sp, bp to the caller, and adds its frame; 0 if the walk ends
+ *   unwind_find_vma(level)         must be called if walk->asks is set after that; 0 if the walk ends
  */
 #ifndef TALLY_UNWIND_BPF_H
 #define TALLY_UNWIND_BPF_H
@@ -27,7 +27,7 @@ static __always_inline bool unwind_is_of(const struct unwind_space *space, struc
 	return space->code == BPF_CORE_READ(mm, start_code) && space->stack == BPF_CORE_READ(mm, start_stack);
 }
 
-/* Makes a copy: a replaced element is reused at once, possibly for another process. */
+/* Makes a copy, because a replaced element is reused at once, possibly for another process. */
 static __always_inline bool unwind_space_of(struct unwind_space *space, u32 tgid, struct mm_struct *mm)
 {
 	const struct unwind_space *known = bpf_map_lookup_elem(&unwind_spaces, &tgid);
@@ -39,7 +39,7 @@ static __always_inline bool unwind_space_of(struct unwind_space *space, u32 tgid
 }
 
 /*
- * A child that was just forked, and is not yet known, uses its parent's entry. If the parent is not known either, or
+ * A child that was just forked, and is not yet known, uses its parent's entry. If the parent is not known either, or if
  * more code has been mapped since, mappings are looked up in the kernel's own structures.
  */
 static __always_inline void unwind_begin(struct user_walk *w, bool at_entry)
@@ -51,14 +51,14 @@ static __always_inline void unwind_begin(struct user_walk *w, bool at_entry)
 	    !unwind_space_of(&w->space, BPF_CORE_READ(t, real_parent, tgid), mm))
 		w->space.first = w->space.n = 0;
 	w->mapping.start = w->mapping.end = 0;
-	w->mapping.token = 0;   /* do not count again what the previous walk lacked */
+	w->mapping.token = 0;   /* do not count again the table that the previous walk lacked */
 	w->has_begun = w->has_stepped = false;
 	w->is_exact = true;
 	w->sp_is_least = false;
 	w->at_entry = at_entry;
 }
 
-/* Returns 0 if there is no such word, which has the effect of a stored 0: row 0, or rule 0 (UNWIND_UNKNOWN). */
+/* Returns 0 if the word does not exist, which has the same effect as a stored 0: row 0, or rule 0 (UNWIND_UNKNOWN). */
 static __always_inline u32 unwind_word(u32 n)
 {
 	u32 slab_number = n / UNWIND_SLAB_WORDS, line_number = n / UNWIND_LINE_WORDS % UNWIND_SLAB_LINES;
@@ -71,8 +71,8 @@ static __always_inline u32 unwind_word(u32 n)
 	return line ? line->word[n % UNWIND_LINE_WORDS] : 0;
 }
 
-#define UNWIND_MAPPING_STEPS 17         /* of a binary search: log2 of UNWIND_MAPPINGS, and 1 */
-#define UNWIND_ROW_STEPS 9              /* log2 of UNWIND_MOST_ROWS_OF_A_PAGE, and 1 */
+#define UNWIND_MAPPING_STEPS 17         /* steps of a binary search: log2(UNWIND_MAPPINGS), plus 1 */
+#define UNWIND_ROW_STEPS 9              /* log2(UNWIND_MOST_ROWS_OF_A_PAGE), plus 1 */
 
 /* The last mapping of the process that begins at or before pc. */
 static __always_inline u32 unwind_mapping_before(const struct user_walk *w, u64 pc)
@@ -102,14 +102,14 @@ static __always_inline void unwind_load_file(struct user_walk *w, u32 number)
 		w->file = *f;
 }
 
-/* Loads the mapping of pc, and its file, into the walk, if the loader knows it. */
+/* Loads the mapping of pc, and its file, into the walk. Returns false if the loader does not know it. */
 static __always_inline bool unwind_known_mapping(struct user_walk *w, u64 pc)
 {
 	const struct unwind_mapping *m;
 	u32 n, token, file;
 
 	n = unwind_mapping_before(w, pc);
-	if (n - w->space.first >= w->space.n)   /* also before the first one */
+	if (n - w->space.first >= w->space.n)   /* also true before the first mapping */
 		return false;
 	m = bpf_map_lookup_elem(&unwind_mappings, &n);
 	if (!m || pc < m->start || pc >= m->end)
@@ -147,7 +147,7 @@ static __always_inline void unwind_modified(struct unwind_identity *id, struct i
 	}
 }
 
-/* A mapping of a file that has no tables, or none yet, keeps UNWIND_NO_FILE. */
+/* A mapping of a file without tables, or without tables so far, keeps UNWIND_NO_FILE. */
 static __always_inline void unwind_find_file(struct user_walk *w, struct vm_area_struct *vma)
 {
 	u64 offset = BPF_CORE_READ(vma, vm_pgoff) * USER_PAGE;
@@ -239,14 +239,14 @@ static __always_inline void unwind_lacked(u32 token)
 
 #include "unwind_steps.h"
 
-/* Consumers take all but the first frame for return addresses, which follow a call. */
+/* Consumers treat all frames but the first as return addresses, which follow a call. */
 static __always_inline bool unwind_add(struct stack_slot *slot)
 {
 	struct user_walk *w = &slot->walk;
 	u64 n = w->n;
 
 	barrier_var(n);
-	if (n > 2 * stack_depth)        /* never; the verifier cannot know */
+	if (n > 2 * stack_depth)        /* never true, which the verifier does not know */
 		return false;
 	slot->stack.frame[n] = w->ip + w->is_exact;
 	if (python_in_stacks)
@@ -257,8 +257,8 @@ static __always_inline bool unwind_add(struct stack_slot *slot)
 
 /*
  * Not static, for the reason given at user_stack_frames(). A caller must be code: if the loader knows no mapping that
- * contains it, unwind_find_vma() has to be called. Nested functions share 512 bytes of stack, and a call from here
- * would exceed that in offcputime on 6.1. Returns 0 at the end of the walk.
+ * contains it, unwind_find_vma() must be called. Nested functions share 512 bytes of stack, which a call from here
+ * would exceed in offcputime on 6.1. Returns 0 at the end of the walk.
  */
 __noinline int unwind_frame(u32 level)
 {
@@ -287,7 +287,7 @@ __noinline int unwind_frame(u32 level)
 	return w->asks || unwind_add(slot);
 }
 
-/* Not static either. Loads the mapping of the frame at walk->sought, and adds the frame unless it is the first. */
+/* Also not static. Loads the mapping of the frame at walk->sought, and adds the frame unless it is the first. */
 __noinline int unwind_find_vma(u32 level)
 {
 	struct stack_slot *slot = bpf_map_lookup_elem(&stack_slots, &level);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Tables for walking user stacks through code without frame pointers: the rules of .eh_frame for each instruction, in
- * a form that a program can look up. Made by user/unwind, used by unwind.bpf.h.
+ * Tables for walking user stacks through code without frame pointers: the .eh_frame rules for each instruction, in a
+ * form that a program can look up. Built by user/unwind, used by unwind.bpf.h.
  *
  * The tables of all files share one space of words, divided into lines of 64 bytes (a cache line, a map element) and
  * slabs of 1 MiB (a map, so that memory is allocated as files are added): word w is line[w / 16 %
@@ -20,10 +20,10 @@ struct unwind_line {
 };
 
 /*
- * The code of a file from start, a multiple of a page, in virtual addresses of its program headers. word[index + p]
- * is the number of rows before page p, word[index + pages] the total. word[rows + i] is row i: the byte of its page
- * from which a rule holds (the low 8 bits), and the rule's number (the others). Rows ascend; the first is at the
- * first byte, so the rule at an address is that of the last row at or before it, in its page or an earlier one.
+ * The code of a file from start, a multiple of a page, in virtual addresses of its program headers. word[index + p] is
+ * the number of rows before page p, word[index + pages] the total. word[rows + i] is row i: the low 8 bits are the byte
+ * of its page from which a rule applies, the other bits are the rule's number. Rows ascend; the first is at the first
+ * byte, so the rule at an address is that of the last row at or before it, in its page or an earlier one.
  */
 #define UNWIND_PAGE_BITS 8
 #define UNWIND_PAGE (1 << UNWIND_PAGE_BITS)
@@ -32,7 +32,7 @@ struct unwind_line {
 struct unwind_file {
 	__u64 start;
 	__u32 pages;
-	__u32 index, rows;      /* words */
+	__u32 index, rows;      /* positions in the space of words */
 	__u32 pad;
 };
 
@@ -47,10 +47,10 @@ enum unwind_cfa {
 	UNWIND_FP_DEREF,        /* *(fp + offset) + second */
 	UNWIND_PLT,             /* sp + offset, and 8 more if ip % 16 >= second */
 	UNWIND_BASE,            /* base + offset: rbx on x86-64 */
-	UNWIND_SIGNAL,          /* sp points to what the kernel pushed for a signal handler, with all registers */
+	UNWIND_SIGNAL,          /* sp points to the signal frame that the kernel pushed, which contains all registers */
 };
 
-/* Where the caller's fp is: rbp, x29. */
+/* Location of the caller's fp (rbp, x29). */
 enum unwind_fp {
 	UNWIND_FP_SAME,         /* still in fp */
 	UNWIND_FP_AT_CFA,       /* *(CFA + fp_offset) */
@@ -70,8 +70,8 @@ struct unwind_rule {
 };
 
 /*
- * Where the caller's base register is, in the rules of files that have an UNWIND_BASE. The only such file is the
- * dynamic linker, where the callees of such a function save the register; the rules of other files say that it is lost.
+ * Location of the caller's base register, in the rules of files that have an UNWIND_BASE. The only such file is the
+ * dynamic linker, where the callees of such a function save the register; the rules of other files mark it as lost.
  */
 enum unwind_base {
 	UNWIND_BASE_LOST,
@@ -85,24 +85,24 @@ struct unwind_mapping {
 	__u64 start, end;
 	__u64 bias;             /* address minus bias is a virtual address of the file */
 	__u32 file;             /* number, or UNWIND_NO_FILE */
-	__u32 token;            /* the loader's, for a file still being read: bias is then the file offset; else 0 */
+	__u32 token;            /* nonzero for a file that the loader still reads: bias is then the file offset */
 };
 
-/* A token that no file has: it is unknown whether there is a table for this code. */
+/* A token that no file has: it is unknown whether a table exists for this code. */
 #define UNWIND_UNSEEN 0xffffffffU
 
-/* Walks count, by token modulo this, how often they lacked the table of a file still being read. */
+/* For each token modulo this, walks count how often they lacked the table of a file still being read. */
 #define UNWIND_LACKS (1 << 10)
 
 #define UNWIND_FILES (1 << 12)
 #define UNWIND_NO_FILE 0xffffffffU       /* no tables: walk by frame pointers */
 
 /*
- * A file with tables, as a program finds it behind a mapping of a process that the loader has not seen yet. Identified
- * by all four members of the key: inode numbers are reused. Addresses of its code are those of a segment: offset
- * in the file, plus delta.
+ * A file with tables, as a program finds it behind a mapping of a process that the loader has not seen yet. All four
+ * members of the key identify it, because inode numbers are reused. Addresses of its code are those of a segment:
+ * offset in the file, plus delta.
  */
-#define UNWIND_SEGMENTS 4               /* of code; files with more of them are not found this way */
+#define UNWIND_SEGMENTS 4               /* of code; files with more segments are not found this way */
 
 struct unwind_identity {
 	__u64 inode, size;
@@ -112,8 +112,8 @@ struct unwind_identity {
 };
 
 /*
- * On overlayfs and btrfs, stat(2) reports a device that the kernel does not find behind a mapping. A file that root
- * owns on such a device is therefore also known without its device.
+ * On overlayfs and btrfs, stat(2) reports a device other than the one that the kernel finds behind a mapping. So a file
+ * that root owns on such a device is also known without its device.
  */
 #define UNWIND_ANY_DEVICE 0xffffffffU
 
@@ -130,9 +130,9 @@ struct unwind_found {
 
 /*
  * A process, by tgid. code and stack are mm->start_code and start_stack (fields 26 and 28 of /proc/PID/stat), which
- * change with an exec but not with a fork: if they differ, the entry belongs to an earlier program. mapping[first ..
- * first + n) does not change while a program may read it, except that files become known: bias is written first, then
- * file, and programs read them in the opposite order.
+ * change at an exec but not at a fork: if they differ, the entry belongs to an earlier program. The elements
+ * mapping[first .. first + n) do not change while a program may read them, except that files become known: bias is
+ * written first, then file, and programs read them in the opposite order.
  */
 struct unwind_space {
 	__u64 code, stack;

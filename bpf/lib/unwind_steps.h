@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Steps of a walk by tables (unwind.h) from a function to its caller: by programs (unwind.bpf.h), and by the loader for
- * sleeping threads (user/unwind/walk.c). The including file must first define:
+ * Steps of a walk by tables (unwind.h) from a function to its caller, for programs (unwind.bpf.h), and for the loader,
+ * which walks sleeping threads (user/unwind/walk.c). The including file must first define:
  *
- *   user_word(walk, address, word)     reads a word of the stack; false: it cannot be read
+ *   user_word(walk, address, word)     reads a word of the stack; false if it cannot be read
  *   user_code(walk, address, word)     the same for a word of the code
  *   user_return(walk, where, found)    the return address that was found at a stack address, as it was before a
  *                                      uretprobe replaced it
  *   code_address(value)                a return address without its signature bits
- *   unwind_find_rule(walk, pc)         the rule at pc, in the walk's mapping; NULL: there is none
+ *   unwind_find_rule(walk, pc)         the rule at pc, in the walk's mapping; NULL if there is none
  *   unwind_lacked(token)               counts a walk that lacked the table of a file still being read
  *
  * This file defines:
@@ -28,8 +28,8 @@ static __always_inline bool unwind_is_mapped(const struct user_walk *w, u64 pc)
 }
 
 /*
- * Reads the lowest address first, so that all of them are in the window. Reads into the walk, not onto the stack, of
- * which 6.12 allows little: if a read fails, the walk ends anyway.
+ * Reads the lowest address first, so that all words are in the window. Reads into the walk, not onto the stack, where
+ * 6.12 leaves little room: if a read fails, the walk ends anyway.
  */
 static __always_inline bool unwind_out_of_signal(struct user_walk *w)
 {
@@ -45,7 +45,9 @@ static __always_inline bool unwind_out_of_signal(struct user_walk *w)
 	return true;
 }
 
-/* Is the walk at the code that a signal handler returns to? For machines where no table says so. */
+/*
+ * True if the walk is at the code to which a signal handler returns. For machines where no table describes this code.
+ */
 static __always_inline bool unwind_is_signal_return(struct user_walk *w)
 {
 	u64 code = 0;
@@ -55,8 +57,8 @@ static __always_inline bool unwind_is_signal_return(struct user_walk *w)
 
 /*
  * On machines where a frame record may be anywhere in its frame, a step by frame record leaves sp inexact: it is below
- * the caller's. If a function saves fp and the return address side by side, the two are its record, and fp points to
- * it.
+ * the caller's sp. If a function saves fp and the return address side by side, the two are its frame record, and fp
+ * points to it.
  */
 static __always_inline bool unwind_has_record(const struct unwind_rule *r)
 {
@@ -95,7 +97,9 @@ static __always_inline bool unwind_find_cfa(struct user_walk *w, const struct un
 	return false;
 }
 
-/* Only a function that has not called another has its return address in the link register: cfa may be sp. */
+/*
+ * Only a function that has not called another function has its return address in the link register: cfa may equal sp.
+ */
 static __always_inline bool unwind_by_link(struct user_walk *w, u64 cfa, u64 bp)
 {
 	if (cfa < w->sp || !w->link)
@@ -115,7 +119,7 @@ static __always_inline bool unwind_by_rule(struct user_walk *w, const struct unw
 
 	if (!unwind_find_cfa(w, r, &cfa))
 		return false;
-	/* Read the lower addresses first: the others are then in the window. */
+	/* Read the lower addresses first: the higher ones are then in the window. */
 	if (r->base_at == UNWIND_BASE_LOST ||
 	    (r->base_at != UNWIND_BASE_SAME && !user_word(w, cfa + r->base_at, &w->base)))
 		w->base = 0;
@@ -159,10 +163,7 @@ static __always_inline bool unwind_by_frame_pointer(struct user_walk *w)
 	return true;
 }
 
-/*
- * While the code's table is not known yet, a step by frame pointers may leave out callers, except at a function's
- * entry.
- */
+/* As long as the code's table is not known, a step by frame pointers may omit callers, except at a function's entry. */
 static __always_inline void unwind_note_guess(struct user_walk *w)
 {
 	u32 token = w->mapping.token, frame = w->n - w->first - 1;
@@ -175,7 +176,7 @@ static __always_inline void unwind_note_guess(struct user_walk *w)
 		w->guessed |= 1U << (frame < STACK_GUESSES ? frame : STACK_GUESSES - 1);
 }
 
-/* pc: of the frame, in its mapping if there is one. */
+/* pc is that of the frame, in its mapping if it has one. */
 static __always_inline bool unwind_step(struct user_walk *w, u64 pc)
 {
 	const struct unwind_rule *rule = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The slots in which stacks are assembled, and reads of user memory for stack walks: one KiB at a time, because the
- * next word is usually near.
+ * The slots in which stacks are assembled, and reads of user memory for stack walks. Memory is read one KiB at a time,
+ * because the next word is usually near.
  */
 #ifndef TALLY_USER_MEMORY_BPF_H
 #define TALLY_USER_MEMORY_BPF_H
@@ -11,12 +11,12 @@
 #include "stack.h"
 
 /*
- * Stacks taken at once on a CPU: by a task, a softirq, an interrupt, an NMI; and, where programs on functions are
- * preemptible and cannot prevent it (preempt.bpf.h), by preempted tasks.
+ * Number of stacks that can be taken at once on a CPU: by a task, a softirq, an interrupt, an NMI; and, where programs
+ * on functions are preemptible and cannot prevent it (preempt.bpf.h), by preempted tasks.
  */
 #define STACK_NESTING 8
 
-/* Values without a type: the loader sets their size from --max-depth. */
+/* The maps have values without a type: the loader sets their size from --max-depth. */
 #define STACK_VALUE(frames) (sizeof(struct stack) + 8 * (frames))
 #define STACK_SLOT(frames) (sizeof(struct stack_slot) + 8 * (frames))
 
@@ -27,14 +27,14 @@ struct {
 	__uint(value_size, STACK_SLOT(2 * STACK_DEPTH + 1));    /* set by the loader */
 } stack_slots SEC(".maps");
 
-const volatile u32 stack_depth = STACK_DEPTH;   /* frames of each part at most */
+const volatile u32 stack_depth = STACK_DEPTH;   /* maximum number of frames of each part */
 
 #define USER_PAGE 4096
 
 /*
- * Makes size bytes of user memory available in the window, at *at. Does not read beyond the page that they begin on
- * unless they cross it: the next page may be absent, and a fault is expensive. Nothing is mapped below the first
- * page. Returns false if they cannot be read.
+ * Makes size bytes of user memory available in the window, at *at. Does not read beyond the page on which they begin,
+ * unless they cross its end: the next page may be absent, and a fault is expensive. Nothing is mapped below the first
+ * page. Returns false if the bytes cannot be read.
  */
 static __always_inline bool user_window(struct user_walk *w, u64 address, u32 size, u64 *at)
 {
@@ -51,7 +51,7 @@ static __always_inline bool user_window(struct user_walk *w, u64 address, u32 si
 			room = USER_WINDOW;
 		w->have = 0;
 		barrier_var(room);
-		if (room > USER_WINDOW)         /* never; 5.10 has lost the bound */
+		if (room > USER_WINDOW)         /* never true, but 5.10 has lost the bound */
 			return false;
 		if (bpf_probe_read_user(w->bytes, room, (void *)address))
 			return false;
@@ -76,8 +76,8 @@ static __always_inline bool user_word(struct user_walk *w, u64 address, u64 *wor
 /* --- returns that are probed ------------------------------------------------------------------- */
 
 /*
- * A uretprobe has replaced the return address by its own address; the original is in a list, innermost first. (The
- * kernel's own walk restores it since 6.11, commit 4edb7bd39dd1.)
+ * A uretprobe has replaced the return address by its own address; the kernel keeps the original in a list, innermost
+ * first. (The kernel's own walk restores it since 6.11, commit 4edb7bd39dd1.)
  */
 static __always_inline u64 user_probed_returns(void)
 {
@@ -104,7 +104,8 @@ static __always_inline u64 user_probe_address(void)
 
 /*
  * On machines whose functions save the return address anywhere in their frame, only the stack pointer at the function's
- * entry is known, above its frame. There, frames that contain the probe's address are matched with the list in order.
+ * entry is known, which is above its frame. On these machines, frames that contain the probe's address are matched with
+ * the list in order.
  */
 static __always_inline bool is_return_from(u64 stack, u64 where, u64 found)
 {

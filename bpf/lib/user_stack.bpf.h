@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Walks a user stack, by tables (unwind.bpf.h) where there are any, or by frame pointers. The latter finds the same
- * frames as the kernel (perf_callchain_user()) in half the time: it reads memory by the KiB instead of by the word,
- * and does not follow the null pointer at the end of a chain, where a page fault would cost as much as twenty frames.
+ * Walks a user stack, by tables (unwind.bpf.h) where they exist, or by frame pointers. A walk by frame pointers finds
+ * the same frames as the kernel (perf_callchain_user()) in half the time: it reads memory by the KiB instead of by the
+ * word, and does not follow the null pointer at the end of a chain, where a page fault would cost as much as twenty
+ * frames.
  *
  *   user_regs_of_context(walk, ctx)   from a perf event, a kprobe, a uprobe in user mode
- *   user_regs_of_current(walk)        from the task's entry into the kernel
- *                                     false: not a 64-bit program
+ *   user_regs_of_current(walk)        from the task's entry into the kernel. Both return false if it is not a 64-bit
+ *                                     program
  *   user_stack_walk(slot, at, at_entry, at_exit, most)
  *                                     fills in slot->stack.frame[at...], up to most frames, and returns their number
  *
- * 32-bit programs are walked by the kernel.
+ * The kernel walks 32-bit programs.
  */
 #ifndef TALLY_USER_STACK_BPF_H
 #define TALLY_USER_STACK_BPF_H
@@ -19,8 +20,8 @@
 #include "user_memory.bpf.h"
 
 /*
- * Writes the registers directly into the walk: the functions of a program share 512 bytes of stack, and some come
- * near that limit.
+ * Writes the registers directly into the walk: the functions of a program share 512 bytes of stack, and some are close
+ * to that limit.
  */
 static __always_inline bool user_regs_of_context(struct user_walk *w, const struct saved_regs *ctx)
 {
@@ -37,8 +38,8 @@ static __always_inline bool user_regs_of_current(struct user_walk *w)
 #define USER_FRAMES_AT_ONCE 32
 
 /*
- * Adds up to a fixed number of frames. Not static, so that the verifier checks it once and not at each call; since
- * 5.12 it could take pointers. Returns 0 at the end of the walk.
+ * Adds up to a fixed number of frames. Not static, so that the verifier checks it once and not at each call; since 5.12
+ * it could take pointers. Returns 0 at the end of the walk.
  */
 __noinline int user_stack_frames(u32 level)
 {
@@ -58,7 +59,7 @@ __noinline int user_stack_frames(u32 level)
 			break;
 		to = n;
 		barrier_var(to);
-		if (to > 2 * stack_depth)       /* never; the verifier cannot know */
+		if (to > 2 * stack_depth)       /* never true, which the verifier does not know */
 			break;
 		slot->stack.frame[to] = user_return(w, w->bp + 8, *(u64 *)(w->bytes + at + 8));
 		if (python_in_stacks)
@@ -70,7 +71,7 @@ __noinline int user_stack_frames(u32 level)
 	return i == USER_FRAMES_AT_ONCE;
 }
 
-/* The caller of a function at its entry, or at its return. */
+/* Gets the caller of a function that is at its entry or at its return. */
 static __always_inline bool user_caller(struct user_walk *w, u64 *caller)
 {
 	if (!RETURNS_BY_LINK)
@@ -80,8 +81,8 @@ static __always_inline bool user_caller(struct user_walk *w, u64 *caller)
 }
 
 /*
- * Adds the caller of a function that has not set up its frame: its address is on top of the stack, or in the link
- * register, and the frame pointer is that of the caller's frame.
+ * Adds the caller of a function that has not set up its frame: the caller's address is on top of the stack, or in the
+ * link register, and the frame pointer is that of the caller's frame.
  */
 static __always_inline void user_stack_add_caller(struct stack_slot *slot)
 {
@@ -91,7 +92,7 @@ static __always_inline void user_stack_add_caller(struct stack_slot *slot)
 	if (n >= w->most || !user_caller(w, &caller))
 		return;
 	barrier_var(n);
-	if (n > 2 * stack_depth)        /* never; the verifier cannot know */
+	if (n > 2 * stack_depth)        /* never true, which the verifier does not know */
 		return;
 	slot->stack.frame[n] = user_return(w, sp, caller);
 	if (python_in_stacks)
@@ -111,7 +112,7 @@ static __always_inline void user_stack_leave(struct user_walk *w)
 	w->link = 0;
 }
 
-/* exit_mm() detaches the memory from the task before it frees it, which takes most of the time of an exit. */
+/* True if the task has no memory: exit_mm() detaches it before it frees it, which takes most of the time of an exit. */
 static __always_inline bool user_memory_is_gone(void)
 {
 	struct task_struct *t = calling_task();
@@ -125,7 +126,7 @@ static __always_inline u32 user_stack_walk(struct stack_slot *slot, u32 at, bool
 	struct user_walk *w = &slot->walk;
 	u32 i;
 
-	if (at > stack_depth)   /* never; the verifier cannot know */
+	if (at > stack_depth)   /* never true, which the verifier does not know */
 		return 0;
 	w->probed_return = user_probed_returns();
 	w->have = 0;

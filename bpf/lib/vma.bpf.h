@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Finds the mapping at an address of a process without taking the mmap lock, whose holder a program may have
- * interrupted. All memory is read by bpf_probe_read_kernel(), and a mapping counts only if its own members confirm the
- * process and the address.
+ * Finds the mapping at an address of a process without taking the mmap lock, because a program may have interrupted the
+ * holder of that lock. All memory is read by bpf_probe_read_kernel(), and a mapping counts only if its own members
+ * confirm the process and the address.
  *
  *   vma_in_tree(mm, address, pivot)
  *                                since 6.1; pivot: room for VMA_PIVOTS, which would take up much of a BPF stack
- *   vma_in_rb_tree(mm, address)  before 6.1
- *                                NULL: nothing is mapped there, or mappings were just being changed
+ *   vma_in_rb_tree(mm, address)  before 6.1. Both return NULL if nothing is mapped there, or if the mappings were
+ *                                being changed
  *
- * bpf_find_vma() releases its lock in an irq_work, an extra interrupt, and finds one mapping per interrupt at most.
+ * bpf_find_vma() is no alternative: it releases its lock in an irq_work, which is an extra interrupt, and finds at most
+ * one mapping per interrupt.
  */
 #ifndef TALLY_VMA_BPF_H
 #define TALLY_VMA_BPF_H
@@ -26,9 +27,9 @@ static __always_inline bool vma_is_at(struct vm_area_struct *vma, struct mm_stru
 }
 
 /*
- * Since 6.1 mappings are in a maple tree (lib/maple_tree.c: mtree_range_walk()). The low bits of a node pointer,
- * which are free because nodes are aligned, hold its type; slot i is for addresses up to pivot i. Readers need no
- * lock: replaced nodes stay unchanged until no program can see them.
+ * Since 6.1 mappings are in a maple tree (lib/maple_tree.c: mtree_range_walk()). The low bits of a node pointer, which
+ * are free because nodes are aligned, contain its type; slot i is for addresses up to pivot i. Readers need no lock:
+ * replaced nodes remain unchanged until no program can see them.
  */
 #define NODE_ALIGN 256
 #define NODE_TYPE(entry) ((entry) >> 3 & 15)
@@ -49,7 +50,7 @@ static __always_inline u64 tree_step(u64 entry, u64 address, u64 *pivot)
 	slots = inner ? bpf_core_field_offset(struct maple_arange_64, slot) :
 			bpf_core_field_offset(struct maple_range_64, slot);
 	bpf_probe_read_kernel(pivot, n * sizeof(*pivot), (void *)(node + pivots));
-	/* A pivot of 0 after the first: the node ends there. */
+	/* A pivot of 0 after the first pivot marks the end of the node. */
 #pragma unroll
 	for (i = VMA_PIVOTS; i-- > 0;)
 		if (i < n && (pivot[i] >= address || (i && !pivot[i])))
@@ -86,7 +87,7 @@ static __always_inline struct vm_area_struct *vma_in_tree(struct mm_struct *mm, 
 	return vma_is_at(vma, mm, address) ? vma : NULL;
 }
 
-#define RB_STEPS 34             /* twice log2 of 65,530, and 2 */
+#define RB_STEPS 34             /* 2 * log2(65,530), plus 2 */
 
 static __always_inline u64 rb_tree_find(u64 root, u64 address)
 {
@@ -107,7 +108,7 @@ static __always_inline u64 rb_tree_find(u64 root, u64 address)
 	return 0;
 }
 
-/* Until 6.0. The mappings of a process with several threads may change meanwhile. */
+/* Before 6.1. Other threads of the process may change its mappings during the search. */
 static __always_inline struct vm_area_struct *vma_in_rb_tree(struct mm_struct *mm, u64 address)
 {
 	struct mm_struct___rb *old = (void *)mm;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Counts the tasks in a wait that a program measures, in total and by a hash of the task. Programs at context switches
- * and wakeups ask here first: the lookup of a task's state is their largest cost, and most tasks have no wait.
+ * Counts the tasks that are in a wait which a program measures, in total and by a hash of the task. Programs at context
+ * switches and wakeups check these counts first: the lookup of a task's state is their largest cost, and most tasks
+ * have no wait.
  *
- * A count may be too high: if the end of a wait was missed, the task may be gone. This only costs time.
+ * A count may be too high: if the end of a wait was missed, the task may no longer exist. This only costs time.
  */
 #ifndef TALLY_WAITING_BPF_H
 #define TALLY_WAITING_BPF_H
@@ -15,7 +16,7 @@
 u64 waiting = 0;
 u32 waiting_of[WAITING_HASHES] = {};
 
-/* The verifier allows no arithmetic on a pointer, except the difference of two. */
+/* The verifier allows no arithmetic on a pointer, except for the difference of two pointers. */
 static __always_inline u32 *waiting_like(const struct task_struct *t)
 {
 	u64 difference = (u64)t - (u64)waiting_of;
@@ -36,7 +37,7 @@ static __always_inline void waiting_ends(const struct task_struct *t)
 	__sync_fetch_and_add(waiting_like(t), -1);
 }
 
-/* Sets the time since which the task waits, 0 if it does not. The switches of one task follow each other. */
+/* Sets the time since which the task waits; 0 if it does not wait. The switches of one task never run concurrently. */
 static __always_inline void waiting_since(const struct task_struct *t, u64 *since, u64 now)
 {
 	if (!*since && now)
@@ -46,7 +47,7 @@ static __always_inline void waiting_since(const struct task_struct *t, u64 *sinc
 	*since = now;
 }
 
-/* False: the task does not wait. */
+/* False only if the task does not wait. */
 static __always_inline bool waiting_may_be(const struct task_struct *t)
 {
 	return waiting && *waiting_like(t);

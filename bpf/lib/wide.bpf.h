@@ -6,7 +6,7 @@
 #include "compat.bpf.h"
 #include "wide.h"
 
-/* is_alone: no one else can write n at the same time, on any CPU. */
+/* is_alone: nothing else can write n at the same time, on any CPU. */
 static __always_inline void add_to(u64 *n, u64 value, bool is_alone)
 {
 	if (is_alone)
@@ -16,8 +16,8 @@ static __always_inline void add_to(u64 *n, u64 value, bool is_alone)
 }
 
 /*
- * Kernels before 5.12 have no atomic add that returns the old value, and so no carry. For most values the upper half
- * is zero, and costs only a branch.
+ * Kernels before 5.12 have no atomic add that returns the old value, so no carry is available. For most values the
+ * upper half is zero and costs only a branch.
  */
 static __always_inline void wide_add(u64 *sum, u64 *sum_high, u64 value, bool is_signed, bool is_alone)
 {

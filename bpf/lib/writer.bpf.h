@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The writer of an element of a keyed map: this CPU, in this generation. Both are part of each key, so that an
- * element has one writer, and so that the loader can remove elements without losing counts: it begins a new
- * generation, waits until no program that could have seen the previous one is still running (an RCU grace period),
- * and then reads and deletes elements that nothing writes any more (user/agg/elements.h).
+ * The writer of an element of a keyed map: this CPU, in this generation. Both are part of each key, so that an element
+ * has one writer, and so that the loader can remove elements without losing counts. The loader begins a new generation,
+ * waits until no program that may have seen the previous generation is still running (an RCU grace period), and then
+ * reads and deletes the elements of the previous one, which no program writes any more (user/agg/elements.h).
  */
 #ifndef TALLY_WRITER_BPF_H
 #define TALLY_WRITER_BPF_H
