@@ -27,7 +27,10 @@ static __always_inline void read_socket(struct trace_socket *to, struct file *f)
 		to->peer = BPF_CORE_READ(peer, sk_socket, file, f_inode, i_ino);
 }
 
-/* Names the file of one of the task's descriptors. f NULL: the directory that the task's paths are relative to. */
+/*
+ * Stores the name of the file of one of the task's descriptors. If f is NULL, the directory that the task's paths are
+ * relative to.
+ */
 static __always_inline void name_descriptor(struct file_name *n, struct task_struct *t, struct file *f)
 {
 	struct fs_struct *fs = BPF_CORE_READ(t, fs);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Reads what a system call's arguments point to, into the chunks of its record (trace.h). The loader specifies what
- * to read for each call (struct trace_call).
+ * Reads the targets of a system call's arguments into the chunks of its record (trace.h). The loader specifies what to
+ * read for each call (struct trace_call).
  */
 #ifndef TALLY_FETCH_BPF_H
 #define TALLY_FETCH_BPF_H
@@ -16,10 +16,10 @@
 /* include/linux/errno.h */
 #define ERESTART_RESTARTBLOCK 516
 
-/* Bytes read of a string: its NUL, and one more that shows whether it was cut. */
+/* Number of bytes to read of a string, including its NUL and one more byte that shows whether it was truncated. */
 const volatile u32 string_room = 258;
 
-/* Bytes read of each buffer of an array. */
+/* Number of bytes to read of each buffer of an array. */
 const volatile u32 data_most = 32;
 
 /* Also record the files of descriptors. */
@@ -27,10 +27,10 @@ const volatile bool fd_names = false;
 
 struct trace_state {
 	struct trace_record r;
-	u32 active;             /* in a call whose begin was seen */
-	u32 before;             /* in a call that began before, or in none so far */
-	u32 entered;            /* in a call, whether it is asked for or not */
-	u32 missing;            /* fetches that failed when the call began, as bits */
+	u32 active;             /* in a call whose entry was seen */
+	u32 before;             /* in a call that began before the run, or in no call so far */
+	u32 entered;            /* in a call, requested or not */
+	u32 missing;            /* fetches that failed at the entry, as bits */
 	u32 given;              /* room at a value-result buffer, before the call changes its length */
 };
 
@@ -41,7 +41,7 @@ static __always_inline struct trace_chunk *chunk_room(struct trace_record *r, u6
 {
 	u64 off = r->used;
 
-	/* 5.10 knows the range only of the register that was added. */
+	/* The verifier of 5.10 knows the range only of the register that was added. */
 	barrier_var(off);
 	if (off > TRACE_ROOM - sizeof(struct trace_chunk) - data)
 		return NULL;
@@ -71,16 +71,16 @@ static __always_inline void chunk_empty(struct trace_record *r, u32 id, u32 flag
 	chunk_empty_of(r, id, flags, 0);
 }
 
-/* Data bytes of a small chunk, for when a large one finds no room. */
+/* Number of data bytes of a small chunk, used when there is no room for a large one. */
 #define LITTLE 256
 
-/* A buffer, and the type of a message before its text. */
+/* A buffer, and the type that precedes the text of a message. */
 #define BYTES_MOST (4096 + 8)
 
 /* An address, or an array of struct trace_iovec. */
 #define PART_MOST 128
 
-/* The string's size with its NUL, or an error. For empty strings some kernels return 0. */
+/* Returns the string's size including its NUL, or a negative errno. Some kernels return 0 for empty strings. */
 static __always_inline long read_string(u8 *to, u32 size, u64 from)
 {
 	long n = bpf_probe_read_user_str(to, size, (void *)from);
@@ -91,7 +91,7 @@ static __always_inline long read_string(u8 *to, u32 size, u64 from)
 	return 1;
 }
 
-/* The following functions return 0, or -EFAULT without leaving a chunk. */
+/* The following functions return 0, or -EFAULT without leaving a chunk behind. */
 static __noinline int fetch_string(struct trace_record *r, u64 from, u32 arg)
 {
 	struct trace_chunk *c = chunk_room(r, string_room);
@@ -111,7 +111,7 @@ static __noinline int fetch_string(struct trace_record *r, u64 from, u32 arg)
 	n = read_string(c->data, size, from);
 	if (n < 0)
 		return -EFAULT;
-	/* The byte before the last one only shows whether there is more. */
+	/* The byte before the last one only shows whether the string continues. */
 	if ((u64)n >= size)
 		chunk_done(r, c, arg, flags | TRACE_CHUNK_CUT, size - 2, 0);
 	else
@@ -119,7 +119,7 @@ static __noinline int fetch_string(struct trace_record *r, u64 from, u32 arg)
 	return 0;
 }
 
-/* Size in bytes. A set consists of whole longs; an invalid length gives 0. */
+/* Returns the size in bytes. A set consists of whole longs; an invalid length gives 0. */
 static __always_inline u64 whole_length(struct trace_fetch *f, u64 length)
 {
 	if (f->kind == FETCH_BITS)
@@ -137,7 +137,7 @@ static __noinline int fetch_bytes(struct trace_record *r, struct trace_fetch *f,
 	if (f->pointed) {
 		if (bpf_probe_read_user(&pointed, sizeof(pointed), (void *)length))
 			return -EFAULT;
-		/* The kernel did not write beyond the room. */
+		/* The kernel did not write beyond the room that the caller gave. */
 		length = pointed < given ? pointed : given;
 	}
 	if (f->described) {
@@ -207,7 +207,7 @@ static __noinline int fetch_strings(struct trace_record *r, u64 from, u32 arg)
 			return -EFAULT;
 		if (!pointer)
 			break;
-		/* Read from memory each time: the verifier then knows only what is tested here. */
+		/* Read the position from memory each time, so that the verifier only knows the bounds tested here. */
 		pos = c->bytes;
 		barrier_var(pos);
 		if (pos > STRINGS_ROOM - LITTLE)
@@ -223,7 +223,7 @@ static __noinline int fetch_strings(struct trace_record *r, u64 from, u32 arg)
 	return 0;
 }
 
-/* For a call whose meaning depends on an argument: does it use the pointer this time? */
+/* For a call whose meaning depends on an argument: true if the call uses the pointer this time. */
 static __always_inline bool is_taken(struct trace_record *r, struct trace_fetch *f)
 {
 	u64 by = r->value[f->if_arg & (TRACE_VALUES - 1)];
@@ -241,7 +241,7 @@ static __noinline int fetch_one(struct trace_record *r, struct trace_fetch *f, u
 					 fetch_bytes(r, f, from, given);
 }
 
-/* If the length cannot be read now, the one at the call's end counts. */
+/* If the length cannot be read now, the length at the call's end is used. */
 static __always_inline void note_given(struct trace_state *s, struct trace_fetch *f)
 {
 	u64 from = s->r.value[f->length & (TRACE_VALUES - 1)];
@@ -250,7 +250,7 @@ static __always_inline void note_given(struct trace_state *s, struct trace_fetch
 		s->given = ~0U;
 }
 
-/* Separate from the loop over other fetches: a nested loop takes the verifier a long time. */
+/* Separate from the loop over other fetches, because the verifier takes a long time for nested loops. */
 static __always_inline int fetch_argv(struct trace_record *r, struct trace_call *call)
 {
 	u64 from = r->value[call->argv & (TRACE_VALUES - 1)];
@@ -263,9 +263,9 @@ static __always_inline int fetch_argv(struct trace_record *r, struct trace_call 
 #define AT_FDCWD -100
 
 /*
- * Records the file of a descriptor; nothing if it is not open. A global function, like some below, is verified once
- * instead of at each call, so programs load fast. Before 5.12 such functions take no pointers, so it looks the record
- * up itself.
+ * Records the file of a descriptor, or nothing if it is not open. Like some functions below, this is a global function:
+ * it is verified once instead of at each call, so programs load fast. Before 5.12 such functions take no pointers, so
+ * it looks up the record itself.
  */
 __noinline int fetch_fd(u64 fd, u32 id)
 {
@@ -307,7 +307,7 @@ static __always_inline void fetch_fds(struct trace_record *r, struct trace_call 
 /* include/linux/socket.h */
 #define AF_NETLINK 16
 
-/* Records the protocol of a netlink socket; nothing for other descriptors. */
+/* Records the protocol of a netlink socket, or nothing for other descriptors. */
 __noinline int fetch_netlink(u64 fd)
 {
 	struct trace_state *s = states_find(calling_task());
@@ -350,7 +350,7 @@ static __always_inline void fetch_given_fds(struct trace_record *r, struct trace
 
 /* --- descriptors that a call waits for -------------------------------------------------------- */
 
-/* Only this many descriptors of an array or a set are named. */
+/* Maximum number of descriptors of an array or a set that are named. */
 #define FDS_NAMED 8
 
 /* include/uapi/asm-generic/poll.h: struct pollfd is { int fd; short events, revents; } */
@@ -374,7 +374,7 @@ __noinline int fetch_fds_of_array(void)
 	return 0;
 }
 
-/* BPF has no instruction for this: upper 6 bits of a power of two times a de Bruijn sequence. */
+/* BPF has no instruction for this. Uses the upper 6 bits of the product of a power of two and a de Bruijn sequence. */
 #define DE_BRUIJN 0x03f79d71b4cb0a89ULL
 static const u8 bit_number[64] = {
 	0, 1, 48, 2, 57, 49, 28, 3, 61, 58, 50, 42, 38, 29, 17, 4,
@@ -387,12 +387,12 @@ static __always_inline u32 lowest_bit(u64 bits)
 {
 	u64 lowest = bits & -bits;
 
-	/* Otherwise some versions of clang recognize the idiom, and then fail to compile it. */
+	/* Without this, some versions of clang recognize the idiom and then fail to compile it. */
 	barrier_var(lowest);
 	return bit_number[lowest * DE_BRUIJN >> 58];
 }
 
-/* Names the first `left` descriptors of a 64-bit word. Returns how many remain to be named. */
+/* Names the first `left` descriptors of a 64-bit word. Returns how many more may be named. */
 __noinline int fetch_fds_of_bits(u64 bits, u32 first, u32 arg, u32 left)
 {
 	u32 i;
@@ -440,15 +440,15 @@ static __always_inline void fetch_waited_for(u32 waits)
 #define VECTOR_ID(part) TRACE_ID(TRACE_VECTOR_ARG, part)
 #define LENGTH_AT __builtin_offsetof(struct trace_message_of_many, length)
 
-/* Data of all elements together; further elements are marked as having no room. */
+/* Maximum number of data bytes of all elements together; further elements are marked as having no room. */
 #define DATA_MOST 4096
 #define DATA_ROOM (sizeof(struct trace_data) + 2048 + DATA_MOST)
 
-/* The same for each of many messages; leaves room for the lengths of all of them. */
+/* The same limits for each of many messages; leaves room for the lengths of all of them. */
 #define FEW_MOST LITTLE
 #define FEW_ROOM (sizeof(struct trace_data) + 512)
 
-/* Reads the next element; returns its size or TRACE_DATA_FAULT. */
+/* Reads the next element. Returns its size, TRACE_DATA_FAULT or TRACE_DATA_NO_ROOM. */
 static __always_inline u32 read_element(struct trace_chunk *c, u64 from, u64 n, u64 room, u64 most)
 {
 	u64 at = c->bytes;
@@ -463,8 +463,8 @@ static __always_inline u32 read_element(struct trace_chunk *c, u64 from, u64 n, 
 }
 
 /*
- * Reads `left` bytes from the buffers that they fill, in order. Returns 0 if all was read. Unreadable elements are
- * marked, and may be read again.
+ * Reads `left` bytes from the buffers that contain them, in order. Returns 0 if everything was read. Unreadable
+ * elements are marked, and may be read again.
  */
 static __always_inline int fetch_data_within(struct trace_record *r, u64 from, u64 count, u64 left,
 					     u32 element, u64 room, u64 most)
@@ -510,7 +510,7 @@ static __noinline int fetch_few_data(struct trace_record *r, u64 from, u64 count
 	return fetch_data_within(r, from, count, left, element, FEW_ROOM, FEW_MOST);
 }
 
-/* Reads as many of `whole` bytes as are shown. */
+/* Reads those of `whole` bytes that are shown, at most PART_MOST. */
 static __noinline int fetch_part(struct trace_record *r, u64 from, u64 whole, u32 id, u32 element)
 {
 	struct trace_chunk *c = chunk_room(r, LITTLE);
@@ -534,7 +534,8 @@ static __always_inline int fetch_array(struct trace_record *r, u64 from, u64 cou
 }
 
 /*
- * Reads a message with left bytes of data; element is 0 for a single one. Returns -EFAULT if any could not be read.
+ * Reads a message with `left` bytes of data; element is 0 for a single message. Returns -EFAULT if a part of it could
+ * not be read.
  */
 __noinline int fetch_message(u64 from, u64 left, u32 element)
 {
@@ -560,7 +561,7 @@ __noinline int fetch_message(u64 from, u64 left, u32 element)
 				fetch_data(r, m.vector, m.count, left));
 }
 
-/* Reads the first few of n messages. filled: reads each only up to its length. */
+/* Reads the first few of n messages. If filled is set, reads each only up to its length. */
 static __always_inline int fetch_messages(u64 from, u64 n, bool filled)
 {
 	u32 i, length;
@@ -582,8 +583,8 @@ static __always_inline bool is_filled(u32 vector)
 }
 
 /*
- * Reads an array and left bytes of its data, or the array alone; for many messages, left is a number of messages.
- * has_array: the array has already been read. Returns -EFAULT if any of it could not be read.
+ * Reads an array and `left` bytes of its data, or the array alone. For many messages, left is a number of messages. If
+ * has_array is set, the array has already been read. Returns -EFAULT if a part of it could not be read.
  */
 __noinline int fetch_vector(u32 vector, u64 left, bool has_array)
 {
@@ -629,7 +630,7 @@ static __noinline int fetch_lengths(struct trace_record *r)
 #define ARGV_MISSING (1U << TRACE_FETCHES)
 #define VECTOR_MISSING (1U << (TRACE_FETCHES + 1))
 
-/* For data that the call will fill in, reads only the array now, unless it is in a message. */
+/* If the call is going to fill in the data, reads only the array now, unless the array is in a message. */
 static __always_inline void fetch_vector_at_begin(struct trace_state *s, u32 vector)
 {
 	u32 used = s->r.used;
@@ -662,7 +663,7 @@ static __always_inline void fetch_at_begin(struct trace_state *s, struct trace_c
 	fetch_vector_at_begin(s, call->vector);
 }
 
-/* A fault that the call itself ran into is not a loss. */
+/* A fault that the call itself encountered is not a loss. */
 static __always_inline void count_fault(struct trace_record *r)
 {
 	if ((s64)r->value[TRACE_RESULT] != -EFAULT)
@@ -689,12 +690,12 @@ static __always_inline void fetch_vector_at_end(struct trace_state *s, u32 vecto
 		err |= fetch_lengths(&s->r);
 	if (!err)
 		return;
-	/* If a part was read, its first chunk counts. */
+	/* If a part was read, its chunk comes first and is the one that counts. */
 	chunk_empty(&s->r, TRACE_ID(TRACE_VECTOR_ARG, PART_TARGET), TRACE_CHUNK_FAULT);
 	count_fault(&s->r);
 }
 
-/* Is fetch i due at the end, or once more because it failed at the begin? */
+/* True if fetch i is due at the end, or must be repeated because it failed at the entry. */
 static __always_inline bool is_due(struct trace_state *s, u32 when, u32 i)
 {
 	s64 result = s->r.value[TRACE_RESULT];
@@ -722,7 +723,7 @@ static __always_inline void fetch_at_end(struct trace_state *s, struct trace_cal
 		if (call->fetch[i].changed || fetch_one(&s->r, &call->fetch[i], s->given))
 			fetch_failed(&s->r, call->fetch[i].id);
 	}
-	/* A successful exec has replaced the memory with the arguments. */
+	/* A successful exec has replaced the memory that contained the arguments. */
 	if (call->argv && s->missing & ARGV_MISSING && (!failed || fetch_argv(&s->r, call)))
 		fetch_failed(&s->r, call->argv);
 	fetch_vector_at_end(s, call->vector);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * A snapshot of all threads. One pass over all tasks writes a record for each thread in scope (snap.h) without
- * disturbing any: nothing is stopped, and no task's lock is taken. A thread that is switched in while it is examined is
- * shown as on a CPU, and everything read about it is discarded.
+ * disturbing the threads: nothing is stopped, and no task's lock is taken. A thread that is switched in while it is
+ * examined is shown as on a CPU, and everything read about it is discarded.
  *
- * When a sleep began: a sleeping thread was last charged for its run time when it was switched out. The time of that
- * charge (exec_start, by a clock that leaves out interrupts and stolen time) is therefore the begin of its sleep.
+ * Begin of a sleep: a sleeping thread was last charged for its run time when it was switched out. So the time of that
+ * charge (exec_start, by a clock that excludes interrupts and stolen time) is the begin of its sleep.
  */
 #include "compat.bpf.h"
 #include "descriptor.bpf.h"
@@ -23,18 +23,18 @@
 /* Records include the frames of kernel stacks. */
 const volatile bool with_stacks = false;
 
-/* Records include what the loader needs to walk user stacks. */
+/* Records include the data that the loader needs to walk user stacks. */
 const volatile bool with_user_stacks = false;
 
 /* Records include what shows which thread waits for which, and frames; threads out of scope have records, too. */
 const volatile bool with_waits = false;
 
-/* The arguments of each call that are descriptors, plus 1. Set by the loader. */
+/* Indexes of the arguments of each call that are descriptors, plus 1. Set by the loader. */
 const volatile u8 descriptors[TRACE_SLOTS][TRACE_FDS] = {};
 
 /*
- * CLOCK_MONOTONIC minus the scheduler's clock. The latter stands still between updates, so the smallest difference is
- * the best one; the loader sets this to the largest number before a pass, and causes an update.
+ * CLOCK_MONOTONIC minus the scheduler's clock. The scheduler's clock stands still between updates, so the smallest
+ * difference is the best one. Before a pass the loader sets this to the largest number and causes an update.
  */
 s64 snap_clock_ahead = 0;
 
@@ -51,10 +51,10 @@ static __always_inline u32 highest_bit(u32 bits)
 	return n;
 }
 
-/* Not static: libbpf does not know the place of a static variable, and the kernel then refuses the object's BTF. */
+/* Not static: libbpf does not know the offset of a static variable, and the kernel then rejects the object's BTF. */
 const u8 letters[8] = { 'R', 'S', 'D', 'T', 't', 'X', 'Z', 'P' };
 
-/* Like fs/proc/array.c, but the same on all kernels: from 6.1 to 6.11 it shows a frozen task as running. */
+/* Like fs/proc/array.c, but the same on all kernels: from 6.1 to 6.11 that code shows a frozen task as running. */
 static __always_inline char state_of(struct task_struct *t)
 {
 	u32 state = task_run_state(t);
@@ -75,7 +75,10 @@ static __always_inline struct rq *run_queue_of(struct task_struct *t)
 	return BPF_CORE_READ(t, se.cfs_rq, rq);
 }
 
-/* Compares the two clocks on this CPU. Reads the scheduler's clock first: a delay in between makes it look older. */
+/*
+ * Compares the two clocks on this CPU. Reads the scheduler's clock first: a delay between the reads makes it look
+ * older.
+ */
 static __always_inline void compare_clocks(void)
 {
 	struct rq *rq = run_queue_of((struct task_struct *)bpf_get_current_task());
@@ -90,7 +93,7 @@ static __always_inline void compare_clocks(void)
 		snap_clock_ahead = ahead;
 }
 
-/* Interrupts and stolen time of that CPU so far, which the clock of exec_start leaves out. */
+/* Time of interrupts and stolen time on that CPU so far, which the clock of exec_start excludes. */
 static __always_inline u64 left_out(struct task_struct *t)
 {
 	struct rq *rq = run_queue_of(t);
@@ -101,7 +104,7 @@ static __always_inline u64 left_out(struct task_struct *t)
 
 /*
  * The task was switched in at last_arrival, and its run time since then is known, except for interrupts. In other
- * scheduling classes the run time is not known, and the result is out of bounds; the lower bound then counts.
+ * scheduling classes the run time is unknown, and the result is out of bounds; the lower bound is then used.
  */
 static __always_inline void asleep_since(struct snap_thread *s, struct task_struct *t)
 {
@@ -110,7 +113,7 @@ static __always_inline void asleep_since(struct snap_thread *s, struct task_stru
 	if (bpf_core_field_exists(t->sched_info.last_arrival))
 		arrived = t->sched_info.last_arrival;
 	left = arrived + (t->se.sum_exec_runtime - t->se.prev_sum_exec_runtime);
-	/* A move to another CPU clears it. */
+	/* A move to another CPU clears exec_start. */
 	latest = charged ? charged + left_out(t) : left;
 	s->since = charged > arrived ? charged : arrived;
 	if (arrived && left > s->since && left <= latest)
@@ -205,7 +208,7 @@ static __always_inline void add_descriptors(struct task_struct *t)
 
 /* --- who it belongs to ------------------------------------------------------------------------ */
 
-/* The number of a task in its pid namespace at that level; 0: it has none there. */
+/* The number of a task in its pid namespace at that level; 0 if it has none there. */
 static __always_inline u32 number_at(struct task_struct *t, u32 level)
 {
 	struct pid *pid = BPF_CORE_READ(t, thread_pid);
@@ -292,7 +295,7 @@ static __noinline int relate(struct task_struct *t)
 static __always_inline void stack_of_task(struct snap_thread *s, struct task_struct *t)
 {
 	u64 *frames = (u64 *)room.data;
-	/* The kernel omits scheduler functions from such a walk, which is meant to show where a task waits. */
+	/* The kernel omits scheduler functions from such a walk, because it is meant to show where a task waits. */
 	long bytes = bpf_get_task_stack(t, frames, SNAP_FRAMES * sizeof(*frames), 0);
 	u64 n = bytes > 0 ? (u64)bytes / sizeof(*frames) : 0;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A thread at this moment, as snap.bpf.c writes it: a record for each thread in scope. Records go into the
- * iterator's own file, so none can be lost.
+ * The state of a thread at this moment, as snap.bpf.c writes it: one record for each thread in scope. Records are
+ * written to the iterator's own file, so none can be lost.
  */
 #ifndef TALLY_SNAP_H
 #define TALLY_SNAP_H
@@ -11,21 +11,21 @@
 #include "trace.h"
 #include "walk_regs.h"
 
-/* Frames examined of a kernel stack. */
+/* Number of frames of a kernel stack to examine. */
 #define SNAP_FRAMES 64
 
-/* Where a thread is, if it is not in a system call. */
+/* The position of a thread that is not in a system call. */
 enum snap_place {
 	SNAP_IN_CALL,
-	SNAP_ON_CPU,            /* its registers are in use: it may be in a call or in user mode */
-	SNAP_KERNEL_THREAD,     /* or one that the kernel started for a process: it makes no calls */
-	SNAP_OUTSIDE,           /* interrupted in user mode, or in a page fault: the outermost function says which */
+	SNAP_ON_CPU,            /* on a CPU, so its registers are in use: it may be in a call or in user mode */
+	SNAP_KERNEL_THREAD,     /* or a thread that the kernel started for a process: it makes no calls */
+	SNAP_OUTSIDE,           /* interrupted in user mode, or in a page fault, as the outermost function shows */
 	SNAP_ENDED,             /* exited, but not reaped yet */
 };
 
 enum snap_flag {
 	SNAP_OUT_OF_SCOPE = 1,  /* written because other threads may wait for it */
-	SNAP_VFORKED = 2,       /* its parent waits until it has called exec or exit */
+	SNAP_VFORKED = 2,       /* its parent waits until it calls exec or exit */
 };
 
 /* Locks of the kernel for which a thread sleeps. */
@@ -60,44 +60,44 @@ struct snap_relations {
 };
 
 struct snap_thread {
-	__u64 at_ns;            /* when it was examined, CLOCK_MONOTONIC */
+	__u64 at_ns;            /* time of the examination, CLOCK_MONOTONIC */
 	/*
-	 * When it entered its state, by the scheduler's clock (0: unknown), and how much later that may have been. The
-	 * loader converts it with snap_clock_ahead.
+	 * The time at which it entered its state, by the scheduler's clock (0: unknown), and by how much the true time
+	 * may be later. The loader converts it with snap_clock_ahead.
 	 */
 	__u64 since, doubt_ns;
 	__u64 value[TRACE_VALUES];      /* the arguments of the call; the rest is zero */
 	/* Kernel addresses: the innermost frame outside of the scheduler, and the outermost one. 0: unknown. */
 	__u64 waits_in, entry;
-	struct task_key task;   /* all parts; cpu: where it runs, or ran last */
+	struct task_key task;   /* all parts; cpu: its current CPU, or its last one */
 	__u32 number;           /* of the call */
 	__u32 slot;             /* abi * SYSCALL_NUMBERS + number, or the abi's last */
 	char state;             /* as in /proc/PID/stat */
 	__u8 place;             /* enum snap_place */
 	__u16 used;             /* of data */
-	__u16 frames;           /* data begins with them: kernel addresses, innermost first; only if they are wanted */
+	__u16 frames;           /* kernel addresses at the start of data, innermost first; only if requested */
 	__u16 flags;            /* enum snap_flag, ORed */
 	struct snap_relations relations;
 	struct walk_regs regs;  /* of user mode, for user stacks; ip 0: none, or not those of a 64-bit program */
-	__u64 pthread;          /* its pthread_self(), with regs; 0: unknown */
-	/* Followed by frames, then chunks (struct trace_chunk) with the files of the call's descriptors. */
+	__u64 pthread;          /* its pthread_self(), set together with regs; 0: unknown */
+	/* Followed by the frames, then by chunks (struct trace_chunk) with the files of the call's descriptors. */
 };
 
 /* The address and port of one end of a TCP connection. */
 struct snap_end {
-	__u8 ip[16];            /* IPv4: as IPv6, ::ffff:192.0.2.1 */
+	__u8 ip[16];            /* IPv4 addresses are mapped to IPv6: ::ffff:192.0.2.1 */
 	__u32 port;
 	__u32 pad;
 };
 
 /*
- * A socket with another end, for --waits: one record for each descriptor of a connected UNIX or TCP socket. A socket
- * whose local end is the remote one of this, and the other way around, is the other end of a TCP connection.
+ * A connected socket, for --waits: one record for each descriptor of a connected UNIX or TCP socket. Two sockets are
+ * the ends of a TCP connection if the local end of each is the remote end of the other.
  */
 struct snap_socket {
 	__u64 inode;
-	__u64 peer;             /* UNIX: inode of the other end; 0: not known */
-	__u64 netns;            /* TCP: equal for sockets of a network namespace */
+	__u64 peer;             /* UNIX: inode of the other end; 0: unknown */
+	__u64 netns;            /* TCP: equal for all sockets of a network namespace */
 	__u32 is_tcp;
 	__u32 type;             /* SOCK_ */
 	struct snap_end local, remote;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * System calls: the number that returned, the number that failed, and their duration. A call counts when it returns,
- * so counting needs one hook; durations need a second one, and per-task state in between. The subject is the calling
+ * System calls: the number that returned, the number that failed, and their duration. A call counts when it returns, so
+ * counting needs one hook; durations need a second one, and per-task state between the two. The subject is the calling
  * task.
  *
  * Programs on these hooks do not interrupt themselves on one CPU: only tasks make system calls, and where such a
- * program can be preempted (7.0), the kernel skips it for other tasks on that CPU and counts that. Plain adds are
+ * program can be preempted (7.0), the kernel skips it for other tasks on that CPU and counts this. So plain adds are
  * exact.
  */
 #define SCOPE_CURRENT
@@ -25,8 +25,8 @@ const volatile u8 traits[CALLS] = {};           /* enum call_traits */
 const volatile u32 sigreturn[SYSCALL_ABIS] = {};        /* number of rt_sigreturn() */
 const volatile bool only_failed = false;
 const volatile u32 only_errno = 0;              /* 0: any */
-const volatile bool tell_failed = true;         /* apart from successful calls */
-const volatile bool only_calls = false;         /* only calls are told apart: keyed_call_times */
+const volatile bool tell_failed = true;         /* distinguish failed from successful calls */
+const volatile bool only_calls = false;         /* only calls are distinguished: keyed_call_times */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -38,11 +38,11 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);         /* set by the loader */
-	__uint(key_size, sizeof(struct syscount_key));  /* or less, by the loader */
+	__uint(key_size, sizeof(struct syscount_key));  /* or less, as set by the loader */
 	__uint(value_size, sizeof(struct syscount_count));
 } keyed_counts SEC(".maps");
 
-/* Unused: there are always keys. */
+/* Unused, because results always have keys. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -76,9 +76,9 @@ static __always_inline u32 call_of(struct task_struct *t, u64 number)
 }
 
 /*
- * The call that returns now, from the registers. A return from a signal handler has restored those of the interrupted
- * code, with -1 for the number. (The system call -1 itself returns -ENOSYS.) A successful execveat() looks like
- * execve().
+ * Returns the call that returns now, from the registers. A return from a signal handler has restored the registers of
+ * the interrupted code, with -1 as the number. (The system call -1 itself returns -ENOSYS.) A successful execveat()
+ * looks like execve().
  */
 static __always_inline u32 call_returning(struct task_struct *t, struct pt_regs *regs, long ret)
 {
@@ -91,12 +91,12 @@ static __always_inline u32 call_returning(struct task_struct *t, struct pt_regs 
 
 static __always_inline bool has_trait(u32 call, u8 trait)
 {
-	/* 5.10 loses the range of a spilled register: state it anew each time. */
+	/* 5.10 loses the range of a spilled register, so state the range each time. */
 	barrier_var(call);
 	return traits[call & (CALLS - 1)] & trait;
 }
 
-/* 0: success. */
+/* Returns 0 on success. */
 static __always_inline u32 errno_of(u32 call, long ret)
 {
 	if (ret >= 0 || ret < -MAX_ERRNO || has_trait(call, CALL_SIGRETURN))
@@ -166,21 +166,21 @@ int UNPREEMPTED_PROG(count_exit, struct pt_regs *regs, long ret)
 
 /* --- times ------------------------------------------------------------------------------------ */
 
-#define CALL_SEEN (1U << 31)    /* every call that the task begins is seen */
-#define CALL_OLDER (1U << 30)   /* this one began before the programs were attached */
+#define CALL_SEEN (1U << 31)    /* every call that the task begins will be seen */
+#define CALL_OLDER (1U << 30)   /* this call began before the programs were attached */
 
-/* When the programs were attached; 0: there is no task iterator. */
+/* Time at which the programs were attached; 0 if there is no task iterator. */
 u64 began_ns = 0;
 
 struct call_state {
-	u64 since;              /* 0: in no call that is asked for */
+	u64 since;              /* 0 if in no requested call */
 	u32 call;               /* that call, with the bits above */
 	u32 pad;
 };
 
 TASK_STATE(call_states, struct call_state)
 
-/* Might the end of the call be in scope? A command's execve() begins before the command is in scope. */
+/* True if the end of the call may be in scope. A command's execve() begins before the command is in scope. */
 static __always_inline bool may_be_in_scope(struct task_struct *t)
 {
 	return scope_for_life(t) || (scope.command && scope_tgid(t) == scope.command);
@@ -256,8 +256,8 @@ int UNPREEMPTED_PROG(time_exit, struct pt_regs *regs, long ret)
 	if ((scope.command && !in_scope_for_life(t)) || !in_scope_now(t))
 		return 0;
 	/*
-	 * A call that ends without a begin, of a task whose calls are seen, was answered by seccomp or a tracer: its
-	 * time is unknown, and counts as 0. Otherwise it was running on a CPU when the programs were attached.
+	 * A call that ends without an entry, in a task whose calls are seen, was answered by seccomp or a tracer: its
+	 * time is unknown and counts as 0. Otherwise it was running on a CPU when the programs were attached.
 	 */
 	if (!since && !seen && is_older_than(t, began_ns)) {
 		since = began_ns;
@@ -285,9 +285,9 @@ static __always_inline bool makes_calls(struct task_struct *t)
 }
 
 /*
- * Records calls that are in progress at the start, of tasks that are not on a CPU. Their registers contain the call's
- * number, or a negative one if an interrupt brought the task into the kernel. Does not overwrite state that the hooks
- * have written by now.
+ * Records calls that are in progress at the start, in tasks that are not on a CPU. Their registers contain the call's
+ * number, or a negative number if an interrupt brought the task into the kernel. Does not overwrite state that the
+ * hooks have already written.
  */
 SEC("iter/task")
 int seed_calls(struct bpf_iter__task *ctx)

@@ -12,7 +12,8 @@
 #define BY_ERRNO (1 << (BY_PARTS + 1))
 
 /*
- * A call: its table and number. The last number stands for all beyond the tables (x32 calls and invalid numbers).
+ * A call: its table and its number. The last number represents all calls beyond the tables (x32 calls and invalid
+ * numbers).
  */
 #define CALL_NUMBER_BITS 10
 #define CALL_BITS (CALL_NUMBER_BITS + 1)
@@ -24,27 +25,27 @@
 
 /* Properties of a call that the loader knows. */
 enum call_traits {
-	CALL_ASKED = 1,         /* to be counted */
+	CALL_ASKED = 1,         /* counted */
 	CALL_FORKS = 2,         /* returns a second time, in the child, with 0 */
 	CALL_SIGRETURN = 4,     /* returns from a signal handler, with the result of the interrupted code */
 };
 
 /*
- * A call and its outcome, as in keys. errno is 1 for any error unless errors are told apart; the call is 0 unless
- * calls are told apart.
+ * A call and its outcome, as in keys. errno is 1 for any error unless errors are distinguished; the call is 0 unless
+ * calls are distinguished.
  */
 #define OUTCOME_ERRNO_BITS 12
 #define OUTCOME(call, errno_) ((__u32)(call) << OUTCOME_ERRNO_BITS | (errno_))
 #define outcome_call(outcome) ((outcome) >> OUTCOME_ERRNO_BITS)
 #define outcome_errno(outcome) ((outcome) & ((1 << OUTCOME_ERRNO_BITS) - 1))
 
-/* Index of an array, used if only calls are told apart. */
+/* Index into an array, used if only calls are distinguished. */
 #define OUTCOME_INDEX(call, failed) ((__u32)(call) << 1 | (failed))
 #define OUTCOME_INDEXES (CALLS * 2)
 
 /*
- * An element belongs to one CPU, so it has one writer: plain adds are exact. Keys of the map end after the last part
- * of task that is asked for: there is less to hash and to compare.
+ * An element belongs to one CPU, so it has one writer: plain adds are exact. Keys of the map end after the last
+ * requested part of task, to reduce the cost of hashing and comparing them.
  */
 struct syscount_key {
 	__u32 outcome;
@@ -64,7 +65,7 @@ struct syscount_time_key {
 	__u64 outcome;
 };
 
-/* Used if only calls are told apart: a key of this size takes a third less time than the one above. */
+/* Used if only calls are distinguished: a key of this size takes a third less time than struct syscount_time_key. */
 struct syscount_call_key {
 	struct hist_slot slot;
 	__u64 outcome;

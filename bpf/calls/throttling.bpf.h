@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * How long the run queue of a task's cgroup has been throttled by its quota (cpu.max, cfs_quota_us).
+ * Measures how long the run queue of a task's cgroup has been throttled by its quota (cpu.max, cfs_quota_us).
  *
- * Before 6.18 the kernel takes a whole run queue of a cgroup off the CPU, with all who wait in it, and no tracepoint
- * tells. So two programs are on the functions that do it, which are called for each run queue below, too. From 6.18 on
- * a thread is throttled when it is about to return to user space: its switch-out tells all.
+ * Before 6.18 the kernel takes a whole run queue of a cgroup off the CPU, with all tasks that wait in it, and has no
+ * tracepoint for this. So two programs are attached to the functions that do it, which are also called for each run
+ * queue below. Since 6.18 a thread is throttled when it is about to return to user space, and its switch-out shows
+ * this.
  *
- * The loader sets sees_throttling and the size of throttlings, and loads on_throttle and on_unthrottle, where the
- * kernel can. Elements are read and written under the lock of the rq: in switches, in wakeups and in these functions.
- * Include it behind the definition of u64 ended_ns: from then on nothing changes.
+ * The loader sets sees_throttling and the size of throttlings, and loads on_throttle and on_unthrottle, if the kernel
+ * supports them. Elements are read and written under the lock of the rq: in switches, in wakeups and in these
+ * functions. Include this header after the definition of u64 ended_ns; nothing changes after that time.
  */
 #ifndef TALLY_THROTTLING_BPF_H
 #define TALLY_THROTTLING_BPF_H
@@ -16,18 +17,21 @@
 #include "compat.bpf.h"
 #include "preempt.bpf.h"
 
-/* include/linux/sched/prio.h: tasks below have a real-time policy, or have inherited the priority of one. */
+/*
+ * include/linux/sched/prio.h: a task with a lower priority value has a real-time policy, or has inherited the priority
+ * of a task with such a policy.
+ */
 #define MAX_RT_PRIO 100
 
-/* Programs see when run queues are throttled. Set by the loader. */
+/* True if programs see when run queues are throttled. Set by the loader. */
 const volatile bool sees_throttling = false;
 
 struct throttling {
-	u64 since, until;       /* the last time; until is 0 while it goes on */
-	u64 before;             /* ns of the times before */
+	u64 since, until;       /* the last throttling; until is 0 while it lasts */
+	u64 before;             /* total of the earlier ones in ns */
 };
 
-/* By the address of the cfs_rq. */
+/* Keyed by the address of the cfs_rq. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1); /* set by the loader */
@@ -35,7 +39,7 @@ struct {
 	__type(value, struct throttling);
 } throttlings SEC(".maps");
 
-/* There is an element: a machine without quotas pays nothing. */
+/* True if the map has an element: a machine without quotas pays nothing. */
 bool has_throttled = false;
 
 static __always_inline struct cfs_rq *queue_of(struct task_group *group, struct rq *rq)
@@ -78,7 +82,7 @@ int UNPREEMPTED(PREEMPT_FUNCTION, on_throttle, u64 *, ctx)
 {
 	struct cfs_rq *queue = queue_of((struct task_group *)ctx[0], (struct rq *)ctx[1]);
 
-	/* It may be below one that is throttled already. */
+	/* The queue may be below one that is already throttled. */
 	if (!ended_ns && !throttle_count(queue))
 		begin_throttling((u64)queue, bpf_ktime_get_ns());
 	return 0;
@@ -99,7 +103,7 @@ int UNPREEMPTED(PREEMPT_FUNCTION, on_unthrottle, u64 *, ctx)
 	return 0;
 }
 
-/* Only the scheduler of ordinary tasks throttles. */
+/* Only the scheduling class of ordinary tasks throttles. */
 static __always_inline bool is_throttled(struct task_struct *t)
 {
 	if (bpf_core_field_exists(t->throttled))
@@ -118,7 +122,7 @@ static __always_inline struct throttling *throttling_of(struct task_struct *t, u
 	return bpf_map_lookup_elem(&throttlings, queue);
 }
 
-/* Adds the throttling of its queue if it was going on when the programs were attached. */
+/* Adds the throttling of the task's queue if it had begun before the programs were attached. */
 static __always_inline void note_throttling(struct task_struct *t, u64 now)
 {
 	u64 queue = 0;
@@ -127,7 +131,7 @@ static __always_inline void note_throttling(struct task_struct *t, u64 now)
 		begin_throttling(queue, now);
 }
 
-/* How long the queue was throttled in all, up to then. */
+/* Returns the total time for which the queue was throttled, up to now. */
 static __always_inline u64 throttled_until(const struct throttling *t, u64 now)
 {
 	u64 until = t->until ?: now;

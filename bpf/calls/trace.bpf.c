@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Records each system call when it ends, with its arguments and what they point to; or sums without records
- * (--summary). The subject is the calling task.
+ * Records each system call when it ends, with its arguments and their targets; or sums without records (--summary). The
+ * subject is the calling task.
  *
- * Input is read when the call begins: another thread may change it before the end, and a successful exec discards it.
- * Programs cannot wait for a page that is not in memory, but the call itself does, so reads that failed are repeated
- * at the end.
+ * Input is read when the call begins, because another thread may change it before the end, and a successful exec
+ * discards it. Programs cannot wait for a page that is not in memory, but the call itself does, so reads that failed
+ * are repeated at the end.
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
@@ -25,17 +25,17 @@ const volatile u64 min_ns = 0;
 const volatile bool failed_only = false;
 const volatile bool succeeded_only = false;
 
-/* The tracer's child, shown from its exec on. 0: there is no command. */
+/* The tracer's child, shown from its exec. 0 if there is no command. */
 const volatile u32 command = 0;
 bool command_runs = false;
 
 /* A process leaves the scope when it runs another program. */
 const volatile bool leaves_at_exec = false;
 
-/* When the gate was opened. */
+/* Time at which the gate was opened. */
 u64 began_ns = 0;
 
-/* If set, no more calls are recorded: the last report is in progress. */
+/* Nonzero if no more calls are recorded, because the last report is in progress. */
 u32 closed = 0;
 
 struct {
@@ -62,13 +62,13 @@ static __always_inline u32 slot_of(u64 number)
 	return current_syscall_abi() * SYSCALL_NUMBERS + n;
 }
 
-/* Is this the tracer's child before its exec of the command? */
+/* True in the tracer's child before its exec of the command. */
 static __always_inline bool is_before_command(void)
 {
 	return command && !command_runs && (u32)(bpf_get_current_pid_tgid() >> 32) == command;
 }
 
-/* The call if it is asked for, in scope, and not made by the child before its exec. */
+/* Returns the call if it is requested, in scope, and not made by the child before its exec; otherwise NULL. */
 static __always_inline struct trace_call *call_begins(u32 slot)
 {
 	struct trace_call *call;
@@ -81,7 +81,7 @@ static __always_inline struct trace_call *call_begins(u32 slot)
 	return call->wanted && in_scope(NULL) ? call : NULL;
 }
 
-/* For a call that is out of scope: may it come into scope before it returns? */
+/* For a call that is out of scope: true if it may come into scope before it returns. */
 static __always_inline bool may_be_wanted_at_exit(u32 slot)
 {
 	struct trace_call *call;
@@ -93,8 +93,9 @@ static __always_inline bool may_be_wanted_at_exit(u32 slot)
 }
 
 /*
- * The returning call, if it is asked for and the kernel did not run it. Its entry was not seen, although an entry would
- * have been marked. is_known: the task has a state. Tasks from before the run have one, unless it could not be created.
+ * Returns the returning call if it is requested and the kernel did not run it; otherwise NULL. The caller has not seen
+ * an entry, which would have been marked. is_known: the task has a state. Tasks from before the run have a state,
+ * unless it could not be created.
  */
 static __always_inline struct trace_call *call_answered(u32 slot, s64 result, bool is_known)
 {
@@ -125,9 +126,9 @@ static __always_inline bool is_exec(u32 slot)
 }
 
 /*
- * Does a different call end than the one that was seen to begin? If so, the end of the earlier call and the begin
- * of this one were missed, and are counted (LOSS_RECURSION). rt_sigreturn leaves -1 as the number. A successful exec
- * has become execve, in the new program's table.
+ * True if the call that ends is not the call whose entry was seen. If so, the end of the earlier call and the entry of
+ * this one were missed, and are counted (LOSS_RECURSION). rt_sigreturn leaves -1 as the number. A successful exec has
+ * become execve, in the new program's table.
  */
 static __always_inline bool is_other_call(struct pt_regs *regs, u32 slot, u32 number)
 {
@@ -141,13 +142,13 @@ static __always_inline bool is_error(s64 result)
 	return result < 0 && result >= -MAX_ERRNO;
 }
 
-/* Is a call with this result asked for? */
+/* True if calls with this result are requested. */
 static __always_inline bool is_asked_result(s64 result)
 {
 	return is_error(result) ? !succeeded_only : !failed_only;
 }
 
-/* Are calls without a result asked for? */
+/* True if calls without a result are requested. */
 static __always_inline bool asks_no_result(void)
 {
 	return !failed_only && !succeeded_only;
@@ -193,7 +194,7 @@ static __always_inline void fill(struct trace_record *r, struct pt_regs *regs, u
 	r->value[TRACE_ONE] = 1;
 }
 
-/* The entry of the call's command, if it has one. */
+/* Returns the entry of the call's command, or that of the call if there is none. */
 static __always_inline struct trace_call *as_commanded(struct trace_record *r, struct trace_call *call)
 {
 	struct trace_command key = { .slot = r->slot };
@@ -251,7 +252,7 @@ int UNPREEMPTED_PROG(call_enter, struct pt_regs *regs, long number)
 	return 0;
 }
 
-/* The entry was not seen: the registers still contain the arguments. */
+/* Used if the entry was not seen: the registers still contain the arguments. */
 static __always_inline void fill_at_end(struct trace_state *s, struct pt_regs *regs, u32 slot, struct trace_call *call)
 {
 	fill(&s->r, regs, syscall_number(regs), slot, call->narrow);
@@ -260,7 +261,7 @@ static __always_inline void fill_at_end(struct trace_state *s, struct pt_regs *r
 	s->missing = ~0U;
 }
 
-/* A call that began before the trace. */
+/* Returns true for a call that began before the trace, after filling in its record. */
 static __always_inline bool call_began_before(struct trace_state *s, struct pt_regs *regs)
 {
 	u32 slot = slot_of(syscall_number(regs));
@@ -276,8 +277,8 @@ static __always_inline bool call_began_before(struct trace_state *s, struct pt_r
 }
 
 /*
- * A call without an entry. A number of -1 means that a tracer has removed the number, or that this is rt_sigreturn; the
- * two can be told apart only for a known task, all of whose entries are seen.
+ * Handles a call without an entry. A number of -1 means that a tracer has removed the number, or that this is
+ * rt_sigreturn; the two can be distinguished only for a known task, since all of its entries are seen.
  */
 static __always_inline int answered_exit(void *ctx, struct trace_state *s, struct pt_regs *regs, s64 result)
 {
@@ -327,7 +328,7 @@ int UNPREEMPTED_PROG(call_exit, struct pt_regs *regs, long result)
 		return 0;
 	}
 	s->active = 0;
-	/* Failed execs of the child, along PATH, are not calls of the command either. */
+	/* Failed execs of the child, along PATH, are also not calls of the command. */
 	if (is_before_command() || !is_asked_result(result))
 		return 0;
 	if (now - (s->r.start_ns ?: began_ns) < min_ns)
@@ -347,7 +348,7 @@ int UNPREEMPTED_PROG(call_exit, struct pt_regs *regs, long result)
 	return 0;
 }
 
-/* A task that ends in a call: killed, or another thread ended the whole process. */
+/* Handles a task that ends in a call: it was killed, or another thread ended the whole process. */
 SEC("tp_btf/sched_process_exit")
 int UNPREEMPTED_PROG(task_exit, struct task_struct *t)
 {
@@ -362,7 +363,7 @@ int UNPREEMPTED_PROG(task_exit, struct task_struct *t)
 	return 0;
 }
 
-/* Existing tasks may be in a call at the start. */
+/* Existing tasks may be in a call when the trace starts. */
 SEC("iter/task")
 int seed_states(struct bpf_iter__task *ctx)
 {
@@ -378,7 +379,7 @@ int seed_states(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* Calls still in progress. Runs only after recording has ended, because it writes to their records. */
+/* Sends calls that are still in progress. Runs only after recording has ended, because it writes to their records. */
 SEC("iter/task")
 int show_running(struct bpf_iter__task *ctx)
 {
@@ -416,7 +417,7 @@ const volatile bool summary = false;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 2);         /* by FAULT_IN_KERNEL */
+	__uint(max_entries, 2);         /* indexed by FAULT_IN_KERNEL */
 	__type(key, u32);
 	__type(value, u64);
 } faults SEC(".maps");
@@ -471,7 +472,7 @@ int UNPREEMPTED_PROG(fault_kernel, unsigned long address, struct pt_regs *regs, 
 /* --- sums ------------------------------------------------------------------------------------- */
 
 struct call_start {
-	u64 start_ns;           /* 0: in no call that is asked for */
+	u64 start_ns;           /* 0 if in no requested call */
 	u32 slot, number;
 	u64 entered;            /* in a call that is out of scope */
 };
@@ -485,10 +486,10 @@ struct {
 	__type(value, struct trace_sum);
 } sums SEC(".maps");
 
-/* Taken off the time of each call. */
+/* Subtracted from the time of each call. */
 const volatile u64 overhead_ns = 0;
 
-/* The number of the current visit; set by the loader. */
+/* The number of the current iteration over all tasks; set by the loader. */
 u64 visit = 0;
 
 struct {
@@ -524,7 +525,7 @@ int UNPREEMPTED_PROG(sum_enter, struct pt_regs *regs, long number)
 	return 0;
 }
 
-/* Adds ns * ns in 128 bits: exact for any time; the variance is later a small difference of such sums. */
+/* Adds ns * ns in 128 bits. This is exact for any time; the variance is later a small difference of such sums. */
 static __always_inline void add_square(u64 sum[2], u64 ns)
 {
 	u64 low = (u32)ns, high = ns >> 32, middle = low * high;
@@ -552,8 +553,8 @@ static __always_inline void add_call(struct trace_sum *sum, u64 ns, bool failed)
 }
 
 /*
- * The call that ends is the first wanted one seen of its task. If the task is older than the run, the call began
- * before the run.
+ * Called if the call that ends is the first requested one seen of its task. If the task is older than the run, the call
+ * began before the run.
  */
 static __always_inline void sum_unseen(struct pt_regs *regs)
 {
@@ -566,11 +567,11 @@ static __always_inline void sum_unseen(struct pt_regs *regs)
 	if (!call || !call->wanted || is_before_command() || !scope_now(NULL) ||
 	    !is_older_than(calling_task(), began_ns))
 		return;
-	starts_get(calling_task(), NULL);       /* only once */
+	starts_get(calling_task(), NULL);       /* so that it is counted only once */
 	count_begun_before();
 }
 
-/* A call without an entry: counted, and not in the sums. */
+/* Handles a call without an entry, which is counted but not in the sums. */
 static __always_inline int sum_answered(struct call_start *s, struct pt_regs *regs, s64 result)
 {
 	u64 number = syscall_number(regs);
@@ -625,7 +626,7 @@ int sum_running(struct bpf_iter__task *ctx)
 		return 0;
 	start = s->start_ns;
 	slot = s->slot;
-	/* 0: the call has ended. Exiting tasks are in no call. */
+	/* 0 if the call has ended. Exiting tasks are in no call. */
 	if (!start || (t->flags & PF_EXITING))
 		return 0;
 	r = bpf_map_lookup_elem(&running, &slot);

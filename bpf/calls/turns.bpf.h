@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The last WHY_TURNS turns of each CPU, from one switch to the next. Only the program at sched_switch reads and writes
- * them, with interrupts off, so no other CPU uses that memory.
+ * The last WHY_TURNS turns of each CPU; a turn lasts from one switch to the next. Only the program at sched_switch
+ * reads and writes them, with interrupts off, so no other CPU uses this memory.
  */
 #ifndef TALLY_TURNS_BPF_H
 #define TALLY_TURNS_BPF_H
@@ -10,15 +10,15 @@
 #include "task_key.bpf.h"
 #include "why.h"
 
-/* comm: of the process that had the CPU; empty if it was idle. */
+/* comm is that of the process that had the CPU; empty if it was idle. */
 struct turn {
 	u64 since, until;
 	char comm[TASK_COMM_LEN];
 };
 
-/* The last turns of a CPU: turn n is at n % WHY_TURNS. */
+/* The last turns of a CPU. Turn n is at index n % WHY_TURNS. */
 struct turns {
-	u64 n, since;           /* the number and the begin of the one that goes on */
+	u64 n, since;           /* number and start of the current turn */
 	struct turn turn[WHY_TURNS];
 };
 
@@ -32,7 +32,7 @@ struct {
 static __always_inline struct turn *turn_at(struct turns *turns, u64 n)
 {
 	n &= WHY_TURNS - 1;
-	/* 5.10 knows the range of the register alone. */
+	/* The verifier of 5.10 knows the range of this register only. */
 	barrier_var(n);
 	return n < WHY_TURNS ? &turns->turn[n] : NULL;
 }
@@ -53,7 +53,7 @@ static __always_inline void end_turn(struct turns *turns, struct task_struct *t,
 	turns->since = now;
 }
 
-/* The turn that went on then, of those before the last ones; NULL: it is not remembered. */
+/* Returns the turn at that time, among those before the last WHY_LAST_TURNS; NULL if it is no longer stored. */
 static __always_inline struct turn *turn_of_time(struct turns *turns, u64 at)
 {
 	u64 low = WHY_LAST_TURNS + 1, high = WHY_TURNS, middle, n = turns->n;

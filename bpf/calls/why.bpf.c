@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * All time of threads, by what they did (why.h): a ledger that is written at switches and wakeups.
+ * The whole time of threads, by activity (why.h): a ledger that is written at switches and wakeups.
  *
- * A switch-out says why the thread leaves, from its state, the flags that the kernel sets around its waits, and the
- * system call that it is in. Its wakeup ends that and begins the wait for a CPU. Phases that no program saw the begin
- * of are told from the run time that the kernel has charged; the rest of a thread's existence is WHY_UNKNOWN.
+ * A switch-out shows why the thread leaves, by its state, the flags that the kernel sets around its waits, and the
+ * system call that it is in. Its wakeup ends this phase and begins the wait for a CPU. If no program saw the begin of a
+ * phase, it is derived from the run time that the kernel has charged; the rest of a thread's lifetime is WHY_UNKNOWN.
  *
  * A wait for a CPU is divided: the part in which its cgroup was throttled is WHY_THROTTLED.
  *
@@ -25,15 +25,15 @@
 #include "why_objects.bpf.h"
 #include "writer.bpf.h"
 
-/* sched_switch has prev_state as its fourth argument (5.18, commit fa2c3254d7cf). */
+/* sched_switch passes prev_state as its fourth argument (5.18, commit fa2c3254d7cf). */
 const volatile bool have_prev_state = false;
 
-/* Threads that sleep through the whole run have keys of their own. */
+/* Threads that sleep through the whole run have separate keys. */
 const volatile bool tell_whole = false;
 
-/* Set by the loader: phases that began earlier count from here. */
+/* Set by the loader: phases that began earlier are counted from this time. */
 u64 began_ns = 0;
-/* If not 0, the run has ended: state no longer changes, so that the loader can read it. */
+/* Nonzero after the run has ended: state no longer changes, so that the loader can read it. */
 u64 ended_ns = 0;
 
 #include "throttling.bpf.h"
@@ -42,26 +42,26 @@ SUMS(struct why_key, struct why_sums)
 HIST_MAPS(waits, struct why_wait_key);
 
 struct why_state {
-	u64 since;              /* begin of the phase; 1: before the programs were attached */
-	u64 told;               /* ns of its phases that have ended, since the run began */
+	u64 since;              /* begin of the phase; 1 if before the programs were attached */
+	u64 told;               /* ns of its completed phases since the run began */
 	u64 ran;                /* se.sum_exec_runtime at its last switch-out */
-	u64 user, system;       /* utime and stime that have been told */
-	u64 lock;               /* that it waits for; 0: none */
-	u64 queue;              /* waits for a CPU: its cfs_rq when the wait began; 0: unknown */
-	u64 throttled;          /* and throttled_until() of it at that time */
+	u64 user, system;       /* utime and stime that have been accounted */
+	u64 lock;               /* the lock that it waits for; 0 if none */
+	u64 queue;              /* if it waits for a CPU: its cfs_rq when the wait began; 0 if unknown */
+	u64 throttled;          /* and throttled_until() of that queue at that time */
 	struct blocked_call call;
-	struct why_object object; /* that it waits for */
+	struct why_object object; /* the object that it waits for */
 	u16 phase;
-	u16 incomplete;         /* a process behind which it waited found no room */
-	u32 ended;              /* it has left its CPU for the last time */
-	u32 gave_up;            /* nvcsw at its last switch-out: how often it left to wait for something */
+	u16 incomplete;         /* there was no room for a process behind which it waited */
+	u32 ended;              /* it left its CPU for the last time */
+	u32 gave_up;            /* nvcsw at its last switch-out: how often it left its CPU to wait */
 };
 
 TASK_STATE(why_states, struct why_state)
 
 /* --- waits for a CPU ------------------------------------------------------------------------------ */
 
-/* The wait for a CPU begins. */
+/* Called when the wait for a CPU begins. */
 static __always_inline void begin_wait(struct task_struct *t, struct why_state *st, u64 now)
 {
 	const struct throttling *of;
@@ -73,8 +73,8 @@ static __always_inline void begin_wait(struct task_struct *t, struct why_state *
 }
 
 /*
- * The part of a wait for a CPU, of that many ns up to now, in which it was throttled. Where the thread has moved to
- * another queue, or the begin is not known, that is the last time that its queue was.
+ * Returns the throttled part of a wait for a CPU that has lasted ns up to now. If the thread has moved to another
+ * queue, or the begin is unknown, this is the last throttling of its queue.
  */
 static __always_inline u64 throttled_part(struct task_struct *t, const struct why_state *st, u64 ns, u64 now)
 {
@@ -105,7 +105,7 @@ static __always_inline bool is_open(void)
 	return began_ns && !ended_ns;
 }
 
-/* Length in ns of a phase, as far as it is within the run. */
+/* Length in ns of the part of a phase that is within the run. */
 static __always_inline u64 length(u64 since, u64 until)
 {
 	if (since < began_ns)
@@ -122,7 +122,7 @@ static __always_inline void key_of(struct why_key *key, struct task_struct *t, c
 	key->slot = st->call.slot;
 }
 
-/* Returns false if there is no room: the phase is missing from the percentiles. */
+/* Returns false if there is no room; the phase is then missing from the percentiles. */
 static __always_inline bool add_wait(const struct why_key *key, u64 ns)
 {
 	struct why_wait_key wait = { .task = key->task, .call = key->slot, .phase = key->phase, .kind = key->kind };
@@ -132,8 +132,8 @@ static __always_inline bool add_wait(const struct why_key *key, u64 ns)
 }
 
 /*
- * Time that finds no room stays untold, and the phase is lost; if only a part of it finds none, it is incomplete. Many
- * phases end here, so it is one function: the programs stay short.
+ * If there is no room, the time remains unaccounted, and the phase is lost; if there is no room for a part of it, it is
+ * incomplete. Many phases end here, so this is one function, which keeps the programs short.
  */
 static __noinline int add(struct why_key *key, struct task_struct *t, struct why_state *st, u64 ns, u64 now)
 {
@@ -160,7 +160,7 @@ static __noinline int add(struct why_key *key, struct task_struct *t, struct why
 	return 0;
 }
 
-/* Adds a phase up to that time, which for a wait for a CPU may be two. */
+/* Adds a phase up to that time. A wait for a CPU may be added as two phases. */
 static __always_inline void add_phase(struct task_struct *t, struct why_state *st, u64 until)
 {
 	u64 ns = length(st->since, until), part = throttled_part(t, st, ns, until);
@@ -190,7 +190,7 @@ static __always_inline void end_phase(struct task_struct *t, struct why_state *s
 	st->object.type = OBJECT_NONE;
 }
 
-/* The part of a thread's existence that is not in its phases, of which the last one ends now. */
+/* The part of a thread's lifetime that is not in its phases, the last of which ends now. */
 static __always_inline u64 untold(struct task_struct *t, u64 told, u64 now)
 {
 	u64 existed = length(t->start_time, now);
@@ -199,8 +199,8 @@ static __always_inline u64 untold(struct task_struct *t, u64 told, u64 now)
 }
 
 /*
- * A thread's state. A thread that was not seeded is new, and was copied until now, or could not be given a state
- * earlier: its time until now is unknown.
+ * Returns a thread's state. A thread that was not seeded is new and was being copied until now, or no state could be
+ * created for it earlier, so that its time until now is unknown.
  */
 static __always_inline struct why_state *state_of(struct task_struct *t, u64 now, bool is_new)
 {
@@ -223,14 +223,14 @@ static __always_inline struct why_state *state_of(struct task_struct *t, u64 now
 
 /* --- why it leaves ------------------------------------------------------------------------------- */
 
-/* The thread has no CPU, and waits for one. */
+/* Called when the thread has no CPU and waits for one. */
 static __always_inline void wait_for_cpu(struct task_struct *t, struct why_state *st, u32 phase, u64 now)
 {
 	st->phase = !sees_throttling && is_throttled(t) ? WHY_THROTTLED : phase;
 	begin_wait(t, st, now);
 }
 
-/* Finds what a thread that is not on a CPU does, by the state in which it left. */
+/* Determines the phase of a thread that is not on a CPU, by the state in which it left. */
 static __always_inline void find_phase(struct task_struct *t, struct why_state *st, u32 state, u64 now)
 {
 	struct file *f;
@@ -272,7 +272,10 @@ static __always_inline void charge(struct why_behind_key *key, const struct turn
 		st->incomplete = true;
 }
 
-/* The turn of an instant that is drawn at random stands for all of that time: each does in proportion to its length. */
+/*
+ * Charges all of that time to the turn at a random instant, so that on average each turn is charged in proportion to
+ * its length.
+ */
 static __always_inline void charge_one(struct why_behind_key *key, struct turns *turns, u64 since, u64 until,
 				       struct why_state *st)
 {
@@ -284,8 +287,9 @@ static __always_inline void charge_one(struct why_behind_key *key, struct turns 
 }
 
 /*
- * Charges the wait, which ends now, to those who had this CPU meanwhile: the last ones for their own time, and one of
- * those before them for the rest. A CPU that many share would take as many lookups a switch.
+ * Charges the wait, which ends now, to the processes that had this CPU during the wait: the last turns for their own
+ * time, and one of the earlier turns for the rest. Charging every turn would take as many lookups per switch as
+ * processes share the CPU.
  */
 static __noinline int add_behind(struct task_struct *t, struct why_state *st, struct turns *turns, u64 now)
 {
@@ -311,7 +315,7 @@ static __noinline int add_behind(struct task_struct *t, struct why_state *st, st
 
 /* --- for what it waits --------------------------------------------------------------------------- */
 
-/* The thread, which is still in the call, no longer waits. end_phase() follows. */
+/* Called when the thread, which is still in the call, no longer waits. end_phase() follows. */
 static __always_inline void end_wait(struct task_struct *t, struct why_state *st, u64 now)
 {
 	if (st->object.type && is_open() && scope_now(t))
@@ -321,7 +325,7 @@ static __always_inline void end_wait(struct task_struct *t, struct why_state *st
 /* --- hooks --------------------------------------------------------------------------------------- */
 
 /*
- * Where a switch-in was missed, the thread was on a CPU for the time that the kernel has charged since its last
+ * If a switch-in was missed, the thread was on a CPU for the time that the kernel has charged since its last
  * switch-out.
  */
 static __always_inline void end_run(struct task_struct *t, struct why_state *st, u64 now)
@@ -340,7 +344,7 @@ static __always_inline void end_run(struct task_struct *t, struct why_state *st,
 	st->gave_up = t->nvcsw;
 }
 
-/* The thread is not on a CPU, and its switch-out was missed. */
+/* Called when the thread is not on a CPU, but its switch-out was missed. */
 static __always_inline void end_missed_run(struct task_struct *t, struct why_state *st, u64 now)
 {
 	u64 ran = t->se.sum_exec_runtime - st->ran;
@@ -389,7 +393,7 @@ static __always_inline void come_back(struct task_struct *t, struct turns *turns
 	if (!st)
 		return;
 	if (st->phase == WHY_ON_CPU) {
-		/* The wakeup was missed, too, if there was one. */
+		/* Its wakeup, if any, was also missed. */
 		end_missed_run(t, st, now);
 		st->phase = st->gave_up == (u32)t->nvcsw ? WHY_PREEMPTED : WHY_UNKNOWN;
 		st->gave_up = t->nvcsw;
@@ -420,7 +424,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	return 0;
 }
 
-/* Woken before it was switched out, it goes on. */
+/* True if the thread is already runnable: if it is woken before it is switched out, it continues. */
 static __always_inline bool is_runnable(struct task_struct *t, const struct why_state *st)
 {
 	if (st->phase == WHY_ON_CPU)
@@ -441,7 +445,7 @@ static __always_inline int become_runnable(struct task_struct *t, bool is_new)
 		return 0;
 	if (st->phase == WHY_ON_CPU) {
 		end_missed_run(t, st, now);
-		/* Its state is that of a runnable task already. */
+		/* Its state is already that of a runnable task. */
 		find_phase(t, st, TASK_INTERRUPTIBLE, now);
 	}
 	end_wait(t, st, now);
@@ -506,7 +510,7 @@ static __always_inline bool is_whole(const struct why_state *st)
 	return tell_whole && st->since <= began_ns && is_asleep(st);
 }
 
-/* A phase that goes on: a report has it as an element, and counts it once. */
+/* Fills in an element for a phase in progress, which a report counts once. */
 static __always_inline void fill_running(struct why_element *e, struct task_struct *t, const struct why_state *st,
 					 u64 ns, u64 now)
 {
@@ -520,13 +524,13 @@ static __always_inline void fill_running(struct why_element *e, struct task_stru
 		e->sums.user = t->utime - st->user;
 		e->sums.system = t->stime - st->system;
 	}
-	/* The loader has begun the next interval already. */
+	/* The loader has already begun the next interval. */
 	maximum_keep_in(&e->sums.longest[0], number, e->sums.ns);
 	maximum_keep_in(&e->sums.longest[1], number, e->sums.ns);
 	task_key_name(e->sums.name, &e->sums.name_stamp, t, now);
 }
 
-/* Returns the ns sent. */
+/* Returns the ns that were sent. */
 static __always_inline u64 send_running(struct bpf_iter__task *ctx, struct task_struct *t, const struct why_state *st,
 					u64 now)
 {
@@ -561,7 +565,7 @@ static __always_inline void send_untold(struct bpf_iter__task *ctx, struct task_
 
 static struct object_room running_object;
 
-/* The object of a wait that goes on. */
+/* Sends the object of a wait in progress. */
 SEC("iter/task")
 int show_why_objects(struct bpf_iter__task *ctx)
 {

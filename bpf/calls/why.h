@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * All time of threads, by what they did: shared by why.bpf.c and tools/calls/why.c.
+ * The whole time of threads, by activity: shared by why.bpf.c and tools/calls/why.c.
  *
  * A thread is in one phase at a time, from its creation to its last switch-out. Phases follow each other without a gap,
- * so their times add up to the time that the thread existed. Time that could not be told is a phase of its own.
+ * so their times add up to the lifetime of the thread. Time that cannot be attributed is a phase of its own.
  */
 #ifndef TALLY_WHY_H
 #define TALLY_WHY_H
@@ -14,17 +14,17 @@
 #include "trace.h"
 
 enum why_phase {
-	WHY_UNKNOWN, /* its existence less its phases: switches that no program saw */
+	WHY_UNKNOWN, /* its lifetime minus its phases: switches that no program saw */
 	WHY_ON_CPU,
 	WHY_USER, /* WHY_ON_CPU, divided by the loader: the kernel sends neither */
 	WHY_SYSTEM,
 	WHY_WOKEN,     /* waits for a CPU since its wakeup */
 	WHY_PREEMPTED, /* waits for a CPU: it was preempted, or yielded */
-	WHY_THROTTLED, /* the same, of a cgroup that had used up its CPU quota when the wait began */
+	WHY_THROTTLED, /* waits for a CPU: its cgroup has used up its CPU quota */
 	WHY_STARTING,  /* from its creation until it is first runnable: its parent copies */
 	WHY_MEMORY,    /* blocked for memory (in_memstall): reclaim, compaction, thrashing, memory.high */
 	WHY_IO,	       /* blocked in io_schedule(): in_iowait */
-	WHY_LOCK,      /* blocked for a lock of the kernel: lock:contention_begin, from 5.19 */
+	WHY_LOCK,      /* blocked on a kernel lock: lock:contention_begin, since 5.19 */
 	WHY_SLEEP,     /* interruptible */
 	WHY_DISK,      /* uninterruptible, and none of the above */
 	WHY_IDLE,      /* a kernel thread without work */
@@ -34,7 +34,7 @@ enum why_phase {
 	WHY_PHASES,
 };
 
-/* The file of the descriptor that a blocked call is about. */
+/* The kind of file behind the descriptor that a blocked call uses. */
 enum why_kind {
 	KIND_NONE, /* no descriptor, or one that is not open */
 	KIND_FILE,
@@ -64,10 +64,10 @@ struct why_code {
 enum why_place {
 	WHY_NO_CALL = TRACE_SLOTS, /* in a page fault or another exception */
 	WHY_KERNEL_THREAD,
-	WHY_ANYWHERE, /* not told: the thread is not blocked */
+	WHY_ANYWHERE, /* not determined, because the thread is not blocked */
 };
 
-/* Keys of the map end after the last part of task that is asked for. */
+/* Keys of the map end after the last requested part of task. */
 struct why_key {
 	__u32 writer;
 	__u32 slot;  /* of the system call (trace.h), or enum why_place */
@@ -80,15 +80,15 @@ struct why_key {
 /* Cumulative since the run began. Each element belongs to one CPU, so plain adds are exact. */
 struct why_sums {
 	__u64 ns;
-	__u64 count;	    /* phases, those that go on included */
-	__u64 phases;	    /* set by the loader: the same, without those that another row counts */
-	__u64 user, system; /* WHY_ON_CPU: what the kernel charged to the two modes, by its own clock */
+	__u64 count;	    /* number of phases, including those in progress */
+	__u64 phases;	    /* set by the loader: the same, without phases counted in another row */
+	__u64 user, system; /* WHY_ON_CPU: time that the kernel charged to the two modes, by its own clock */
 	struct interval_maximum longest[MAXIMUM_SLOTS];
 	__u64 name_stamp;
 	char name[TASK_KEY_COMM_LEN];
 };
 
-/* The same for the lengths of phases off a CPU that have ended. */
+/* Like struct why_key, for histograms of the lengths of completed off-CPU phases. */
 struct why_wait_key {
 	struct hist_slot slot;  /* first; filled in by hist_add_key() */
 	__u32 call;             /* as slot, phase and kind of struct why_key */
@@ -96,11 +96,14 @@ struct why_wait_key {
 	struct task_key task;
 };
 
-/* Turns on a CPU that are remembered, a power of two; and the last ones, each of which is charged. */
+/* Number of turns on a CPU that are kept, a power of two; and number of the last ones, each of which is charged. */
 #define WHY_TURNS 256
 #define WHY_LAST_TURNS 8
 
-/* The same for the time of waits for a CPU in which threads of that process ran on it. The value is a u64, in ns. */
+/*
+ * Like struct why_key, for the part of waits for a CPU in which threads of that process ran on it. The value is a u64
+ * in ns.
+ */
 struct why_behind_key {
 	__u32 writer;
 	__u32 phase;
@@ -108,7 +111,7 @@ struct why_behind_key {
 	struct task_key task;
 };
 
-/* A phase that goes on, for reports. */
+/* A phase in progress, for reports. */
 struct why_element {
 	struct why_key key;
 	struct why_sums sums;
@@ -120,10 +123,10 @@ enum why_object_type {
 	OBJECT_FILE,      /* id: number, device and generation of an inode; or the operations of an anonymous file */
 	OBJECT_UNIX,      /* a UNIX socket; id: its inode */
 	OBJECT_REMOTE,    /* id, family, port: the address of a peer */
-	OBJECT_LOCAL,     /* the same of a socket without a peer: its own address */
+	OBJECT_LOCAL,     /* a socket without a peer; id, family, port: its own address */
 	OBJECT_FUTEX,     /* id: its address, and the process */
-	OBJECT_LOCK,      /* id: the address of a lock of the kernel */
-	OBJECT_MMAP_LOCK, /* the same, of the mmap lock of the thread's process */
+	OBJECT_LOCK,      /* id: the address of a kernel lock */
+	OBJECT_MMAP_LOCK, /* the mmap lock of the thread's process; id: its address */
 };
 
 /* Equal for waits for the same object. The port is in host byte order. */
@@ -143,7 +146,7 @@ struct why_object_key {
 	struct task_key task;
 };
 
-/* The begin of a struct file_name, whose size is that of the whole name. */
+/* The head of a struct file_name; size is that of the whole name. */
 struct why_object_name {
 	__u32 flags, mode;
 	__u64 inode;
@@ -151,14 +154,14 @@ struct why_object_name {
 	char names[152]; /* OBJECT_UNIX: a struct socket_address */
 };
 
-/* ns is cumulative, as in struct why_sums. The rest is written once. */
+/* ns is cumulative, as in struct why_sums. The other members are written once. */
 struct why_object_sums {
 	__u64 ns;
-	__u32 device, zero; /* of a block device: its number */
+	__u32 device, zero; /* number of a block device */
 	struct why_object_name name;
 };
 
-/* A wait that goes on, for reports. */
+/* A wait in progress, for reports. */
 struct why_object_element {
 	struct why_object_key key;
 	struct why_object_sums sums;

@@ -85,8 +85,8 @@ static __always_inline u32 kind_of(struct file *f)
 }
 
 /*
- * The system call that a blocked thread is in, and what its descriptor is. call has no_call before. Returns the file of
- * the descriptor, or NULL.
+ * Determines the system call that a blocked thread is in, and the kind of its descriptor. The caller must initialize
+ * *call with no_call. Returns the file of the descriptor, or NULL.
  */
 static __always_inline struct file *find_call(struct task_struct *t, struct blocked_call *call)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The lock of the kernel that a task waits for, from lock:contention_begin and contention_end (5.19). The loader loads
- * on_lock and on_locked where the kernel has these tracepoints.
+ * The kernel lock that a task waits for, from lock:contention_begin and contention_end (5.19). The loader loads on_lock
+ * and on_locked where the kernel has these tracepoints.
  *
- * Include it behind the definitions of u64 ended_ns, from which on nothing changes, and of
- *	u64 *lock_of(struct task_struct *t)
- * which points to the lock in the state of a task, 0 for none; NULL: the task has no state.
+ * Include this header after the definitions of u64 ended_ns, after which nothing changes, and of
+ *  u64 *lock_of(struct task_struct *t)
+ * which returns the address of the lock in the state of a task (value 0: none), or NULL if the task has no state.
  */
 #ifndef TALLY_WHY_LOCKS_BPF_H
 #define TALLY_WHY_LOCKS_BPF_H
@@ -23,7 +23,7 @@ int UNPREEMPTED_PROG(on_lock, void *lock, u32 flags)
 	struct task_struct *t = bpf_get_current_task_btf();
 	u64 *place;
 
-	/* The idle task and interrupts spin. */
+	/* The idle task and interrupts only spin. */
 	if (flags & LCB_F_SPIN || ended_ns || !scope_for_life(t))
 		return 0;
 	place = lock_of(t);

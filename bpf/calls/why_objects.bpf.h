@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The object that a blocked thread waits for (why.h), and the time of waits for each. An object is found at the
- * switch-out. Its name is read when its element is created: the thread is still in the call then, so that the file is
- * still open.
+ * The object that a blocked thread waits for (why.h), and the time of the waits for each object. The object is
+ * determined at the switch-out. Its name is read when its element is created: at that time the thread is still in the
+ * call, so the file is still open.
  */
 #ifndef TALLY_WHY_OBJECTS_BPF_H
 #define TALLY_WHY_OBJECTS_BPF_H
@@ -25,7 +25,7 @@ struct {
 	__type(value, struct why_object_sums);
 } objects SEC(".maps");
 
-/* An element under construction, with room for a whole name. The map and the loader take the begin of it. */
+/* An element under construction, with room for a whole name. The map and the loader use the first part of it. */
 struct object_room {
 	struct why_object_key key;
 	u64 ns;
@@ -46,7 +46,7 @@ struct {
 
 /* --- which object it is -------------------------------------------------------------------------- */
 
-/* The remote end of an inet socket, or its own if it has no other. */
+/* Finds the remote end of an inet socket, or the local end if it has no remote one. */
 static __always_inline void find_end(struct why_object *o, struct sock *sk, u32 family)
 {
 	u16 port = swapped(BPF_CORE_READ(sk, __sk_common.skc_dport));
@@ -80,7 +80,7 @@ static __always_inline void find_socket(struct why_object *o, struct file *f)
 		find_end(o, sk, family);
 }
 
-/* Anonymous files share one inode: their operations tell what they are. */
+/* Anonymous files share one inode, so their file operations identify them. */
 static __always_inline void find_file(struct why_object *o, struct file *f, u32 kind)
 {
 	switch (kind) {
@@ -129,8 +129,8 @@ static __always_inline bool is_futex_call(u32 slot)
 }
 
 /*
- * The object of a thread that leaves its CPU in that phase, in that call: f is the file of its descriptor, or NULL.
- * lock: the lock of the kernel that it waits for, or 0.
+ * Determines the object of a thread that leaves its CPU in that phase, in that call. f is the file of the call's
+ * descriptor, or NULL. lock is the kernel lock that the thread waits for, or 0.
  */
 static __always_inline void find_object(struct why_object *o, struct task_struct *t, u32 phase,
 					const struct blocked_call *call, struct file *f, u64 lock)
@@ -148,7 +148,7 @@ static __always_inline void find_object(struct why_object *o, struct task_struct
 
 /* --- its name ------------------------------------------------------------------------------------ */
 
-/* The path that the socket is bound to, or else that of its peer. */
+/* Reads the path that the socket is bound to, or else the path of its peer. */
 static __always_inline void name_unix(struct file_name *n, struct file *f)
 {
 	struct socket_address *a = (struct socket_address *)n->names;
@@ -161,7 +161,7 @@ static __always_inline void name_unix(struct file_name *n, struct file *f)
 	n->size = a->length ? sizeof(*a) : 0;
 }
 
-/* Whether the call's descriptor still refers to that object, which is named then. */
+/* Returns true if the call's descriptor still refers to that object; the object is then named. */
 static __always_inline bool name_file(struct object_room *room, struct task_struct *t)
 {
 	struct blocked_call call = no_call;
@@ -183,7 +183,7 @@ static __always_inline bool name_file(struct object_room *room, struct task_stru
 	return true;
 }
 
-/* The key has been filled in. Returns whether the object can be shown. */
+/* Names the object of the key, which the caller has filled in. Returns whether the object can be shown. */
 static __noinline int name_object(struct object_room *room, struct task_struct *t)
 {
 	room->device = 0;
@@ -205,10 +205,10 @@ static __always_inline void object_key_of(struct why_object_key *key, struct tas
 	task_key_of(&key->task, t);
 }
 
-/* The generation in which the map was full (shared_writer()): names of further objects are not read in vain. */
+/* The generation in which the map was full (shared_writer()). Until it ends, names of further objects are not read. */
 static u32 full_in = ~0U;
 
-/* Without room the object is not named, and the time of its row stays. */
+/* If there is no room, the object is not named, and its time remains in its row only. */
 static __noinline int add_object(const struct why_object_key *key, struct task_struct *t, u64 ns)
 {
 	struct object_room *room;
@@ -226,7 +226,7 @@ static __noinline int add_object(const struct why_object_key *key, struct task_s
 	return 0;
 }
 
-/* A wait of the thread for that object ends. */
+/* Called when a wait of the thread for that object ends. */
 static __noinline int charge_object(struct task_struct *t, u32 phase, const struct blocked_call *call,
 				    const struct why_object *o, u64 ns)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Where spans of a thread begin and end: at calls of functions and their ends, or with between_events at any two
- * events. For `why --slow`, and `why --from EVENT --to EVENT`.
+ * The begin and end of a thread's spans: entries and ends of function calls or, with between_events, any two events.
+ * For `why --slow` and `why --from EVENT --to EVENT`.
  *
- * A span begins and ends on a CPU, in the same thread. Calls within a call are part of it.
+ * A span begins and ends on a CPU, in the same thread. Nested calls are part of it.
  *
- * Include it behind the definitions of u64 began_ns and ended_ns: spans that begin before the first, or end after the
- * second, do not count. The includer keeps a struct open_span in the state of each thread, and defines the functions
- * that are declared below. The loader's side is tools/calls/why/spans.h.
+ * Include this header after the definitions of u64 began_ns and ended_ns: spans that begin before the first time, or
+ * end after the second, do not count. The including file keeps a struct open_span in the state of each thread, and
+ * defines the functions declared below. The loader's side is tools/calls/why/spans.h.
  */
 #ifndef TALLY_WHY_SPANS_BPF_H
 #define TALLY_WHY_SPANS_BPF_H
@@ -22,7 +22,7 @@
 #include "task_state.bpf.h"
 #include "whyspan.h"
 
-/* Between two events, instead of a function's entry and end. */
+/* Spans are between two events, instead of a function's entry and end. */
 const volatile bool between_events = false;
 
 /* Flags of SPAN_BEGINS and SPAN_ENDS for the entry and the exit of each system call. */
@@ -33,33 +33,33 @@ const volatile u8 exit_sides[SYSCALL_NUMBERS] = {};
 struct span_open open_spans = {};
 
 struct open_span {
-	u64 began;     /* 0: none is open */
-	u64 order;     /* its place on the stack */
-	u64 outermost; /* ~order of the outermost call that began in the run */
+	u64 began;     /* 0 if none is open */
+	u64 order;     /* its position on the stack */
+	u64 outermost; /* ~order of the outermost call that began during the run */
 	u64 execs;     /* self_exec_id when it began */
-	u32 site;      /* of its begin */
-	u16 busy;      /* a program changes this: any other has interrupted it */
-	u16 is_torn;   /* and missed a switch */
+	u32 site;      /* site of its begin */
+	u16 busy;      /* a program is changing this: any other program has interrupted it */
+	u16 is_torn;   /* during such a change a switch was missed */
 };
 
 /* --- of the includer ----------------------------------------------------------------------------- */
 
-/* The span of a thread; NULL: the thread has no state. */
+/* Returns the span of a thread; NULL if the thread has no state. */
 static __always_inline struct open_span *span_of(struct task_struct *t);
 
-/* The same of the current thread, which gets a state if it has none; NULL: there is no room. */
+/* Returns the span of the current thread, and creates its state if it has none; NULL if there is no room. */
 static __always_inline struct open_span *new_span_of(struct task_struct *t);
 
-/* A span begins: sets began. */
+/* Called when a span begins. Sets began. */
 static __always_inline void begin_phases(struct task_struct *t, struct open_span *span);
 
-/* The span ends, whether or not it counts. */
+/* Called when the span ends, even if it does not count. */
 static __always_inline void end_phases(struct task_struct *t, struct open_span *span, u64 now);
 
-/* A span that counts has ended. */
+/* Called when a span that counts has ended. */
 static __always_inline void count_span(struct open_span *span, u64 began, u64 now);
 
-/* The current thread as the scope test reads it (scope.bpf.h). */
+/* The current thread, in the form that the scope test expects (scope.bpf.h). */
 static __always_inline struct task_struct *subject_of(struct task_struct *t)
 {
 #ifdef SCOPE_UNTYPED
@@ -76,7 +76,7 @@ static __always_inline bool is_open(const struct open_span *span)
 	return span && span->began;
 }
 
-/* The thread ends. */
+/* Called when the thread ends. */
 static __always_inline void forget_span(struct open_span *span)
 {
 	if (!is_open(span))
@@ -85,7 +85,7 @@ static __always_inline void forget_span(struct open_span *span)
 	span->began = 0;
 }
 
-/* For an iterator over all tasks at the end of the run. */
+/* Called by an iterator over all tasks at the end of the run. */
 static __always_inline void show_open_span(const struct open_span *span)
 {
 	if (!is_open(span) || ended_ns < span->began)
@@ -102,7 +102,7 @@ static __always_inline u64 execs_of(struct task_struct *t)
 	return BPF_CORE_READ(t, self_exec_id);
 }
 
-/* Is the open call the caller of one that begins there? If not, it was left without a return. */
+/* True if the open call is the caller of a call that begins there. If not, the open call was left without a return. */
 static __always_inline bool goes_on(const struct open_span *span, struct task_struct *t, u64 order, u32 site)
 {
 	if (order_is_left(span->order, order) || span->execs != execs_of(t))
@@ -122,7 +122,7 @@ static __always_inline void start_call(struct task_struct *t, struct open_span *
 	begin_phases(t, span);
 }
 
-/* The span of the current thread, t, which begins; NULL: it does not count. */
+/* Returns the span of the current thread, t, for a new begin; NULL if that begin does not count. */
 static __always_inline struct open_span *span_to_begin(struct task_struct *t)
 {
 	struct open_span *span;
@@ -137,7 +137,7 @@ static __always_inline struct open_span *span_to_begin(struct task_struct *t)
 	return span && !span->busy ? span : NULL;
 }
 
-/* lost: the reason for which an open call is lost then. */
+/* lost is the reason for which a call that is still open is counted as lost. */
 static __always_inline void begin_call(struct task_struct *t, struct open_span *span, u64 order, u32 site,
 				       enum loss_reason lost)
 {
@@ -159,7 +159,7 @@ static __noinline int enter_call(u64 sp, u32 site)
 	return 0;
 }
 
-/* The end of a call whose begin was not seen. */
+/* Counts the end of a call whose entry was not seen. */
 static __always_inline void count_unmatched(struct task_struct *t, const struct open_span *span, u64 order, u32 site)
 {
 	if (!*(volatile u64 *)&began_ns || site & CALL_IS_SHARED)
@@ -230,8 +230,8 @@ static __noinline int begin_span(void)
 }
 
 /*
- * An end without a begin may be common: it is not a loss. If it interrupts a begin or an end of its thread, it has none
- * either.
+ * An end without a begin may be common and is not a loss. An end that interrupts a begin or end in its own thread also
+ * has no begin.
  */
 static __noinline int end_span(void)
 {
@@ -251,7 +251,7 @@ static __noinline int end_span(void)
 
 /* --- programs -------------------------------------------------------------------------------------- */
 
-/* The loader attaches copies of these: to one site each, or to all if the kernel supports cookies. */
+/* The loader attaches copies of these programs: to one site each, or to all sites if the kernel supports cookies. */
 SEC("?kprobe")
 int UNPREEMPTED(PREEMPT_FUNCTION, entry_probe, struct pt_regs *, ctx)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Each wait of a thread that has ended, with who ended it (whypath.h): for `why --critical-path`. With --slow, or
- * --from and --to, each span of a thread (why_spans.bpf.h), too.
+ * Each completed wait of a thread, with the waker that ended it (whypath.h): for `why --critical-path`. With --slow, or
+ * --from and --to, also each span of a thread (why_spans.bpf.h).
  *
- * A wakeup is charged to the task that is current at sched_waking, unless it is an interrupt that only uses its CPU.
- * sched_wakeup may run on another CPU, so it is not asked for the waker.
+ * A wakeup is charged to the task that is current at sched_waking, unless it comes from an interrupt that only uses its
+ * CPU. sched_wakeup may run on another CPU, so it does not identify the waker.
  */
 #define SCOPE_CURRENT
 #include "compat.bpf.h"
@@ -19,31 +19,31 @@
 #include "why_blocked.bpf.h"
 #include "whypath.h"
 
-/* sched_switch has prev_state as its fourth argument (5.18, commit fa2c3254d7cf). */
+/* sched_switch passes prev_state as its fourth argument (5.18, commit fa2c3254d7cf). */
 const volatile bool have_prev_state = false;
 
 /* Set by the loader when the run begins. */
 u64 began_ns = 0;
-/* If not 0, the run has ended: state no longer changes, so that the loader can read it. */
+/* Nonzero after the run has ended: state no longer changes, so that the loader can read it. */
 u64 ended_ns = 0;
 
 #include "throttling.bpf.h"
 #include "why_spans.bpf.h"
 
 struct path_state {
-	u64 since; /* begin of the phase; 1: before the programs were attached */
-	u64 woken; /* the last wakeup; 0: none since its last switch-in */
+	u64 since; /* begin of the phase; 1 if before the programs were attached */
+	u64 woken; /* the last wakeup; 0 if none since its last switch-in */
 	u64 ran;   /* se.sum_exec_runtime at its last switch-out */
-	u64 lock;  /* that it waits for; 0: none */
+	u64 lock;  /* the lock that it waits for; 0 if none */
 	u32 waker;
-	u32 tid;    /* the one that its records have */
-	u32 number; /* of its next record */
+	u32 tid;    /* the tid in its records */
+	u32 number; /* number of its next record */
 	struct blocked_call call;
 	u16 phase;
 	u16 by;			      /* enum whypath_by */
-	u16 ended;		      /* it has left its CPU for the last time */
-	u16 is_new;		      /* and has not been on a CPU */
-	char comm[TASK_KEY_COMM_LEN]; /* of an outside waker */
+	u16 ended;		      /* it left its CPU for the last time */
+	u16 is_new;		      /* it is new and has not been on a CPU */
+	char comm[TASK_KEY_COMM_LEN]; /* name of an outside waker */
 	struct open_span span;
 };
 
@@ -63,7 +63,7 @@ static __always_inline void name_of(char comm[TASK_KEY_COMM_LEN], struct task_st
 	bpf_probe_read_kernel(comm, TASK_KEY_COMM_LEN, t->comm);
 }
 
-/* A record of no length, at that time. NULL: there is no room. */
+/* Returns a record of length zero at that time, or NULL if there is no room. */
 static __always_inline struct whypath_record *new_record(struct path_state *st, u32 kind, u64 at)
 {
 	struct whypath_record *r = ring_reserve(struct whypath_record);
@@ -91,8 +91,8 @@ static __noinline int send_name(struct task_struct *t, struct path_state *st, u6
 }
 
 /*
- * A thread that calls exec gets the number of its process's first thread: the same thread goes on under it, which is
- * told like a birth.
+ * A thread that calls exec takes over the tid of its process's first thread. It is the same thread, which continues
+ * under that tid; this is reported like a birth.
  */
 static __noinline int send_new_number(struct task_struct *t, struct path_state *st)
 {
@@ -121,7 +121,7 @@ static __always_inline void fill_wait(struct whypath_record *r, const struct pat
 	r->code = WHYPATH_CODE(st->call.kind, st->by);
 }
 
-/* The thread is on a CPU from that time on. */
+/* Sends the wait of a thread that is on a CPU from that time. */
 static __noinline int send_wait(struct task_struct *t, struct path_state *st, u64 until)
 {
 	struct whypath_record *r;
@@ -154,7 +154,7 @@ static __always_inline void send_end(struct task_struct *t, struct path_state *s
 	ring_submit(r);
 }
 
-/* Records of spans are not numbered: they are no part of what covers the lifetime of a thread. */
+/* Records of spans are not numbered, because they are not among those that cover the lifetime of a thread. */
 static __always_inline void count_span(struct open_span *span, u64 began, u64 now)
 {
 	struct whypath_record *r = ring_reserve(struct whypath_record);
@@ -186,8 +186,8 @@ static __always_inline void look_at_number(struct task_struct *t, struct path_st
 }
 
 /*
- * A thread without a state is new (WHY_STARTING), has joined the scope at its exec (WHY_ON_CPU), or could not be given
- * a state earlier: what it did is unknown. Rare, so not inlined.
+ * Creates the state of a thread that has none. It is new (WHY_STARTING), has joined the scope at its exec (WHY_ON_CPU),
+ * or no state could be created for it earlier, so that its past is unknown. Rarely called, so not inlined.
  */
 static __noinline struct path_state *add_state(struct task_struct *t, u64 now, u32 phase)
 {
@@ -262,7 +262,7 @@ static __always_inline void leave(struct task_struct *t, u32 state, u64 now)
 	if (!st)
 		return;
 	if (st->phase != WHY_ON_CPU) {
-		/* Its switch-in was missed: it has run for what the kernel has charged. */
+		/* Its switch-in was missed: it has run for the time that the kernel has charged. */
 		count_lost(LOSS_MISSED);
 		ran = t->se.sum_exec_runtime - st->ran;
 		arrive(t, st, ran < now - st->since ? now - ran : st->since);
@@ -292,7 +292,9 @@ static __always_inline void come_back(struct task_struct *t, u64 now)
 	if (!st)
 		return;
 	if (st->phase == WHY_ON_CPU) {
-		/* Its switch-out was missed: it has run for what the kernel has charged, and what then was is unknown.
+		/*
+		 * Its switch-out was missed: it has run for the time that the kernel has charged, and the rest is
+		 * unknown.
 		 */
 		count_lost(LOSS_MISSED);
 		ran = t->se.sum_exec_runtime - st->ran;
@@ -318,7 +320,9 @@ int BPF_PROG(on_path_switch, bool preempt, struct task_struct *prev, struct task
 
 /* --- wakeups ------------------------------------------------------------------------------------- */
 
-/* A thread has a state exactly if it is in scope. The idle task does what an interrupt has left to it. */
+/*
+ * A thread has a state if and only if it is in scope. The idle task performs work that an interrupt has deferred to it.
+ */
 static __always_inline void find_waker(struct path_state *st)
 {
 	u32 count = preempt_count_now();
@@ -344,8 +348,8 @@ static __always_inline void find_waker(struct path_state *st)
 }
 
 /*
- * A thread that is still on its CPU may be about to leave it, and is woken then: its switch-out comes later, and keeps
- * this wakeup. If it does not leave, on_path_wakeup() forgets it.
+ * A thread that is woken while on its CPU may be about to leave it: its switch-out comes later, and keeps this wakeup.
+ * If it does not leave, on_path_wakeup() discards the wakeup.
  */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_path_waking, struct task_struct *t)
@@ -394,7 +398,7 @@ int BPF_PROG(on_path_wakeup_new, struct task_struct *t)
 
 /* --- names and locks ----------------------------------------------------------------------------- */
 
-/* Before the name changes. */
+/* Runs before the name changes. */
 SEC("tp_btf/task_rename")
 int UNPREEMPTED_PROG(on_path_rename, struct task_struct *t, const char *comm)
 {
@@ -441,7 +445,7 @@ int seed_path(struct bpf_iter__task *ctx)
 	else
 		find_phase(t, &init, task_run_state(t));
 	st = path_states_get(t, &init);
-	/* Programs that run already may have been first. */
+	/* Programs that are already running may have sent the first record. */
 	if (st && !st->number)
 		send_name(t, st, 1);
 	return 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Where the time of spans goes (why_spans.bpf.h): for `why --slow`.
+ * The time of spans by cause (why_spans.bpf.h): for `why --slow`.
  *
- * Phases of a span are kept in the state of the thread, and are added to the sums of its class when it ends.
+ * Phases of a span are kept in the state of the thread, and are added to the sums of its class when the span ends.
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
@@ -19,10 +19,10 @@
 #include "whyspan.h"
 #include "writer.bpf.h"
 
-/* sched_switch has prev_state as its fourth argument (5.18, commit fa2c3254d7cf). */
+/* sched_switch passes prev_state as its fourth argument (5.18, commit fa2c3254d7cf). */
 const volatile bool have_prev_state = false;
 
-/* Calls that take that long are slow; 0: classes of lengths. */
+/* Calls that take at least this long are slow; 0: classes are by length. */
 const volatile u64 above_ns = 0;
 
 /* Numbers of causes. Set by the loader. */
@@ -31,7 +31,7 @@ const volatile u8 phase_cause[WHY_PHASES] = {};
 
 /* Set by the loader: calls that begin earlier do not count. */
 u64 began_ns = 0;
-/* If not 0, the run has ended: state no longer changes, so that the loader can read it. */
+/* Nonzero after the run has ended: state no longer changes, so that the loader can read it. */
 u64 ended_ns = 0;
 
 #include "throttling.bpf.h"
@@ -44,8 +44,8 @@ struct span_cause {
 	u32 slot;
 	u16 phase, kind;
 	u32 count;
-	u16 number;   /* of the cause */
-	u16 is_first; /* of those in the same row */
+	u16 number;   /* number of the cause */
+	u16 is_first; /* the first of those in the same row */
 	struct why_object object;
 };
 
@@ -53,13 +53,13 @@ struct span_state {
 	struct open_span span;
 	u64 since;	  /* begin of the phase */
 	u64 user, system; /* utime and stime at that time, on a CPU */
-	u64 lock;	  /* that the thread waits for; 0: none */
+	u64 lock;	  /* the lock that the thread waits for; 0 if none */
 	struct span_sums on_cpu;
 	struct blocked_call call;
-	struct why_object object; /* that it waits for */
+	struct why_object object; /* the object that it waits for */
 	u32 ncauses;
 	u16 phase;
-	u16 number;	   /* of the cause of a wait that ends */
+	u16 number;	   /* number of the cause of a wait that ends */
 	u16 is_incomplete; /* there was no room for a part */
 	struct span_cause cause[SPAN_CAUSES];
 };
@@ -123,7 +123,7 @@ static __always_inline bool has_object(const struct span_cause *c, const struct 
 	return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
 }
 
-/* Without room for its object, the time belongs to the cause alone. */
+/* If there is no room for its object, the time belongs to the cause alone. */
 static __noinline int add_to_same_cause(struct span_state *st, u64 ns)
 {
 	struct span_cause *c;
@@ -171,7 +171,7 @@ static __noinline int add_cause(struct span_state *st, u64 ns)
 	return add_to_same_cause(st, ns);
 }
 
-/* Ends a phase, where the next one begins. Clocks of two CPUs may differ slightly. */
+/* Ends a phase at the time at which the next one begins. Clocks of two CPUs may differ slightly. */
 static __always_inline void end_phase(struct task_struct *t, struct span_state *st, u64 now)
 {
 	u64 ns = (s64)(now - st->since) > 0 ? now - st->since : 0;
@@ -189,7 +189,7 @@ static __always_inline void end_phase(struct task_struct *t, struct span_state *
 	st->object = (struct why_object){};
 }
 
-/* The thread, which is still in the call, no longer waits. end_phase() follows. */
+/* Called when the thread, which is still in the call, no longer waits. end_phase() follows. */
 static __always_inline void end_wait(struct task_struct *t, struct span_state *st)
 {
 	if (st->object.type)
@@ -210,7 +210,9 @@ static __always_inline bool is_followed(const struct span_state *st)
 	return st && is_open(&st->span);
 }
 
-/* Returns true if a program is changing the state of the thread that it interrupted. */
+/*
+ * Returns true, and marks the state as torn, if this program interrupted one that is changing the state of the thread.
+ */
 static __always_inline bool tears(struct span_state *st)
 {
 	if (!st->span.busy)
@@ -308,13 +310,16 @@ static __always_inline u64 *lock_of(struct task_struct *t)
 
 /* --- the end of a call ----------------------------------------------------------------------------- */
 
-/* Another task may run this on the same CPU meanwhile: programs on functions are preemptible from 6.0 to 6.9. */
+/*
+ * Atomic, because another task may run this on the same CPU at the same time: programs on functions are preemptible,
+ * and cannot prevent it, from 6.0 to 6.9.
+ */
 static __always_inline void add_to(struct span_sums *s, const struct span_sums *of)
 {
 	__sync_fetch_and_add(&s->ns, of->ns);
 	if (of->calls)
 		__sync_fetch_and_add(&s->calls, of->calls);
-	/* A constant 0 would become an atomic or, which 5.10 does not know. */
+	/* A constant 0 would become an atomic OR, which 5.10 does not support. */
 	if (of->count)
 		__sync_fetch_and_add(&s->count, of->count);
 	if (of->user)
@@ -363,7 +368,7 @@ static __noinline int add_causes(struct span_state *st, struct span_key *key)
 	return 0;
 }
 
-/* The call counts if there is room for its whole time. The loader finds the time without a cause. */
+/* Counts the call if there is room for its whole time. The loader computes the time without a cause. */
 static __noinline int count_call(struct span_state *st, u64 ns)
 {
 	struct span_key key = { .phase = WHY_PHASES, .slot = WHY_ANYWHERE };

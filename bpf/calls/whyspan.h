@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The time of calls of functions, by cause: shared by whyspan.bpf.c and tools/calls/why/slow.c. A call counts when it
- * ends, in the class of its length, so that slow calls can be compared with the others.
+ * The time of function calls, by cause: shared by whyspan.bpf.c and tools/calls/why/slow.c. A call counts when it ends,
+ * in the class of its length, so that slow calls can be compared with the others.
  */
 #ifndef TALLY_WHYSPAN_H
 #define TALLY_WHYSPAN_H
@@ -9,14 +9,14 @@
 #include "why.h"
 
 /*
- * Causes that are told apart in one call, each with its object. The time of further ones is unknown, or has no object
- * if the cause is known.
+ * Maximum number of causes distinguished in one call, each with its object. The time of further causes is unknown, or
+ * has no object if the cause is known.
  */
 #define SPAN_CAUSES 16
 
 /*
- * Rows of the report are by cause, and some causes have several phases (enum why_cause of tools/calls/why/cause.h). A
- * number for each cause of a wait, by phase, slot and kind, is set by the loader.
+ * Rows of the report are by cause, and some causes have several phases (enum why_cause of tools/calls/why/cause.h). The
+ * loader sets a number for each cause of a wait, by phase, slot and kind.
  */
 enum span_wait {
 	SPAN_SLEEP, /* WHY_SLEEP, and so on */
@@ -27,14 +27,14 @@ enum span_wait {
 
 #define SPAN_SLOTS (WHY_ANYWHERE + 1)
 
-/* --from and --to: what an event does. */
+/* --from and --to: the role of an event. */
 #define SPAN_BEGINS 1
 #define SPAN_ENDS 2
 
 /*
- * phase, kind and slot are as in struct why_key; phase WHY_PHASES stands for whole calls. class: with a limit 1 for
- * calls that take that long and 0 for others; without, hist_index() of the length. The name of the object is that of an
- * element of "objects" (why_objects.bpf.h) whose key has nothing else.
+ * phase, kind and slot are as in struct why_key; phase WHY_PHASES represents whole calls. With a limit, class is 1 for
+ * calls that take at least that long and 0 for others; without a limit, it is hist_index() of the length. The name of
+ * the object is in an element of "objects" (why_objects.bpf.h) whose key contains only the object.
  */
 struct span_key {
 	__u32 writer;
@@ -46,8 +46,8 @@ struct span_key {
 
 struct span_sums {
 	__u64 ns;
-	__u64 calls;	    /* that had such phases */
-	__u64 count;	    /* phases */
+	__u64 calls;	    /* calls that had such phases */
+	__u64 count;	    /* number of phases */
 	__u64 user, system; /* WHY_ON_CPU: time charged by the kernel to the two modes, by its own clock */
 };
 
