@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Do reads and writes begin where the disk's previous request ended? Requests are compared in order of issue,
- * regardless of submitter and direction.
+ * Reads and writes that begin where the disk's previous request ended, and those that do not. Requests are compared in
+ * the order of issue, regardless of submitter and direction.
  */
 #define REQUEST_AT_ISSUE
 #include "compat.bpf.h"
@@ -12,7 +12,7 @@
 #define SECTOR_SHIFT 9
 #define MOST_DISKS 1024
 
-/* The sector after a disk's last request. */
+/* The first sector after a disk's last request. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, MOST_DISKS);
@@ -29,7 +29,7 @@ struct {
 
 const struct biopattern_sums no_sums = {};
 
-/* Also advances the position. A disk's first request follows nothing. */
+/* Returns true if the request follows the previous one, and advances the position. False for a disk's first request. */
 static __always_inline bool follows(const struct request_state *st)
 {
 	u64 next = st->sector + (st->bytes >> SECTOR_SHIFT), *position;
@@ -56,7 +56,7 @@ static __always_inline struct biopattern_sums *sums_of(const struct request_stat
 	return element_of(&patterns, &key, &no_sums);
 }
 
-/* Several CPUs issue to one disk: adds are atomic. */
+/* Several CPUs issue requests to one disk, so adds are atomic. */
 static __always_inline void request_issued(const struct request_state *st)
 {
 	struct biopattern_sums *s;

@@ -10,7 +10,7 @@ struct biopattern_key {
 	__u32 op;
 };
 
-/* Over all CPUs; cumulative since the gate was opened. */
+/* Sums over all CPUs; cumulative since the gate was opened. */
 struct biopattern_sums {
 	__u64 sequential;       /* requests that begin where the disk's previous one ended */
 	__u64 random;

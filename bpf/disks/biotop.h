@@ -6,7 +6,7 @@
 #include "maximum.h"
 #include "request.h"
 
-/* An element belongs to one CPU, on which the requests completed: plain adds are exact. */
+/* An element belongs to one CPU, the one on which the requests completed: plain adds are exact. */
 struct biotop_key {
 	struct task_key task;
 	struct request_parts parts;

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The life of a block request: submission, issue to the driver, possibly requeue and another issue, completion in one
+ * The life of a block request: submission, issue to the driver, possibly a requeue and another issue, completion in one
  * or more parts. Requests are identified by address. The including file defines request_ended(), or REQUEST_AT_ISSUE
  * and request_issued().
  *
  * The subject is the task that submitted the request; any task may issue or complete it. Submissions are seen at
- * block_io_start (6.5, commit 5a80bd075f3b), in the submitting task; before 6.5 at block_getrq, which has only the
- * bio, so the request is found by its first bio when it is issued. If nothing depends on submissions, they are not
- * hooked, which saves a third of the cost.
+ * block_io_start (since 6.5, commit 5a80bd075f3b), in the submitting task. Before 6.5 they are seen at block_getrq,
+ * which has only the bio, so the request is found by its first bio when it is issued. If nothing depends on
+ * submissions, they are not hooked, which saves a third of the cost.
  *
- * A request that asks for a flush (block/blk-flush.c) is processed in steps: a flush request of the queue itself,
- * shared by all waiters; then the data, if any, as a normal request. At the end it completes once more, without
- * bytes; that does not count as the end of a request. A flush request counts for the last task that asked for it.
+ * A request with a flush (block/blk-flush.c) is processed in steps: first a flush request of the queue itself, which
+ * all waiters share; then the data, if any, as a normal request. At the end it completes once more, without bytes; that
+ * does not count as the end of a request. A flush request is attributed to the last task that submitted a request with
+ * a flush.
  */
 #ifndef TALLY_REQUEST_BPF_H
 #define TALLY_REQUEST_BPF_H
 
-/* The subject is the current task, at submissions. */
+/* The subject is the current task at the submission. */
 #define SCOPE_UNTYPED
 
 #include "compat.bpf.h"
@@ -27,13 +28,13 @@
 #include "task_key.bpf.h"
 
 const volatile struct request_config request_config = {};
-u64 began_ns = 0;                       /* requests are seen from then on; set by the loader */
+u64 began_ns = 0;                       /* requests are seen from this time; set by the loader */
 struct request_run request_run = {};
 
-/* Why a state was last lost: explains a request that ends without one. */
+/* The error when a state was last lost: the reason for a request that ends without a state. */
 long request_failure = 0;
 
-/* Requests in progress, by address; with by_bio also bios that have no request yet. */
+/* Requests in progress, by address; with by_bio, also bios that have no request yet. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);         /* set by the loader */
@@ -41,7 +42,7 @@ struct {
 	__type(value, struct request_state);
 } requests SEC(".maps");
 
-/* The last submitter that asked for a flush, by address of the queue. */
+/* The last submitter of a request with a flush, by address of the queue. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1024);
@@ -51,11 +52,11 @@ struct {
 
 #ifdef REQUEST_AT_ISSUE
 #define AT_MISSED_ISSUE LOSS_UNMATCHED
-/* Called at the first issue, also before the gate is open. st is invalid after the return. */
+/* Called at the first issue, even before the gate is open. st is invalid after the function returns. */
 static __always_inline void request_issued(const struct request_state *st);
 #else
-#define AT_MISSED_ISSUE LOSS_INCOMPLETE /* all of its time counts as queue time */
-/* Called at the end of a request whose disk and task are in scope. st is invalid after the return. */
+#define AT_MISSED_ISSUE LOSS_INCOMPLETE /* its whole time counts as queue time */
+/* Called at the end of a request whose disk and task are in scope. st is invalid after the function returns. */
 static __always_inline void request_ended(const struct request_state *st, u64 now);
 #endif
 
@@ -65,7 +66,7 @@ static __always_inline bool request_counts(const struct request_state *st)
 	       (!request_config.disk || st->disk == request_config.disk);
 }
 
-/* Time in the queue, and on the device; a request that was never issued was only queued. */
+/* Time in the queue, and on the device. A request that was never issued spent its whole time in the queue. */
 static __always_inline u64 request_queue_ns(const struct request_state *st, u64 now)
 {
 	return (st->issue_ns ?: now) - st->submit_ns;
@@ -76,7 +77,7 @@ static __always_inline u64 request_device_ns(const struct request_state *st, u64
 	return st->issue_ns ? now - st->issue_ns : 0;
 }
 
-/* The parts asked for by --by, and the name that goes with a pid. */
+/* Fills in the parts requested by --by; request_name() adds the name that goes with a pid. */
 static __always_inline void request_parts_of(struct request_parts *parts,
 					     const struct request_state *st)
 {
@@ -133,7 +134,7 @@ static __always_inline u8 request_flags(u32 cmd_flags)
 	       FLAG_IF(REQUEST_NOWAIT, __REQ_NOWAIT);
 }
 
-/* Some flags are cleared on the way to the driver (PREFLUSH): keep those seen first. */
+/* Some flags are cleared on the way to the driver (PREFLUSH), so keep those that were seen first. */
 static __always_inline void describe(struct request_state *st, struct request *rq)
 {
 	struct gendisk *disk = request_disk(rq);
@@ -147,8 +148,8 @@ static __always_inline void describe(struct request_state *st, struct request *r
 }
 
 /*
- * A kernel thread submits writeback on behalf of the task that dirtied the pages. The bio has that task's cgroup, if
- * the hierarchy asked for is the one that the block layer uses.
+ * A kernel thread submits writeback on behalf of the task that dirtied the pages. The bio refers to that task's cgroup,
+ * if the requested hierarchy is the one that the block layer uses.
  */
 static __always_inline void owner_cgroup(struct task_key *key, struct bio *bio)
 {
@@ -185,9 +186,9 @@ static __always_inline void identify(struct request_state *st, struct bio *bio)
 }
 
 /*
- * An address is reused only after its request has ended. If the state says that the request is still with the driver,
- * its end was missed. Guests of PVM run no program at a completion that interrupts a thread of process 1:
- * docs/accuracy.md.
+ * Counts the loss of an earlier request with the same address. An address is reused only after its request has ended:
+ * if the state shows that the request is still with the driver, its end was missed. Guests of PVM run no program at a
+ * completion that interrupts a thread of process 1: docs/accuracy.md.
  */
 static __always_inline void leftover(const struct request_state *st)
 {
@@ -197,7 +198,7 @@ static __always_inline void leftover(const struct request_state *st)
 #endif
 }
 
-/* Stores st, in place of the state of an earlier request. */
+/* Stores st, replacing the state of an earlier request. */
 static __always_inline long keep(u64 key, const struct request_state *st)
 {
 	long err = bpf_map_update_elem(&requests, &key, st, BPF_NOEXIST);
@@ -225,7 +226,7 @@ static __always_inline void submitted(u64 key, struct request_state *st, struct 
 
 	if (st->flags & (REQUEST_PREFLUSH | REQUEST_FUA))
 		err = bpf_map_update_elem(&flush_askers, &asked, st, BPF_ANY);
-	/* More disks than there is room for: the flush's submitter will be unknown. */
+	/* More disks than the map can hold: the flush's submitter will be unknown. */
 	if (err && armed)
 		count_lost(LOSS_INCOMPLETE);
 	keep(key, st);
@@ -243,8 +244,8 @@ int UNPREEMPTED_PROG(on_start, struct request *rq)
 }
 
 /*
- * The argument after the queue, on kernels with a queue argument: until 5.10 (commits a54895fa057c, which is in later
- * 5.10 releases, and e8a676d61c07).
+ * The argument after the queue, on kernels that have a queue argument: until 5.10 (commits a54895fa057c, which is in
+ * later 5.10 releases, and e8a676d61c07).
  */
 static __always_inline void *behind_queue(u64 *ctx, bool queue_first)
 {
@@ -270,7 +271,7 @@ int UNPREEMPTED_PROG(on_getrq)
 	return 0;
 }
 
-/* The request was merged into another one, and produces no more events. */
+/* The request was merged into another one and produces no more events. */
 SEC("tp_btf/block_rq_merge")
 int UNPREEMPTED_PROG(on_merge)
 {
@@ -285,10 +286,10 @@ int UNPREEMPTED_PROG(on_merge)
  * --- issue -------------------------------------------------------------------------------------
  */
 
-/* Bios that may have been merged in front of the first one. */
+/* Maximum number of bios that may have been merged in front of the first one. */
 #define FRONT_MERGES 4
 
-/* With by_bio: finds the submission by the request's original first bio; bios merged in front have none. */
+/* With by_bio: finds the submission by the request's original first bio; bios merged in front have no submission. */
 static __always_inline struct request_state *claim(struct request *rq)
 {
 	u64 key = (u64)rq, submission;
@@ -317,8 +318,8 @@ static __always_inline bool is_of_driver(u8 op)
 }
 
 /*
- * A request without a seen submission: a flush request of a queue; a command, issued by its submitter; else one from
- * before the run, or one missed for an unknown reason.
+ * Creates the state of a request whose submission was not seen: a flush request of a queue; a command, which its
+ * submitter issues itself; otherwise a request from before the run, or one missed for an unknown reason.
  */
 static __always_inline struct request_state *adopt(struct request *rq)
 {
@@ -347,8 +348,8 @@ static __always_inline struct request_state *adopt(struct request *rq)
 }
 
 /*
- * If neither submitter nor submission time matter, the request begins here. Returns false if it began earlier and was
- * requeued. A request that was issued and not requeued is a leftover whose end was missed.
+ * Starts the request here if neither its submitter nor its submission time matter. Returns false if it began earlier
+ * and was requeued. A state that was issued and not requeued is a leftover whose end was missed.
  */
 static __always_inline bool begins_at_issue(struct request *rq)
 {
@@ -386,7 +387,7 @@ int UNPREEMPTED_PROG(on_issue)
 	if (request_config.at_issue && begins_at_issue(rq))
 		return 0;
 	st = bpf_map_lookup_elem(&requests, &key);
-	/* A request that was issued and not requeued is a leftover whose end was missed. */
+	/* A state that was issued and not requeued is a leftover whose end was missed. */
 	if (st && st->issue_ns)
 		st = NULL;
 	if (request_config.by_bio && !st)
@@ -404,7 +405,7 @@ int UNPREEMPTED_PROG(on_issue)
 	return 0;
 }
 
-/* The driver could not take the request, or will retry it: it is queued again. */
+/* The driver could not take the request, or will retry it, so it is queued again. */
 SEC("tp_btf/block_rq_requeue")
 int UNPREEMPTED_PROG(on_requeue)
 {
@@ -423,7 +424,7 @@ int UNPREEMPTED_PROG(on_requeue)
  * --- completion --------------------------------------------------------------------------------
  */
 
-/* A completion without bytes ends a flush sequence; with by_bio its submission is still known. */
+/* A completion without bytes ends a flush sequence; with by_bio its submission is still in the map. */
 static __always_inline void ended_unseen(struct request *rq, u32 bytes)
 {
 	u64 submission = (u64)rq->bio, began = rq->start_time_ns;
@@ -440,7 +441,7 @@ static __always_inline void ended_unseen(struct request *rq, u32 bytes)
 		count_lost(LOSS_UNMATCHED);
 }
 
-/* The driver completed the request, although no program ran at its issue. */
+/* True if the driver completed the request although no program ran at its issue. */
 static __always_inline bool issue_was_missed(const struct request_state *st)
 {
 	return !st->issue_ns && !st->requeues && !st->error && request_counts(st);
@@ -481,7 +482,7 @@ int UNPREEMPTED_PROG(on_complete, struct request *rq, int error, unsigned int by
 		st->done += bytes;
 		return 0;
 	}
-	/* A request that only asked for a flush is never issued; the flush counts instead. */
+	/* A request that consisted of a flush only is never issued; the flush request counts instead. */
 	if (st->issue_ns || st->bytes)
 		ended(st);
 	bpf_map_delete_elem(&requests, &key);

@@ -19,7 +19,7 @@ enum request_op {
 };
 #define REQUEST_OP_MASK 0xff
 
-/* Own numbers: the kernel's bits change. */
+/* tally's own numbers, because the kernel's bits change. */
 enum request_flag {
 	REQUEST_SYNC = 1 << 0,
 	REQUEST_META = 1 << 1,
@@ -31,7 +31,7 @@ enum request_flag {
 	REQUEST_NOWAIT = 1 << 7,
 };
 
-/* Key parts of requests, in addition to those of tasks; BY_OWN(0) and on. */
+/* Key parts of requests, in addition to those of tasks: BY_OWN(0) and up. */
 enum request_part {
 	BY_DISK = 1 << BY_PARTS,
 	BY_OP = 2 << BY_PARTS,
@@ -39,13 +39,13 @@ enum request_part {
 };
 
 struct request_parts {
-	__u32 disk;             /* major << 20 | minor; 0: a request without a disk */
+	__u32 disk;             /* major << 20 | minor; 0 if the request has no disk */
 	__u8 op;
 	__u8 flags;
 	__u8 pad[2];
 };
 
-/* Was the submitter of a request in scope? */
+/* Whether the submitter of a request was in scope. */
 enum request_standing {
 	REQUEST_OUT_OF_SCOPE,
 	REQUEST_IN_SCOPE,
@@ -55,15 +55,15 @@ enum request_standing {
 /* A request from submission to end; times are CLOCK_MONOTONIC. */
 struct request_state {
 	__u64 submit_ns;
-	__u64 issue_ns;         /* last handed to the driver; 0: not yet */
+	__u64 issue_ns;         /* last time it was issued to the driver; 0 if not yet */
 	__u64 sector;
-	__u32 bytes;            /* size, merged requests included; known at the issue */
+	__u32 bytes;            /* size, including merged requests; known when it is issued */
 	__u32 done;             /* bytes completed so far, if it completes in parts */
 	__u32 disk;
 	__s32 error;            /* of any part: a negative errno, or (5.16) a positive blk_status_t */
 	__u8 op;
 	__u8 flags;
-	__u8 requeues;          /* times that the driver gave it back; 255: or more */
+	__u8 requeues;          /* number of requeues by the driver; 255: or more */
 	__u8 standing;          /* enum request_standing */
 	__u32 cpu;              /* of the submission */
 	__u32 pid, tid;         /* the submitter */
@@ -71,13 +71,13 @@ struct request_state {
 	struct task_key task;
 };
 
-/* Set by the loader before it loads the programs. */
+/* Written by the loader before it loads the programs. */
 struct request_config {
-	__u32 disk;             /* the only disk that counts; 0: all */
+	__u32 disk;             /* only count this disk; 0: all disks */
 	__u8 queue_first;       /* tracepoints have a queue argument before the request */
-	__u8 queue_before_bio;  /* the same for block_getrq, which lost it in another version */
+	__u8 queue_before_bio;  /* the same for block_getrq, which lost that argument in another version */
 	__u8 by_bio;            /* submissions are seen at block_getrq, by their bio */
-	__u8 at_issue;          /* submissions are not seen: every request counts, from its issue */
+	__u8 at_issue;          /* submissions are not hooked: every request counts, from its issue */
 };
 
 struct request_run {
