@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Counting. Two measurements; a run loads what it needs:
+ * Counting, with two kinds of measurements; a run loads those that it needs:
  *
- * Events at places in code (tracepoints, functions): one add per event, to the event's slot of a per-CPU array, or to
- * the task's element of a hash with --by. Adds are atomic: the same event may occur in an interrupt.
+ * Events at locations in code (tracepoints, functions): one add per event, to the event's slot of a per-CPU array, or
+ * to the task's element of a hash with --by. Adds are atomic, because the same event may occur in an interrupt.
  *
  * Counters (task-clock, page-faults, cycles, ...) charged to tasks: the counters run per CPU, system-wide; at each
  * context switch their increase is charged to the task that leaves. So the sum over all tasks equals the counters.
@@ -23,13 +23,13 @@
 
 /* --- events ------------------------------------------------------------------------------------ */
 
-/* The event's own filter. 1: the event counts, 0: it does not, negative: event_verdict. */
+/* The event's own filter. Returns 1 if the event counts, 0 if it does not, or a negative enum event_verdict. */
 EVENT_BODY(event_filter, EVENT_FILTER, void)
 
 /* With --by, the counts of each slot whose key found no room. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);         /* set by the loader: the slots */
+	__uint(max_entries, 1);         /* set by the loader: number of slots */
 	__type(key, u32);
 	__type(value, u64);
 } counts SEC(".maps");
@@ -68,7 +68,7 @@ static __noinline int count_keyed(u32 slot, struct task_struct *t)
 	return 0;
 }
 
-/* t is the subject; NULL: the current task. */
+/* t is the subject; NULL is the current task. */
 static __always_inline int count_in_scope(u32 slot, struct task_struct *t)
 {
 	u64 *n;
@@ -89,8 +89,8 @@ static __always_inline int count(u32 slot, struct task_struct *t)
 }
 
 /*
- * System calls begin and end only in tasks. Where such a program can be preempted (since 7.0), the kernel skips it
- * for other tasks on that CPU and counts that: nothing can interfere, and a plain add is exact.
+ * System calls begin and end only in tasks. Where such a program can be preempted (since 7.0), the kernel skips it for
+ * other tasks on that CPU and counts this. So nothing can interfere, and a plain add is exact.
  */
 static __always_inline int count_syscall(u32 slot)
 {
@@ -112,14 +112,14 @@ int UNPREEMPTED(PREEMPT_TRACEPOINT, on_raw_tracepoint, void *, ctx)
 	return count(event_slot(), NULL);
 }
 
-/* Tracepoints whose subject is their first argument: a wakeup is an event of the wakee. */
+/* For tracepoints whose subject is their first argument: a wakeup is an event of the wakee. */
 SEC("?raw_tp")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, on_raw_tracepoint_task, struct bpf_raw_tracepoint_args *, ctx)
 {
 	return count(event_slot(), (struct task_struct *)ctx->args[0]);
 }
 
-/* Returning 0 from a program on a tracepoint would hide the event from other perf users: KEEP_EVENT. */
+/* If a program on a tracepoint returned 0, it would hide the event from other perf users: KEEP_EVENT. */
 SEC("?tracepoint")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, on_tracepoint, void *, ctx)
 {
@@ -127,7 +127,7 @@ int UNPREEMPTED(PREEMPT_TRACEPOINT, on_tracepoint, void *, ctx)
 	return KEEP_EVENT;
 }
 
-/* With a filter on the tracepoint's fields. */
+/* Counts the event if it passes a filter on the tracepoint's fields. */
 static __always_inline void count_if(void *record, u32 slot)
 {
 	int verdict;
@@ -179,7 +179,7 @@ int UNPREEMPTED(by ? PREEMPT_FUNCTION : PREEMPT_ATOMIC, on_exit, void *, ctx)
 	return count(event_slot(), NULL);
 }
 
-/* Two tracepoints serve all of syscalls:sys_enter_* and sys_exit_*: slot + 1 by number, 0 for none. */
+/* Two tracepoints serve all of syscalls:sys_enter_* and sys_exit_*. Values are slot + 1 by number, or 0 for none. */
 const volatile u32 enter_slot[SYSCALL_NUMBERS] = {};
 const volatile u32 exit_slot[SYSCALL_NUMBERS] = {};
 
@@ -215,9 +215,9 @@ int UNPREEMPTED(PREEMPT_TRACEPOINT, on_sys_exit, struct bpf_raw_tracepoint_args 
 
 const volatile u32 ncounters = 0;
 const volatile u32 ncpus = 1;
-/* Idle tasks are subjects too, so that sums cover the whole machine. */
+/* Idle tasks are also subjects, so that sums cover the whole machine. */
 const volatile bool count_idle = false;
-/* Counters of context switches: the current switch is charged to the leaving task. */
+/* Bits of the counters that count context switches: the current switch is charged to the leaving task. */
 const volatile u32 switch_counters = 0;
 /* Counters of time, whose unit is no event: a slice without room is one loss. */
 const volatile u32 time_counters = 0;
@@ -319,9 +319,8 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
 }
 
 /*
- * The loader runs this on each CPU before it reads the charges, so that
- * the task on the CPU is charged up to that moment; and once before it opens the gate, so that the first difference
- * begins there.
+ * The loader runs this on each CPU before it reads the charges, so that the task on the CPU is charged up to that
+ * moment, and once before it opens the gate, so that the first difference begins there.
  */
 SEC(BY_LOADER)
 int charge_now(void *ctx)

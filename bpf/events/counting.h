@@ -5,11 +5,11 @@
 
 #include "task_key.h"
 
-#define COUNTING_COUNTERS 16        /* counters that one run can charge to tasks */
+#define COUNTING_COUNTERS 16        /* maximum number of counters that one run can charge to tasks */
 
 /*
- * An element of a keyed map belongs to one CPU. (Not a per-CPU hash: the kernel preallocates few elements of those
- * for programs that may not sleep, and a burst of new keys would be lost.)
+ * An element of a keyed map belongs to one CPU. (This is not a per-CPU hash: for programs that may not sleep, the
+ * kernel preallocates only a few elements of such maps, and a burst of new keys would be lost.)
  */
 struct counting_key {
 	struct task_key task;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Function calls by call path: their number, their duration, and their duration without traced callees. The subject
- * is the calling thread; for Go, the goroutine.
+ * Function calls by call path: their number, their duration, and their duration without traced callees. The subject is
+ * the calling thread or, for Go, the goroutine.
  *
  * Each thread has a stack of its current calls, in the order of call_order.bpf.h.
  *
  * A goroutine may continue in other threads, and its stack may move. The distance of a frame from the stack's upper end
- * does not change (copystack() in Go's runtime/stack.go), so it is used in place of the stack pointer. C code of the
+ * does not change (copystack() in Go's runtime/stack.go), so it is used instead of the stack pointer. C code of the
  * program, whose stack pointer is outside that stack, belongs to the thread.
  *
- * Frames are kept before the gate is opened, so that paths are complete. Calls that began before it are in no figure,
- * except for the time in which they are open.
+ * Frames are kept before the gate is opened, so that paths are complete. Calls that began before that are in no figure,
+ * except for the time in which they are still open.
  */
 #define SCOPE_UNTYPED
 #include "call_order.bpf.h"
@@ -23,13 +23,13 @@
 #include "task_state.bpf.h"
 #include "writer.bpf.h"
 
-/* Deeper calls are not asked for; calls deeper than FUNCGRAPH_DEPTH are lost. */
+/* Deeper calls are not requested; calls deeper than FUNCGRAPH_DEPTH are lost. */
 const volatile u32 depth_most = FUNCGRAPH_DEPTH;
 
-/* Functions of Go are traced. */
+/* True if Go functions are traced. */
 const volatile bool by_goroutine = false;
 
-/* CLOCK_MONOTONIC, set by the loader: calls count from began_ns until ended_ns. 0: not yet. */
+/* CLOCK_MONOTONIC, set by the loader: calls count from began_ns until ended_ns. 0 if not yet. */
 u64 began_ns = 0;
 u64 ended_ns = 0;
 
@@ -57,10 +57,10 @@ struct dropping {
 
 struct call_frames {
 	u32 depth;
-	u32 busy;               /* a program is modifying the frames; any other has interrupted it */
-	u64 outermost;          /* ~order of the outermost call that began in the run: all calls in it were seen */
+	u32 busy;               /* a program is modifying the frames; any other program has interrupted it */
+	u64 outermost;          /* ~order of the outermost call that began during the run: all calls in it were seen */
 	struct dropping dropping;
-	u64 is_new;             /* an element was created, whose callers may lack one */
+	u64 is_new;             /* an element was created whose callers may have none */
 	struct frame frame[FUNCGRAPH_DEPTH];
 };
 
@@ -76,7 +76,7 @@ struct {
 	__type(value, struct call_frames);
 } goroutines SEC(".maps");
 
-/* When programs with goroutines ended; 0: not yet. */
+/* The time at which programs with goroutines ended; 0 if not yet. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);         /* set by the loader */
@@ -149,12 +149,12 @@ static __always_inline u64 less(u64 a, u64 b)
 	return a > b ? a - b : 0;
 }
 
-/* Frame number n, counted from 1 at the outermost. */
+/* Returns frame number n, counted from 1 at the outermost frame. */
 static __always_inline struct frame *frame_at(struct call_frames *s, u64 n)
 {
 	n--;
 	n &= FUNCGRAPH_DEPTH - 1;
-	/* 5.10 knows the range only of the register that was masked. */
+	/* The verifier of 5.10 knows the range only of the register that was masked. */
 	barrier_var(n);
 	if (n >= FUNCGRAPH_DEPTH)
 		return NULL;
@@ -162,8 +162,8 @@ static __always_inline struct frame *frame_at(struct call_frames *s, u64 n)
 }
 
 /*
- * Path ids are hashes, decoded through the paths' elements. Each path that has an element therefore needs elements for
- * all its callers, which this creates.
+ * Path ids are hashes, which are decoded through the elements of paths. So each path that has an element needs elements
+ * for all its callers; this creates them.
  */
 static __noinline int make_callers(struct call_frames *s)
 {
@@ -202,7 +202,7 @@ static __always_inline void add_open(struct funcgraph_sums *s, u64 elapsed, u64 
 	__sync_fetch_and_add(&s->open_self_ns, self);
 }
 
-/* Does the frame have the same order as a call of that function that begins, without being its caller? */
+/* True if the frame has the same order as a call of that function that begins, without being its caller. */
 static __always_inline bool is_in_its_place(const struct frame *f, u64 order, u32 function)
 {
 	return f->order == order && (!(f->flags & FRAME_JUMPS) || f->function == function);
@@ -210,7 +210,7 @@ static __always_inline bool is_in_its_place(const struct frame *f, u64 order, u3
 
 #define NO_FUNCTION ~0U
 
-/* For a call that begins or ends at dropping.order. */
+/* True if the frame must be dropped, for a call that begins or ends at dropping.order. */
 static __always_inline bool is_to_be_dropped(const volatile struct dropping *d, const struct frame *f)
 {
 	u64 order = d->order;
@@ -219,9 +219,9 @@ static __always_inline bool is_to_be_dropped(const volatile struct dropping *d, 
 }
 
 /*
- * Drops frames that were left without a return. Their callees' time stays with their callers. function: of the call
- * that begins; NO_FUNCTION: a call ends. The loop keeps its variables only in memory whose contents the verifier
- * does not track: all iterations then look alike to it, and it explores few paths.
+ * Drops frames that were left without a return. Their callees' time remains with their callers. function is that of the
+ * call that begins, or NO_FUNCTION if a call ends. The loop keeps its variables only in memory whose contents the
+ * verifier does not track: all iterations then look the same to the verifier, and it explores few paths.
  */
 static __noinline int drop_left(struct call_frames *s, u64 order, u32 function)
 {
@@ -302,7 +302,7 @@ static __always_inline void push(struct call_frames *s, u64 order, u32 slot, boo
 	f->began_ns = bpf_ktime_get_ns();
 }
 
-/* A function has tail-called the innermost one, and ends with it. */
+/* Called when a function that has tail-called the innermost function ends together with it. */
 static __always_inline void mark_ended(struct call_frames *s, u64 order, u32 function)
 {
 	u32 n = s->depth, i;
@@ -340,7 +340,7 @@ static __always_inline void count_without_frame(const struct call_frames *s, u64
 		count_lost(LOSS_UNMATCHED);
 }
 
-#define JUMPS_MOST 8            /* longest chain of tail calls */
+#define JUMPS_MOST 8            /* maximum length of a chain of tail calls */
 
 /* Ends the innermost call, and the functions that tail-called it. */
 static __always_inline void pop_all(struct call_frames *s, u64 order, u64 now)
@@ -358,8 +358,8 @@ static __always_inline void pop_all(struct call_frames *s, u64 order, u64 now)
 }
 
 /*
- * For a kernel function: the frames of the goroutine that made the system call or was interrupted. NULL: it is in no
- * traced call, or there is no goroutine.
+ * For a kernel function: returns the frames of the goroutine that made the system call or was interrupted. NULL if the
+ * goroutine is in no traced call, or if there is no goroutine.
  */
 static __always_inline struct call_frames *frames_of_interrupted(struct goroutine *key, u64 kernel_sp)
 {
@@ -459,7 +459,7 @@ static __noinline int leave(u64 sp, u64 g, u32 slot)
 	if (*(volatile u64 *)&ended_ns)
 		return 0;
 	is_go = slot & CALL_IS_GO && find_goroutine(&key, &order, g, sp);
-	/* A goroutine's call that began in scope is ended here, whatever thread it ends in. */
+	/* A goroutine's call that began in scope is ended here, no matter in which thread it ends. */
 	if (!is_go && !scope_for_life(NULL))
 		return 0;
 	if (is_go) {
@@ -475,7 +475,7 @@ static __noinline int leave(u64 sp, u64 g, u32 slot)
 			count_without_frame(NULL, order, is_go);
 		return 0;
 	}
-	/* A call that interrupted a program here began during the interruption too, and has been counted. */
+	/* A call that interrupted a program here also began during the interruption, and has been counted. */
 	if (s->busy)
 		return 0;
 	*(volatile u32 *)&s->busy = 1;
@@ -486,7 +486,7 @@ static __noinline int leave(u64 sp, u64 g, u32 slot)
 	return 0;
 }
 
-/* The loader attaches copies of these: to one site each, or to all if the kernel supports cookies. */
+/* The loader attaches copies of these programs: to one site each, or to all sites if the kernel supports cookies. */
 SEC("?kprobe")
 int UNPREEMPTED(PREEMPT_FUNCTION, on_entry, struct pt_regs *, ctx)
 {
@@ -515,7 +515,9 @@ int UNPREEMPTED(PREEMPT_FUNCTION, on_ends, struct pt_regs *, ctx)
 	return 0;
 }
 
-/* runtime.goexit1(): the goroutine ends, perhaps in calls that runtime.Goexit() left. Its struct g may be reused. */
+/*
+ * runtime.goexit1(): the goroutine ends, perhaps in calls that runtime.Goexit() left open. Its struct g may be reused.
+ */
 SEC("?kprobe")
 int UNPREEMPTED(PREEMPT_FUNCTION, on_goroutine_end, struct pt_regs *, ctx)
 {
@@ -536,8 +538,8 @@ int UNPREEMPTED(PREEMPT_FUNCTION, on_goroutine_end, struct pt_regs *, ctx)
 /* --- calls in progress -------------------------------------------------------------------------- */
 
 /*
- * Adds the calls in progress of a task, up to now, and subtracts their time from their callers'. user_only: calls in
- * the kernel do not count, since the task ends in them. Removes the frames, as drop_left() does.
+ * Adds the calls in progress of a task, up to now, and subtracts their time from that of their callers. With user_only,
+ * calls in the kernel do not count, because the task ends in them. Removes the frames, as drop_left() does.
  */
 static __noinline int add_open_frames(struct call_frames *s, u64 now, bool user_only)
 {
@@ -566,7 +568,7 @@ static __noinline int add_open_frames(struct call_frames *s, u64 now, bool user_
 	return 0;
 }
 
-/* Notes the end of a program that t's process ran. execs: how many execs have followed it. */
+/* Records the end of a program that t's process ran. execs is the number of execs that followed it. */
 static __always_inline void end_image(struct task_struct *t, u32 execs)
 {
 	u64 now = bpf_ktime_get_ns();
@@ -611,7 +613,7 @@ int UNPREEMPTED_PROG(on_thread_exec, struct task_struct *t)
 	s = frames_find(t);
 	if (!s)
 		return 0;
-	/* Includes unused frames: with a bound the verifier would explore each depth. */
+	/* Includes unused frames, because the verifier would explore each depth of a bounded loop. */
 	for (i = 0; i < FUNCGRAPH_DEPTH; i++)
 		if (s->frame[i].order >> ORDER_BITS == STACK_OF_USER)
 			s->frame[i].order = (1ULL << ORDER_BITS) - 1;
@@ -619,7 +621,7 @@ int UNPREEMPTED_PROG(on_thread_exec, struct task_struct *t)
 	return 0;
 }
 
-/* The loader runs this after it has set ended_ns and no program that started earlier is still running. */
+/* The loader runs this after it has set ended_ns and when no program that started earlier is still running. */
 SEC("iter/task")
 int show_open(struct bpf_iter__task *ctx)
 {
@@ -636,8 +638,8 @@ int show_open(struct bpf_iter__task *ctx)
 }
 
 /*
- * The same for the goroutine that the loader names: the loader reads the keys of the map, and runs this for each. Some
- * kernels refuse iter/bpf_map_elem programs.
+ * As show_open(), for the goroutine that the loader specifies. The loader reads the keys of the map, and runs this for
+ * each key, because some kernels reject iter/bpf_map_elem programs.
  */
 struct goroutine open_goroutine = {};
 

@@ -9,14 +9,14 @@
 
 #define FUNCGRAPH_GOROUTINES 8192       /* goroutines in traced calls at once: 21 MiB */
 
-/* A call path: the function and the path that called it; 0: none. An element belongs to one CPU. */
+/* A call path: the function and the path that called it; 0 if none. An element belongs to one CPU. */
 struct funcgraph_key {
 	__u64 parent;
 	__u32 function;
 	__u32 writer;           /* writer.h */
 };
 
-/* For one interval: the loader removes the elements at its end. */
+/* Sums of one interval: the loader removes the elements at its end. */
 struct funcgraph_sums {
 	__u64 calls;            /* completed calls */
 	__u64 total_ns;
@@ -27,7 +27,7 @@ struct funcgraph_sums {
 	__u64 open_self_ns;
 };
 
-/* A program that a process runs, from its exec on. */
+/* A program that a process runs, starting with its exec. */
 struct image {
 	__u64 started_ns, execs;
 };

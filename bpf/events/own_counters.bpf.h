@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Per-task increases of perf counters. A CPU's counter counts for whatever task runs there, so its increase is divided
- * up at context switches. A task has state once it first asks; from then on its counters only increase, on whichever
- * CPU it runs, and stand still while it does not run.
+ * Per-task increases of perf counters. A CPU's counter counts for every task that runs there, so its increase is
+ * divided up at context switches. A task has state after its first request; from then on its counters only increase, on
+ * any CPU on which it runs, and stand still while it does not run.
  */
 #ifndef TALLY_OWN_COUNTERS_BPF_H
 #define TALLY_OWN_COUNTERS_BPF_H
@@ -13,7 +13,7 @@
 
 const volatile u32 ncounters = 0;
 const volatile u32 ncpus = 1;           /* possible CPUs */
-/* Counters of context switches, as bits: the current switch is charged to the leaving task. */
+/* Bits of the counters that count context switches: the current switch is charged to the leaving task. */
 const volatile u32 switch_counters = 0;
 
 struct {
@@ -25,15 +25,15 @@ struct {
 
 /*
  * While the task runs on cpu - 1, its counter is total + the CPU's counter - since; otherwise total. Some virtual
- * machines (PVM) hide some switches: a task is then found on a CPU although its arrival was not seen. Its increase
- * until then is unknown: a gap.
+ * machines (PVM) hide some switches: a task is then found on a CPU although its switch-in was not seen. Its increase up
+ * to that time is unknown: a gap.
  */
 struct own_counters {
 	u64 total[PROBE_COUNTERS];
-	u64 since[PROBE_COUNTERS];      /* the CPU's counter when the task arrived */
+	u64 since[PROBE_COUNTERS];      /* the CPU's counter at the switch-in */
 	u64 switches;                   /* switch-outs */
 	u64 gaps;
-	u64 cpu;                        /* CPU + 1; 0: none, or the state is new */
+	u64 cpu;                        /* CPU + 1; 0 if none, or if the state is new */
 };
 
 TASK_STATE(own_counters, struct own_counters)
@@ -91,8 +91,8 @@ static __always_inline void leave_cpu(struct own_counters *own)
 #define NOW(variable) (*(volatile u64 *)&(variable))
 
 /*
- * Reads the current task's counters, followed by its gaps. Returns false if the task has no state, or if they cannot be
- * read. A program that was preempted notices this by the number of switches, and reads again.
+ * Reads the current task's counters, followed by its gaps. Returns false if the task has no state, or if the counters
+ * cannot be read. A program that was preempted notices this by the number of switches, and reads again.
  */
 static __always_inline bool read_own_counters(u64 value[PROBE_COUNTERS + 1])
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Values of events and of spans between events: counts, sums, histograms, or single records. The filter, the value
- * and the key of an event are functions that the loader compiles from the user's expressions; they replace those in
+ * Values of events and of spans between events: counts, sums, histograms, or single records. The filter, the value and
+ * the key of an event are functions that the loader compiles from the user's expressions; they replace the functions in
  * probe_frame.bpf.h (probe.h has the contract).
  *
- * Programs have two contexts: the record, which compiled functions read, and the one where the walk of a stack begins.
+ * Programs have two contexts: the record, which compiled functions read, and the context in which a stack walk begins.
  * They differ for system calls, whose record the program builds itself.
  */
 #define SCOPE_UNTYPED
@@ -66,9 +66,7 @@ static __noinline int measure_large(void *record, u32 site, bool alone, void *ct
 	struct probe_frame *f;
 	struct buffer *buffer;
 
-	/*
-	 * The filter of a single event reads only the event: it may reject most events before they need a buffer.
-	 */
+	/* The filter of a single event reads only the event, so it may reject most events before they need a buffer. */
 	if (!passes(record, NULL))
 		return 0;
 	f = take_frame(&buffer);
@@ -83,7 +81,7 @@ static __noinline int measure_large(void *record, u32 site, bool alone, void *ct
 	return 0;
 }
 
-/* regs: STACK_REGS if ctx has registers. */
+/* regs is STACK_REGS if ctx contains registers. */
 static __always_inline void single(void *record, u32 site, bool alone, void *ctx, u32 regs)
 {
 	if (!armed || !in_scope(NULL))
@@ -113,7 +111,7 @@ static __always_inline void end(void *record, u32 site, bool alone, void *ctx, u
 
 /* --- templates: what the loader attaches copies of ------------------------------------------- */
 
-/* On the perf event of a tracepoint. */
+/* Attached to the perf event of a tracepoint. */
 SEC("?tracepoint")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, on_tracepoint, void *, ctx)
 {
@@ -121,7 +119,7 @@ int UNPREEMPTED(PREEMPT_TRACEPOINT, on_tracepoint, void *, ctx)
 	return KEEP_EVENT;
 }
 
-/* On a tracepoint, with access to its arguments. */
+/* Attached to a tracepoint, with access to its arguments. */
 SEC("?raw_tp")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, on_raw, void *, ctx)
 {
@@ -129,7 +127,7 @@ int UNPREEMPTED(PREEMPT_TRACEPOINT, on_raw, void *, ctx)
 	return 0;
 }
 
-/* On the perf event of a kprobe or uprobe, at an entry or a return. */
+/* Attached to the perf event of a kprobe or uprobe, at an entry or a return. */
 SEC("?kprobe")
 int UNPREEMPTED(PREEMPT_PROBE, on_probe, void *, ctx)
 {
@@ -137,7 +135,7 @@ int UNPREEMPTED(PREEMPT_PROBE, on_probe, void *, ctx)
 	return KEEP_EVENT;
 }
 
-/* kprobe.multi and uprobe.multi, where a result of 1 has another meaning. */
+/* For kprobe.multi and uprobe.multi, where a result of 1 has another meaning. */
 SEC("?kprobe")
 int UNPREEMPTED(PREEMPT_PROBE, on_probes, void *, ctx)
 {
@@ -243,7 +241,7 @@ int UNPREEMPTED(PREEMPT_FUNCTION, end_exit, void *, ctx)
 	return 0;
 }
 
-/* For all system calls; one map of slots for begins, and one for all others. */
+/* For all system calls: one map of slots for begins, and one for all other events. */
 SYSCALL_SLOTS(syscall_slots)
 SYSCALL_SLOTS(begin_syscall_slots)
 

@@ -2,10 +2,10 @@
 /*
  * Stores a probe's event: sums or histograms, with and without a key, or a record.
  *
- * Concurrency: programs on perf events of tracepoints exclude each other (bpf_prog_active, trace_call_bpf()); those
- * of fentry and uprobes only exclude themselves, interrupt others, and can be preempted. Adds are therefore atomic
- * unless all programs are on tracepoints. Keys contain the CPU: an element has one writer, except for programs that
- * interrupt each other.
+ * Concurrency: programs on perf events of tracepoints exclude each other (bpf_prog_active, trace_call_bpf()). Programs
+ * on fentry and uprobes only exclude themselves, interrupt others, and can be preempted. So adds are atomic unless all
+ * programs are on tracepoints. Keys contain the CPU: an element has one writer, except for programs that interrupt each
+ * other.
  */
 #ifndef TALLY_PROBE_ADD_BPF_H
 #define TALLY_PROBE_ADD_BPF_H
@@ -22,22 +22,22 @@
 
 const volatile u32 what = PROBE_COUNT;          /* enum probe_what */
 const volatile bool keyed = false;
-const volatile u64 bias = 0;                    /* for extremes; for bounds always 2^63 */
+const volatile u64 bias = 0;                    /* for extremes; always 2^63 for bounds */
 const volatile u32 named = PROBE_NAME_NONE;     /* enum probe_name */
-const volatile u32 take = 0;                    /* PROBE_STREAM: enum stack_flags, the parts of stacks; 0: none */
+const volatile u32 take = 0;                    /* PROBE_STREAM: enum stack_flags, parts of stacks to take; 0: none */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);                 /* set by the loader: the events, or two for each */
+	__uint(max_entries, 1);                 /* set by the loader: one per event, or two */
 	__uint(key_size, sizeof(u32));
-	__uint(value_size, sizeof(struct probe_sum));   /* likewise: probe_sum__size() */
+	__uint(value_size, sizeof(struct probe_sum));   /* set by the loader: probe_sum__size() */
 } sums SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);                 /* set by the loader */
-	__uint(key_size, sizeof(struct hist_slot) + 8);         /* likewise: with its key_size */
-	__uint(value_size, sizeof(struct probe_sum));           /* likewise */
+	__uint(key_size, sizeof(struct hist_slot) + 8);         /* set by the loader, to include the key's size */
+	__uint(value_size, sizeof(struct probe_sum));           /* set by the loader */
 } keyed_sums SEC(".maps");
 
 struct {
@@ -50,13 +50,13 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);                 /* set by the loader */
-	__uint(key_size, sizeof(struct hist_slot) + 8);         /* likewise */
+	__uint(key_size, sizeof(struct hist_slot) + 8);         /* set by the loader */
 	__uint(value_size, sizeof(struct hist_segment));
 } keyed_values SEC(".maps");
 
 /*
- * Not atomic: 5.10 has no atomic maximum. If one program interrupts another right here, on one CPU and with one key,
- * the interrupted one may win with the smaller value.
+ * Not atomic, because 5.10 has no atomic maximum. If one program interrupts another at this point, on one CPU and with
+ * one key, the value of the interrupted program may be stored although it is smaller.
  */
 static __always_inline void add_extremes(u64 *max, u64 *min_inv, u64 value)
 {
@@ -67,7 +67,7 @@ static __always_inline void add_extremes(u64 *max, u64 *min_inv, u64 value)
 		*min_inv = ~value;
 }
 
-/* Jiffies: any clock that is monotonic across CPUs will do, and this one is a single load. */
+/* The stamp is in jiffies: any clock that is monotonic across CPUs is suitable, and this one is a single load. */
 static __always_inline void put_name(char name[TASK_COMM_LEN], u64 *stamp)
 {
 	struct task_struct *t, *leader;
@@ -87,7 +87,9 @@ static __always_inline void put_name(char name[TASK_COMM_LEN], u64 *stamp)
 static const struct probe_sum no_sum = {};
 static const struct hist_segment no_segment = {};
 
-/* Returns the element of the frame's key, created if there is none, or NULL after counting the loss. */
+/*
+ * Returns the element of the frame's key, which is created if it does not exist. Returns NULL after counting the loss.
+ */
 static __always_inline void *find_or_make(void *map, struct probe_frame *f, const void *fresh)
 {
 	void *element;
@@ -158,9 +160,9 @@ static __always_inline void add_value(struct probe_frame *f, bool alone)
 	struct hist_whole *all;
 	u32 zero = 0;
 
-	/* 5.10 knows the range only of the register that was compared, not of a shifted copy. */
+	/* The verifier of 5.10 knows the range only of the register that was compared, not of a shifted copy. */
 	barrier_var(i);
-	if (i >= HIST_BUCKETS)          /* does not happen; the verifier cannot know */
+	if (i >= HIST_BUCKETS)          /* never true, which the verifier does not know */
 		return;
 	if (!keyed) {
 		all = bpf_map_lookup_elem(&values, &zero);
@@ -179,7 +181,7 @@ static __always_inline void add_value(struct probe_frame *f, bool alone)
 	put_name(h->name, &h->name_stamp);
 }
 
-/* Adds the stack after the record's fields, at a multiple of 8 bytes. Returns the flaw. */
+/* Adds the stack after the record's fields, at a multiple of 8 bytes. Returns the stack's flaw. */
 static __always_inline u32 add_stack(struct probe_frame *f, u64 size, u32 site, void *ctx, u32 regs)
 {
 	struct stack_id *id = (void *)f->key + size;
@@ -204,7 +206,7 @@ static __always_inline void add_record(struct probe_frame *f, u32 site, void *ct
 	if (take)
 		size = (size + 7) & ~7ULL;
 	barrier_var(size);
-	if (size > PROBE_KEY_MOST)      /* does not happen, as above */
+	if (size > PROBE_KEY_MOST)      /* never true, as above */
 		return;
 	r->time_ns = bpf_ktime_get_ns();
 	r->elapsed = elapsed;
@@ -229,7 +231,10 @@ static __always_inline void add(struct probe_frame *f, bool alone)
 		add_value(f, alone);
 }
 
-/* For a frame in a buffer. ctx: where a stack walk begins; regs: STACK_REGS if it has registers. */
+/*
+ * Adds a frame that is in a buffer. ctx is the context from which the stack is walked; regs is STACK_REGS if it
+ * contains registers.
+ */
 static __always_inline void add_large(struct probe_frame *f, bool alone, u32 site, void *ctx, u32 regs)
 {
 	if (what == PROBE_STREAM)

@@ -17,7 +17,7 @@ EVENT_BODY(event_value, EVENT_VALUE, struct probe_frame)
 EVENT_BODY(event_key, EVENT_KEY, struct probe_frame)
 EVENT_BODY(event_match, EVENT_MATCH, struct probe_frame)
 
-/* Each returns false after counting the reason. */
+/* Each of these functions returns false after counting the reason. */
 
 static __always_inline bool passes(void *ctx, struct probe_frame *f)
 {
@@ -50,7 +50,7 @@ static __always_inline bool make_key(void *ctx, struct probe_frame *f)
 	return verdict >= 0;
 }
 
-/* is_shared: calls of other functions end here too, so the end need not have a begin. */
+/* *is_shared is set if calls of other functions also end here, so that the end need not have a begin. */
 static __always_inline bool make_match(void *ctx, struct probe_frame *f, bool *is_shared)
 {
 	int verdict = event_match(ctx, f);
@@ -64,7 +64,7 @@ static __always_inline bool make_match(void *ctx, struct probe_frame *f, bool *i
 /* --- frames in buffers ----------------------------------------------------------------------- */
 
 /*
- * The head of a record or of a begin is written directly before the key, once the head of the frame is no longer
+ * The head of a record or of a begin is written directly before the key, after the head of the frame is no longer
  * needed, so that the kernel gets one contiguous piece of memory.
  */
 struct buffer {
@@ -82,7 +82,10 @@ struct {
 	__type(value, struct buffer);
 } buffers SEC(".maps");
 
-/* Takes a free buffer of this CPU, which must be given back. Returns NULL after counting the loss if there is none. */
+/*
+ * Takes a free buffer of this CPU, which the caller must give back. Returns NULL after counting the loss if there is
+ * none.
+ */
 static __always_inline struct probe_frame *take_frame(struct buffer **buffer)
 {
 	struct buffer *b;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Probe's spans: each begins with one event and ends with another. Both compute the same bytes, the match, which are
- * the begin's key in starts. Every end is counted once: as an event, as filtered (its begin was out of scope or
- * filtered), or as lost.
+ * Probe's spans, each of which begins with one event and ends with another. Both events compute the same bytes, the
+ * match, which are the begin's key in starts. Every end is counted once: as an event, as filtered (its begin was out of
+ * scope or filtered), or as lost.
  */
 #ifndef TALLY_PROBE_SPAN_BPF_H
 #define TALLY_PROBE_SPAN_BPF_H
@@ -15,34 +15,34 @@
 #include "scope.bpf.h"
 #include "site.h"
 
-/* Begins pass on to their ends: bytes from the start of the key, the value, and counters. */
+/* A begin passes to its end: bytes from the start of the key, the value, and counters. */
 const volatile u32 begin_key = 0;
 const volatile bool begin_value = false;
 const volatile u32 begin_counters = 0;  /* offset of the counters after the key, a multiple of 8 */
 const volatile bool span_in_thread = false;     /* a span ends in the thread in which it began */
-const volatile bool span_in_process = false;    /* or, if not, in the process: calls of goroutines */
-/* Unmatched begins and ends are losses: nothing but a missed event explains one. */
+const volatile bool span_in_process = false;    /* or only in the same process: calls of goroutines */
+/* Unmatched begins and ends are losses, because only a missed event can explain them. */
 const volatile bool count_unmatched = false;
-/* Ends are single events that need something from their begins: the scope is that of the end. */
+/* Ends are single events that need data from their begins: the scope is that of the end. */
 const volatile bool counts_ends = false;
-/* Begins that are left without an end are not losses. */
+/* Begins that remain without an end are not losses. */
 const volatile bool ignores_left = false;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);                 /* set by the loader */
-	__uint(key_size, 8);                    /* likewise: bytes of the match */
-	__uint(value_size, sizeof(struct probe_begin));         /* likewise: and what follows it */
+	__uint(key_size, 8);                    /* set by the loader: bytes of the match */
+	__uint(value_size, sizeof(struct probe_begin));         /* set by the loader: with the data after it */
 } starts SEC(".maps");
 
-/* When the thread or process started; 0: spans are bound to neither. */
+/* The start time of the thread or process; 0 if spans are bound to neither. */
 static __always_inline u64 start_of_task(void)
 {
 	struct task_struct *t;
 
 	if (!span_in_thread && !span_in_process)
 		return 0;
-	/* A typed pointer to the current task, read by a load instead of a helper. */
+	/* The current task as a typed pointer, obtained by a load instead of a helper call. */
 	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf)) {
 		t = bpf_get_current_task_btf();
 		return span_in_process ? t->group_leader->start_time : t->start_time;
@@ -51,9 +51,7 @@ static __always_inline u64 start_of_task(void)
 	return span_in_process ? BPF_CORE_READ(t, group_leader, start_time) : BPF_CORE_READ(t, start_time);
 }
 
-/*
- * The newest begin counts: an earlier one never ended, because an exception, longjmp() or exec left the function.
- */
+/* The newest begin counts: the earlier one never ended, because an exception, longjmp() or exec left the function. */
 static __always_inline void put_begin(struct probe_frame *f, bool lost)
 {
 	struct probe_begin *b = (void *)f->key - sizeof(*b);
@@ -65,11 +63,11 @@ static __always_inline void put_begin(struct probe_frame *f, bool lost)
 	b->value = value;
 	b->order = order;
 	b->tid = bpf_get_current_pid_tgid();
-	/* Created before the time is taken, since that takes longer than reading it. */
+	/* Create the state before taking the time, because that takes longer than reading it. */
 	if (ncounters)
 		own_counters_get(calling_task(), NULL);
 	b->time_ns = bpf_ktime_get_ns();
-	/* Read within the span, so that the task's counts cannot exceed the elapsed time. */
+	/* Read the counters within the span, so that the task's counts cannot exceed the elapsed time. */
 	if (!lost && ncounters && !read_own_counters((void *)f->key + begin_counters)) {
 		count_lost(LOSS_READ_FAULT);
 		lost = true;
@@ -85,8 +83,8 @@ static __always_inline void put_begin(struct probe_frame *f, bool lost)
 }
 
 /*
- * Runs before the gate is open too, so that later ends find their begin. Begins out of scope or filtered are counted
- * at their end; a begin lost here is not counted there again.
+ * Also runs before the gate is open, so that later ends find their begin. Begins that are out of scope or filtered are
+ * counted at their end; a begin that is lost here is not counted again there.
  */
 static __always_inline void begin_frame(void *ctx, struct probe_frame *f)
 {
@@ -144,7 +142,7 @@ static __always_inline bool has_counters(const struct probe_frame *f, bool were_
 	return were_read && !f->counter[ncounters];
 }
 
-/* Removes the begin from starts, and copies what it carries into the frame. */
+/* Removes the begin from starts and copies its data into the frame. */
 static __always_inline enum begun take_begin(struct probe_frame *f, u64 now)
 {
 	struct probe_begin *b = bpf_map_lookup_elem(&starts, f->match);

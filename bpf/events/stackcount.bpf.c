@@ -3,7 +3,7 @@
  * Counts events, or sums their values, by stack. The loader compiles the filter and the value (probe.h has the
  * contract; only the head of the frame is used here).
  *
- * Programs on functions are kprobes: their context contains the registers that the walk begins with, so that the walk
+ * Programs on functions are kprobes: their context contains the registers from which the walk begins, so the walk
  * contains no frame of the tracer.
  */
 #define SCOPE_UNTYPED
@@ -23,11 +23,11 @@
 const volatile u32 take = STACK_KERNEL | STACK_USER;    /* enum stack_flags */
 const volatile bool with_value = false;                 /* sums, not counts */
 const volatile u64 every = 1;                           /* only every Nth of an event on a CPU counts, as N */
-const volatile u64 most_for_every = ~0ULL;              /* 2^64 - 1 divided by that */
+const volatile u64 most_for_every = ~0ULL;              /* 2^64 - 1, divided by every */
 
 STACK_COUNTS(counts);
 
-/* Events that passed all tests, counted or not, by event number. */
+/* Number of events that passed all tests, counted or not, by event number. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);         /* set by the loader */
@@ -43,7 +43,7 @@ struct head {
 	u8 byte[PROBE_HEAD];
 } __attribute__((aligned(8)));
 
-/* Returns false if the event does not count, after counting the reason. */
+/* Returns false, after counting the reason, if the event does not count. */
 static __noinline bool find_value(void *record, u64 *n)
 {
 	struct head head = {};
@@ -70,7 +70,7 @@ static __noinline bool find_value(void *record, u64 *n)
 	return !verdict;
 }
 
-/* Is it this event's turn? If so, *n becomes the amount that it stands for, at most 2^64 - 1. */
+/* True if this event is the one that counts. *n is then set to the amount that it represents, at most 2^64 - 1. */
 static __always_inline bool is_due(u32 event, u64 *n)
 {
 	u64 *turn;
@@ -84,7 +84,7 @@ static __always_inline bool is_due(u32 event, u64 *n)
 	return true;
 }
 
-/* Inline: the walk begins in this program, and each called function would add a frame to walk. */
+/* Inlined: the walk begins in this program, and each called function would add a frame to walk. */
 static __always_inline int count_stack(void *ctx, u32 site, u32 regs, u64 n)
 {
 	struct stack_key key = {};
@@ -100,7 +100,10 @@ static __always_inline int count_stack(void *ctx, u32 site, u32 regs, u64 n)
 	return 0;
 }
 
-/* record: what compiled functions read; ctx: where the walk begins; regs: STACK_REGS if it has registers. */
+/*
+ * record is read by compiled functions; ctx is the context from which the walk begins; regs is STACK_REGS if ctx
+ * contains registers.
+ */
 static __always_inline void count(void *record, u32 site, void *ctx, u32 regs)
 {
 	u64 n = 1;
@@ -111,7 +114,7 @@ static __always_inline void count(void *record, u32 site, void *ctx, u32 regs)
 		count_stack(ctx, site, regs, n);
 }
 
-/* A tracepoint is never at a function's entry, which spares the verifier that path. */
+/* A tracepoint is never at a function's entry; this saves the verifier a path. */
 static __always_inline void count_tracepoint(void *record, u32 site, void *ctx)
 {
 	count(record, site & SITE_EVENT, ctx, 0);
@@ -124,7 +127,7 @@ int UNPREEMPTED(PREEMPT_TRACEPOINT, on_tracepoint, void *, ctx)
 	return KEEP_EVENT;
 }
 
-/* On a tracepoint, with access to its arguments. */
+/* Attached to a tracepoint, with access to its arguments. */
 SEC("?raw_tp")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, on_raw, void *, ctx)
 {
@@ -139,7 +142,7 @@ int UNPREEMPTED(PREEMPT_GLOBAL, on_probe, void *, ctx)
 	return KEEP_EVENT;
 }
 
-/* kprobe.multi and uprobe.multi, where a result of 1 has another meaning. */
+/* For kprobe.multi and uprobe.multi, where a result of 1 has another meaning. */
 SEC("?kprobe")
 int UNPREEMPTED(PREEMPT_GLOBAL, on_probes, void *, ctx)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Events of system calls, syscalls:sys_enter_NAME and sys_exit_NAME, for programs with compiled functions
- * (event.bpf.h). Two tracepoints serve all of them, because opening and closing perf events for hundreds takes half a
- * minute.
+ * (event.bpf.h). Two tracepoints serve all of these events, because opening and closing perf events for hundreds of
+ * them takes half a minute.
  *
- * One copy of a template serves all calls with the same compiled functions (user/event/attach.h):
+ * One copy of a template serves all calls that have the same compiled functions (user/event/attach.h):
  *
  *   SYSCALL_SLOTS(slots)
- *   ON_SYSCALL_ENTER(NAME, slots, handle, ...)      calls handle(record, slot, ...) for each
+ *   ON_SYSCALL_ENTER(NAME, slots, handle, ...)      calls handle(record, slot, ...) for each event
  *   ON_SYSCALL_EXIT(NAME, slots, handle, ...)
  *
  * The further arguments may include ctx: the program's context, from which stacks are walked.
@@ -20,7 +20,7 @@
 #include "preempt.bpf.h"
 #include "syscalls.h"
 
-/* Index: number of the copy * SYSCALL_NUMBERS + number of the call. Value: slot + 1; 0 if not asked for. */
+/* Index: number of the copy * SYSCALL_NUMBERS + number of the call. Value: slot + 1; 0 if not requested. */
 #define SYSCALL_SLOTS(name)                                                                        \
 	struct {                                                                                   \
 		__uint(type, BPF_MAP_TYPE_ARRAY);                                                  \
@@ -29,9 +29,9 @@
 		__type(value, u32);                                                                \
 	} name SEC(".maps");
 
-/* The layout of such a tracepoint's record, as compiled functions see it. */
+/* The layout of the record of such a tracepoint, as compiled functions see it. */
 struct syscall_record {
-	u64 common;             /* common to all tracepoints; programs cannot read it there either */
+	u64 common;             /* common to all tracepoints; programs on tracepoints cannot read it either */
 	s64 number;
 	u64 value[6];           /* arguments, or the result */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Counts the reason for which a compiled function (event.h) had no result. */
+/* Counts the event as lost, by the reason why a compiled function (event.h) had no result. */
 #ifndef TALLY_VERDICT_BPF_H
 #define TALLY_VERDICT_BPF_H
 
