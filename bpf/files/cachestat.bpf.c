@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The page cache: pages that reads and page faults request, and which of them were missing.
+ * The page cache: pages that reads and page faults request, and those among them that were missing.
  *
- * Requests come from the tracepoints of reads and faults (6.12). By then the same task has already added missing pages
- * to the cache: mm_filemap_add_to_page_cache reports them, readahead included, before the read reports which pages it
- * wanted. A task's additions are therefore kept until then. A fault reports its page first.
+ * Requests are reported by the tracepoints of reads and faults (6.12). At that time the same task has already added the
+ * missing pages to the cache: mm_filemap_add_to_page_cache reports them, including readahead, before the read reports
+ * which pages it requested. So a task's additions are kept until the read reports. A fault reports its page first.
  *
  * The subject is the requesting task, which is always the current one.
  */
@@ -42,10 +42,10 @@ struct {
 	__type(value, struct name_room);
 } rooms SEC(".maps");
 
-/* Runs of pages that a call has added, kept until it reports which it wanted. */
+/* Maximum number of runs of added pages that are kept until their call reports which pages it requested. */
 #define RUNS 12
 
-/* The number of reads that its task has finished identifies a call. */
+/* A call is identified by the number of reads that its task has finished. */
 struct cache_state {
 	u64 call, mapping;              /* the call and file of the runs */
 	u64 from[RUNS];
@@ -88,7 +88,7 @@ static __always_inline struct dentry *dentry_of(struct inode *inode)
 	return NULL;
 }
 
-/* The path up to the root of the file system; the mount is unknown here. */
+/* Stores the path up to the root of the file system; the mount is unknown here. */
 static __always_inline void name_of(struct file_name *n, struct inode *inode)
 {
 	struct dentry *d = dentry_of(inode), *parent;
@@ -139,7 +139,7 @@ static __noinline int send_name(const struct file_id *id, u64 mapping)
 
 /* --- arguments -------------------------------------------------------------------------------- */
 
-/* As a number: the verifier forbids arithmetic on typed pointers. */
+/* Returns an argument as a number, because the verifier forbids arithmetic on typed pointers. */
 static __always_inline u64 argument(unsigned long long *ctx, u32 n)
 {
 	u64 value = 0;
@@ -227,14 +227,14 @@ static __always_inline u64 reads_ended(void)
 	return bpf_core_field_exists(t->ioac.syscr) ? BPF_CORE_READ(t, ioac.syscr) : 0;
 }
 
-/* Identifies the current call, as distinct from the previous and the next one. */
+/* Identifies the current call, so that it differs from the previous and the next one. */
 static __always_inline u64 this_call(u32 number)
 {
 	return (reads_ended() << 16 | (number & 0xffff)) + 1;
 }
 
 /*
- * Identifies the current page fault by the number of faults that have ended. No fault outlasts the read in which it
+ * Identifies the current page fault by the number of completed faults. No fault lasts longer than the read in which it
  * occurs.
  */
 static __always_inline u64 this_fault(void)
@@ -255,7 +255,7 @@ static __always_inline struct cache_state *own_state(void)
 
 /* --- pages that are added --------------------------------------------------------------------- */
 
-/* A large folio has its number of pages in its second page; the member had other names before. */
+/* A large folio stores its number of pages in its second page; the member had other names before. */
 static __always_inline u64 pages_of(u64 folio)
 {
 	u64 flags = 0;
@@ -286,7 +286,7 @@ static __always_inline u64 index_of(u64 folio)
 	return BPF_CORE_READ((struct page *)folio, index);
 }
 
-/* Counts runs that the call did not request. */
+/* Counts the runs of pages that the call did not request. */
 static __noinline int drop_runs(struct cache_state *s)
 {
 	u64 pages = 0;
@@ -305,8 +305,8 @@ static __always_inline bool is_device(u64 mapping)
 }
 
 /*
- * Counts the pages at once: a task that adds pages and never requests any, like a kernel thread, is not seen here
- * again.
+ * Counts the pages immediately, because a task that adds pages and never requests any, like a kernel thread, is not
+ * seen here again.
  */
 static __noinline int keep(struct cache_state *s, u64 mapping, u64 at, u64 pages)
 {
@@ -383,7 +383,7 @@ int UNPREEMPTED_PROG(on_added)
 
 /* --- pages that are asked for ----------------------------------------------------------------- */
 
-/* Pages added in the requested range are misses, the others were read ahead. */
+/* Pages added in the requested range are misses; the other added pages were read ahead. */
 static __noinline int take_runs(struct cache_state *s, u64 at, u64 end)
 {
 	u64 missed = 0, from, to;
@@ -431,7 +431,7 @@ static __always_inline u64 position_at(u64 address, u32 fd)
 	return position;
 }
 
-/* The page at which the current call begins to read; ~0: unknown. */
+/* The page at which the current call begins to read; ~0 if unknown. */
 static __noinline u64 call_begins(u32 mark)
 {
 	s64 position;
@@ -465,8 +465,8 @@ struct batch {
 };
 
 /*
- * The kernel does not report a batch whose last page is still being read: it gives the other pages to the reader and
- * tries again. The begin of the request is therefore taken from the call, or from its previous request.
+ * The kernel does not report a batch whose last page is still being read: it returns the other pages to the reader and
+ * tries again. So the begin of the request is taken from the call, or from its previous request.
  */
 static __always_inline u64 begins(const struct cache_state *s, const struct batch *b)
 {
@@ -525,7 +525,7 @@ int UNPREEMPTED_PROG(on_get_pages)
 
 /* --- page faults ------------------------------------------------------------------------------ */
 
-/* A fault first tries the pages present, then requests its page, maybe twice: it counts once. */
+/* A fault first tries the pages that are present, then requests its page, perhaps twice: it counts once. */
 static __noinline int fault_on(u64 mapping, u64 page)
 {
 	u64 fault = this_fault();
@@ -544,7 +544,10 @@ static __noinline int fault_on(u64 mapping, u64 page)
 	return 0;
 }
 
-/* The page cache is all that tmpfs has, and only its faults on pages that are present pass a tracepoint: this one. */
+/*
+ * Excludes tmpfs, which consists only of page cache: a tracepoint, this one, reports only those of its faults whose
+ * pages are present.
+ */
 SEC("tp_btf/mm_filemap_map_pages")
 int UNPREEMPTED_PROG(on_map_pages)
 {
@@ -577,7 +580,7 @@ int UNPREEMPTED_PROG(on_dirtied)
 	return dirtied(argument(ctx, 0), argument(ctx, 1));
 }
 
-/* Until 5.17. */
+/* Before 5.18. */
 SEC("tp_btf/writeback_dirty_page")
 int UNPREEMPTED_PROG(on_dirtied_page)
 {

@@ -17,11 +17,11 @@ enum cachestat_count {
 	CACHESTAT_FAULT,        /* requested by page faults on mapped files, hit or miss */
 	CACHESTAT_MISS,         /* of both: not in the cache at that moment */
 	/* Pages added to the cache: */
-	CACHESTAT_ADDED,        /* by reads and faults, as far as known yet: misses, pages read ahead, and: */
-	CACHESTAT_UNASKED,      /* some of these: in calls that requested no page at all */
+	CACHESTAT_ADDED,        /* by reads and faults, as far as known yet: misses and pages read ahead */
+	CACHESTAT_UNASKED,      /* part of CACHESTAT_ADDED: in calls that requested no page at all */
 	CACHESTAT_WRITTEN,      /* by writes */
 	CACHESTAT_OTHER,        /* by anything else: readahead(2), metadata */
-	CACHESTAT_DIRTIED,      /* clean before; by writes or in mapped memory */
+	CACHESTAT_DIRTIED,      /* previously clean pages, dirtied by writes or in mapped memory */
 	CACHESTAT_COUNTS,
 };
 
@@ -29,7 +29,7 @@ enum cachestat_count {
 enum cachestat_call {
 	CACHESTAT_CALL_NONE,
 	CACHESTAT_CALL_WRITE,
-	CACHESTAT_CALL_ADVICE,  /* calls that read ahead for others, and do not wait */
+	CACHESTAT_CALL_ADVICE,  /* calls that start readahead for others and do not wait */
 	CACHESTAT_CALL_READ,    /* (fd, ...), at the file position */
 	CACHESTAT_CALL_PREAD,   /* (fd, , , offset) */
 	CACHESTAT_CALL_SENDFILE,        /* (to, fd, address of the offset), piecewise */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The directory cache: each path component that is looked up, at the function that asks the cache, lookup_fast(). It
- * returns an entry (possibly a negative one), nothing, or an error, upon which the kernel walks the path again in
- * another mode and returns here.
+ * The directory cache: each path component that is looked up, at the function that queries the cache, lookup_fast(). It
+ * returns an entry (possibly a negative one), nothing, or an error, after which the kernel walks the path again in
+ * another mode and comes back here.
  *
- * The subject is the task that looks up, which is the current one.
+ * The subject is the task that performs the lookup, which is the current one.
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
@@ -18,10 +18,10 @@
 
 SUMS(struct dcstat_key, struct dcstat_sums)
 
-/* Two more arguments preceded the result until 5.19 (commit 7e4745a09426). */
+/* Before 6.0, two more arguments preceded the result (commit 7e4745a09426). */
 #define LOOKUP_HAS_ONE KERNEL_VERSION(6, 0, 0)
 
-/* As numbers: the verifier forbids arithmetic on typed pointers. */
+/* Returns an argument as a number, because the verifier forbids arithmetic on typed pointers. */
 static __always_inline u64 argument(u64 *ctx, u32 n)
 {
 	u64 value = 0;

@@ -13,7 +13,7 @@ enum dcstat_part {
 /* Result of looking up a path component. */
 enum dcstat_count {
 	DCSTAT_HIT,             /* the cache has the file */
-	DCSTAT_NEGATIVE,        /* the cache knows that there is no such file */
+	DCSTAT_NEGATIVE,        /* the cache knows that the file does not exist */
 	DCSTAT_MISS,            /* the file system was asked */
 	DCSTAT_COUNTS,
 };
@@ -21,7 +21,7 @@ enum dcstat_count {
 #define DCSTAT_NAME_LEN 48
 
 struct dcstat_key {
-	char file[DCSTAT_NAME_LEN];     /* the name, cut to fit, and a NUL */
+	char file[DCSTAT_NAME_LEN];     /* the name, truncated to fit, and a NUL */
 	struct task_key task;
 	__u32 writer;           /* of no CPU: all CPUs add to one element */
 	__u32 pad;

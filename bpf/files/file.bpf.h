@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * File system calls, from entry to return, and their files, which are found by the caller's descriptor as the kernel
- * finds them. The including file defines file_call_ended(), which receives each call of a task in scope on a regular
- * file or directory (all_kinds: on anything). The loader's side is user/files/.
+ * File system calls, from entry to return, and their files, which are looked up by the caller's descriptor in the same
+ * way as in the kernel. The including file defines file_call_ended(), which receives each call of a task in scope on a
+ * regular file or directory (all_kinds: on any file). The loader's side is user/files/.
  *
- * Both hooks run only in the calling task. Where they can be preempted (since 7.0), the kernel skips both for a
- * second task on that CPU and counts that (recursion). The entry hook writes only the task's state, so everything
- * else has one writer at a time.
+ * Both hooks run only in the calling task. Where they can be preempted (since 7.0), the kernel skips both for a second
+ * task on that CPU and counts this (recursion). The entry hook writes only the task's state, so everything else has one
+ * writer at a time.
  *
  * A call whose entry was not seen is not in the numbers. Calls that began before the gate was opened are reported
- * (begun_before), and so are those that the kernel did not run (answered); for all others the entry has already been
+ * (begun_before), as are calls that the kernel did not run (answered); for all others the entry has already been
  * counted as lost.
  */
 #ifndef TALLY_FILE_BPF_H
@@ -34,24 +34,24 @@ const volatile bool has_only_fs = false;
 const volatile char only_fs[FILE_FS_LEN] = {};          /* file system type */
 const volatile bool has_only_mount = false;
 const volatile u32 only_mount = 0;                      /* mount id */
-/* File properties that the including program needs: each takes a read or two per call. */
+/* File properties that the including program needs: each costs one or two reads per call. */
 const volatile bool want_ids = false;
 const volatile bool want_fs = false;
 const volatile bool want_mount = false;
 
 /* A file of a call. */
 struct file_side {
-	u32 op;                 /* enum file_op; FILE_NOTHING: not traced */
+	u32 op;                 /* enum file_op; FILE_NOTHING if not traced */
 	u32 fd;
-	struct file *file;      /* the file while its descriptor is open; NULL: none */
-	struct super_block *sb; /* if wanted; NULL: none */
-	struct file_id id;      /* if wanted */
-	struct file_mount mount;        /* if wanted */
+	struct file *file;      /* valid while its descriptor is open; NULL if none */
+	struct super_block *sb; /* if requested; NULL if none */
+	struct file_id id;      /* if requested */
+	struct file_mount mount;        /* if requested */
 };
 
 /* The call that a task is in. Copying calls have two files. */
 struct file_state {
-	u64 start_ns;           /* 0: no traced call */
+	u64 start_ns;           /* 0 if in no traced call */
 	u64 argument;           /* offset, or the path to open */
 	u32 number;
 	u16 call;               /* enum file_call */
@@ -63,16 +63,16 @@ struct file_state {
 TASK_STATE(file_states, struct file_state)
 
 /*
- * Called at the end of a call, with a result or a negative errno, after took_ns. s->op is the operation; s->file is
- * NULL for a failed open.
+ * Called at the end of a call, with its result (or a negative errno) and its duration. s->op is the operation; s->file
+ * is NULL for a failed open.
  */
 static __always_inline void file_call_ended(const struct file_state *st,
 					    const struct file_side *s, s64 result, u64 took_ns,
 					    u64 now);
 
 /*
- * Reads a member of a kernel structure at an untyped address: a plain load on kernels that can give such a pointer a
- * type (6.2, commit a35b9af4ec2c), else a helper call.
+ * Reads a member of a kernel structure at an untyped address: by a plain load on kernels that can give such a pointer a
+ * type (6.2, commit a35b9af4ec2c), otherwise by a helper call.
  */
 extern void *bpf_rdonly_cast(const void *address, u32 type) __weak __ksym;
 
@@ -83,7 +83,7 @@ extern void *bpf_rdonly_cast(const void *address, u32 type) __weak __ksym;
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-/* file_of_task() for the current task, by plain loads if typed pointers are available. */
+/* As file_of_task(), for the current task, by plain loads if typed pointers are available. */
 static __always_inline struct file *file_of_current(u32 fd)
 {
 	struct file **slot, *f = NULL;
@@ -95,7 +95,7 @@ static __always_inline struct file *file_of_current(u32 fd)
 	if (fd >= fdt->max_fds)
 		return NULL;
 	slot = fdt->fd + fd;
-	if (bpf_rdonly_cast)    /* any type whose first member is a pointer */
+	if (bpf_rdonly_cast)    /* works with any type whose first member is a pointer */
 		return (struct file *)MEMBER(struct hlist_node, slot, next);
 	bpf_probe_read_kernel(&f, sizeof(f), slot);
 	return f;
@@ -132,11 +132,11 @@ static __always_inline void file_mount_of(struct file_mount *to, struct file *f)
 	struct mnt_namespace *ns = MEMBER(struct mount, m, mnt_ns);
 
 	to->id = MEMBER(struct mount, m, mnt_id);
-	/* For the kernel's own mounts this is an error value, not an address. */
+	/* For the kernel's own mounts, ns is an error value instead of an address. */
 	to->ns = ns ? BPF_CORE_READ(ns, ns.inum) : 0;
 }
 
-/* Fills in a side if its file is to be traced. */
+/* Fills in a side and returns true if its file is to be traced. */
 static __always_inline bool file_looked_at(struct file_side *s, u32 fd, u32 op)
 {
 	struct super_block *sb = NULL;
@@ -196,7 +196,7 @@ static __always_inline bool file_call_begins(struct file_state *st, const struct
 	case FILE_CALL_OPEN:
 	case FILE_CALL_OPENAT:
 	case FILE_CALL_OPEN_HANDLE:
-		st->side[0].op = FILE_NOTHING;  /* there is no file yet */
+		st->side[0].op = FILE_NOTHING;  /* no file exists yet */
 		st->side[0].file = NULL;
 		st->argument = call == FILE_CALL_OPEN	? arg[0] :
 			       call == FILE_CALL_OPENAT ? arg[1] :
@@ -247,7 +247,7 @@ int UNPREEMPTED_PROG(on_file_enter, struct pt_regs *regs, long number)
 		return 0;
 	}
 	st->entered = 1;
-	/* Cleared for other calls too: the end of the previous call may have been missed. */
+	/* Cleared for untraced calls too, because the end of the previous call may have been missed. */
 	st->start_ns = 0;
 	if (c.compat)
 		compat_syscall_arguments(regs, arg);
@@ -262,7 +262,7 @@ int UNPREEMPTED_PROG(on_file_enter, struct pt_regs *regs, long number)
 	return 0;
 }
 
-/* The end of an opening call: there is a file, or an error. */
+/* Handles the end of an opening call, which gave a file or an error. Returns false if it is not to be traced. */
 static __always_inline bool file_opened(struct file_side *s, s64 result)
 {
 	if (result >= 0)
@@ -279,9 +279,9 @@ static __always_inline bool file_call_opens(u32 call)
 }
 
 /*
- * The end of a call whose entry was not seen, of a task in scope. If it is the first call seen of a task that is older
- * than the run, it began before the run; if the task has a filter or a tracer, the kernel did not run it. Either is
- * reported if its file is to be traced.
+ * Handles the end of a call whose entry was not seen, of a task in scope. If it is the first call seen of a task that
+ * is older than the run, it began before the run; if the task has a filter or a tracer, the kernel did not run the
+ * call. Either case is counted if the call's file is to be traced.
  */
 static __always_inline void file_call_unseen(struct file_state *st, struct pt_regs *regs, const struct call *c,
 					     s64 result)
@@ -341,7 +341,7 @@ int UNPREEMPTED_PROG(on_file_exit, struct pt_regs *regs, long result)
 /* --- names ------------------------------------------------------------------------------------ */
 
 /*
- * The name of a side's file, if the task's descriptor still refers to that file: only the call itself held a
+ * Gets the name of a side's file, if the task's descriptor still refers to that file: only the call itself held a
  * reference.
  */
 static __always_inline void file_name_of_side(struct file_name *n, struct task_struct *t,

@@ -2,10 +2,10 @@
 /*
  * Files that are created and deleted again, reported at the deletion.
  *
- * System calls that delete a file take a path, and no tracepoint reports which file it named. Programs are therefore on
- * the two functions that all such calls use, io_uring included: do_filp_open() (do_file_open() since 7.0), where the
- * kernel marks files that the open has created, and vfs_unlink(). A file is identified by inode and generation: it may
- * be renamed, be evicted from memory and return.
+ * System calls that delete a file take a path, and no tracepoint reports which file it named. So programs are attached
+ * to the two functions that all such calls use, including io_uring: do_filp_open() (do_file_open() since 7.0), where
+ * the kernel marks files that the open has created, and vfs_unlink(). A file is identified by inode and generation,
+ * because it may be renamed, or be evicted from memory and return.
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
@@ -21,7 +21,7 @@
 #define FMODE_CREATED (1 << 20)
 
 /*
- * Created files. If there is no room, the least recently created or deleted one is evicted: files that are never
+ * Created files. If there is no room, the least recently created or deleted one is evicted, so files that are never
  * deleted do not accumulate.
  */
 struct {
@@ -84,12 +84,12 @@ int UNPREEMPTED(PREEMPT_FUNCTION, on_opened, u64 *, ctx)
 		__sync_fetch_and_add(&made, 1);
 	else if ((int)err != -EEXIST)
 		count_failed_update(err);
-	else                            /* the previous one ended in a way that is not seen */
+	else                            /* the previous file ended in a way that is not seen */
 		bpf_map_update_elem(&births, &id, &birth, BPF_ANY);
 	return 0;
 }
 
-/* Idmapped mounts added a first argument in 5.12 (commit 6521f8917082). */
+/* 5.12 added a first argument for idmapped mounts (commit 6521f8917082). */
 #define UNLINK_HAS_FOUR KERNEL_VERSION(5, 12, 0)
 
 /* The verifier rejects computed offsets, so the compiler must not merge the two loads. */
@@ -117,7 +117,7 @@ static __always_inline int unlink_result(u64 *ctx)
 	return argument_of_two(ctx, 3, 4);
 }
 
-/* At the entry, because the dentry may have lost its inode when the call returns. */
+/* Attached to the entry, because the dentry may have lost its inode when the call returns. */
 SEC("fentry/vfs_unlink")
 int UNPREEMPTED(PREEMPT_FUNCTION, on_unlink, u64 *, ctx)
 {
@@ -154,7 +154,7 @@ static __always_inline void fill(struct filelife_record *r, struct dentry *d,
 	r->name.inode = 0;
 	r->name.size = 0;
 	r->name.flags = 0;
-	/* The mount may be gone by now. */
+	/* The mount may no longer exist. */
 	if (BPF_CORE_READ(mount, mnt_sb) == BPF_CORE_READ(d, d_sb))
 		file_name_walk(&r->name, d, mount);
 	else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Records that filelife.bpf.c keeps about created files, and sends about deleted ones. */
+/* Records that filelife.bpf.c stores about created files and sends about deleted ones. */
 #ifndef TALLY_FILELIFE_H
 #define TALLY_FILELIFE_H
 
@@ -16,17 +16,17 @@ struct filelife_birth {
 /* A file whose deletion has begun; keyed by the address of its dentry. */
 struct filelife_leaving {
 	struct file_id id;
-	__u64 inode;            /* its address, valid because the call holds a reference */
+	__u64 inode;            /* address of the inode, valid because the call holds a reference */
 };
 
 struct filelife_record {
 	__u64 time_ns;          /* CLOCK_MONOTONIC, at the deletion */
 	__u64 age_ns;
-	__u32 pid, tid, cpu;    /* of the deleting task */
+	__u32 pid, tid, cpu;    /* deleting task */
 	__u32 maker_pid;
 	char comm[TASK_KEY_COMM_LEN];
 	char maker_comm[TASK_KEY_COMM_LEN];
-	struct file_name name;  /* its last member is only sent as far as it is filled */
+	struct file_name name;  /* its last member is sent only up to its used size */
 };
 
 _Static_assert(sizeof(struct filelife_birth) == 40, "filelife_birth has padding");

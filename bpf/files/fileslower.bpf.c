@@ -21,13 +21,13 @@ struct {
 	__type(value, struct fileslower_record);
 } record_room SEC(".maps");
 
-/* preadv2(2) and pwritev2(2) use the file position if their offset is -1. */
+/* True if the call passes an offset. preadv2(2) and pwritev2(2) use the file position if their offset is -1. */
 static __always_inline bool passes_offset(const struct file_state *st)
 {
 	return (st->call == FILE_CALL_PREAD || st->call == FILE_CALL_PWRITE) && st->argument != ~0ULL;
 }
 
-/* The call's file offset. A call that moves the position has moved it by now, appending or not. */
+/* The call's file offset. A call that moves the position has already moved it, appending or not. */
 static __always_inline s64 offset_of(const struct file_state *st, struct file *f, u32 mode,
 				     s64 result, u32 end)
 {
@@ -59,7 +59,7 @@ static __always_inline void fill_file(struct fileslower_record *r, struct task_s
 		size = bpf_probe_read_user_str(r->name.names, FILE_PATH_MAX, (void *)st->argument);
 		if (size < 0 || size > FILE_PATH_MAX)
 			return;
-		if (!size)              /* an empty one, before 6.13 */
+		if (!size)              /* an empty string, before 6.13 */
 			r->name.names[0] = 0;
 		r->name.flags = FILE_NAME_TYPED;
 		r->name.size = size ?: 1;
@@ -117,7 +117,7 @@ static __always_inline void fill_other(struct fileslower_record *r, struct task_
 }
 
 /*
- * Calls in progress that have already taken that long; with on_wait, waits. The loader runs this before a report.
+ * Sends calls in progress that have already taken min_ns or, with on_wait, waits. The loader runs this before a report.
  */
 SEC("iter/task")
 int show_unfinished(struct bpf_iter__task *ctx)
@@ -140,7 +140,7 @@ int show_unfinished(struct bpf_iter__task *ctx)
 		return 0;
 	fill_other(r, t, st, since, now, FILESLOWER_UNFINISHED);
 	r->cpu = task_cpu(t);
-	/* The call may have ended, and another begun, in the meantime. */
+	/* The call may have ended, and another one begun, during this read. */
 	if (*(volatile u64 *)&st->start_ns == since)
 		send_record(r);
 	return 0;

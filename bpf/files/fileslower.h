@@ -11,12 +11,12 @@
 enum fileslower_end {
 	FILESLOWER_ENDED,
 	FILESLOWER_UNFINISHED,  /* a call, or with --waits a wait, still in progress */
-	FILESLOWER_WAITED,      /* a wait that has ended; its call goes on */
+	FILESLOWER_WAITED,      /* a wait that has ended; its call continues */
 };
 
-/* One call or wait; the last member is only sent as far as it is filled. */
+/* One call or wait; the last member is sent only up to its used size. */
 struct fileslower_record {
-	__u64 time_ns;          /* CLOCK_MONOTONIC: its end, or the time it was looked at */
+	__u64 time_ns;          /* CLOCK_MONOTONIC: its end, or the time it was examined */
 	__u64 took_ns;
 	__s64 result;           /* bytes, or a negative errno, of an ended call */
 	__s64 offset;           /* in the file, or FILESLOWER_NO_OFFSET */

@@ -19,7 +19,7 @@ struct filetop_key {
 	struct task_key task;
 	char fs[FILE_FS_LEN];
 	struct file_mount mount;
-	__u32 writer;              /* last: the members before it form the key in reports */
+	__u32 writer;              /* last, so that the members before it form the key in reports */
 };
 
 /* One direction: successful calls, their bytes, their duration. */

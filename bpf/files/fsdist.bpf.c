@@ -10,10 +10,10 @@
 #include "scope.bpf.h"
 #include "task_key.bpf.h"
 
-/* There is always a key: the operation. */
+/* Results always have a key: the operation. */
 HIST_MAPS(times, struct fsdist_key);
 
-/* t: the task; NULL: the current one. */
+/* t is the task; NULL is the current one. */
 static __always_inline void add_time(const struct file_side *s, u32 op, struct task_struct *t, u64 time_ns, u64 now)
 {
 	struct fsdist_key key = {};

@@ -7,7 +7,7 @@
 #include "hist.h"
 #include "task_key.h"
 
-/* Key parts for --by, in addition to those of tasks. Every key has the first. */
+/* Key parts for --by, in addition to those of tasks. Every key contains the first. */
 enum fsdist_part {
 	BY_FILE_OP = 1 << BY_PARTS,
 	BY_FILE_FS = 1 << (BY_PARTS + 1),
@@ -17,7 +17,7 @@ enum fsdist_part {
 #define FSDIST_FAILED 0x100
 
 struct fsdist_own {
-	char fs[FILE_FS_LEN];   /* empty: nothing was opened */
+	char fs[FILE_FS_LEN];   /* empty if no file was opened */
 	__u32 op;               /* enum file_op; | FSDIST_FAILED */
 	struct file_mount mount;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Names of mounts (struct file_mount of file.h), taken when a mount is first seen: the mount and its namespace may be
- * gone at the time of the report. Read by user/files/mounts.h.
+ * Names of mounts (struct file_mount of file.h), stored when a mount is first seen, because the mount and its namespace
+ * may no longer exist at the time of the report. Read by user/files/mounts.h.
  */
 #ifndef TALLY_MOUNT_BPF_H
 #define TALLY_MOUNT_BPF_H
@@ -19,7 +19,7 @@ struct {
 
 static const struct file_name no_name = {};
 
-/* The mount point, from the root of its namespace; the root mount has no names. */
+/* Stores the mount point, from the root of its namespace; the root mount has no names. */
 static __noinline int mount_name_of(struct file_name *n, struct mount *m)
 {
 	struct mount *above = BPF_CORE_READ(m, mnt_parent);
@@ -31,8 +31,8 @@ static __noinline int mount_name_of(struct file_name *n, struct mount *m)
 }
 
 /*
- * f: a file of that mount. It may be gone already, since only its call held a reference; the next file will do. If
- * there is no room for a name, the mount has none.
+ * f is a file of that mount. It may have been freed already, since only its call held a reference; a later file will
+ * then give the name. If there is no room for a name, the mount has none.
  */
 static __always_inline void name_mount(const struct file_mount *key, struct file *f)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Each open of a file by name, when the call returns. One program on sys_exit is enough: the argument registers are
- * unchanged, and the page with the path is present, since the kernel has just read it. Only the duration of an open
- * needs sys_enter.
+ * Each open of a file by name, when the call returns. One program on sys_exit is sufficient: the argument registers are
+ * unchanged, and the page that contains the path is present, because the kernel has just read it. Only the duration of
+ * an open needs sys_enter.
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
@@ -32,7 +32,7 @@ struct open_how_text {
 #define AT_FDCWD -100
 
 struct open_start {
-	u64 ns;          /* 0: no open in progress */
+	u64 ns;          /* 0 if no open is in progress */
 	u64 seen;        /* an open of this task was seen */
 };
 
@@ -40,8 +40,8 @@ TASK_STATE(open_starts, struct open_start);
 
 /*
  * The record under construction. The kernel does not run this program twice at once on a CPU: sys_exit does not
- * interrupt itself, and where a task can be preempted here (since 7.0) the kernel skips it for other tasks, and
- * counts that.
+ * interrupt itself, and where a task can be preempted here (since 7.0), the kernel skips the program for other tasks
+ * and counts this.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -59,7 +59,7 @@ static __always_inline void read_how(struct open_record *r, u64 how)
 	r->mode = text.mode;
 }
 
-/* Returns the address of the path. */
+/* Stores the arguments, and returns the address of the path. */
 static __always_inline u64 take_arguments(struct open_record *r, const struct call *c)
 {
 	bool at = r->call >= OPEN_OPENAT;
@@ -79,8 +79,8 @@ static __always_inline u64 take_arguments(struct open_record *r, const struct ca
 }
 
 /*
- * Reads one byte more than the limit, to detect longer paths. The byte may be in a page that is not present, since
- * the kernel does not read it either.
+ * Reads one byte more than the limit, to detect longer paths. This byte may be in a page that is not present, since the
+ * kernel does not read it.
  */
 static __always_inline long read_path(struct open_record *r, u64 path)
 {
@@ -133,7 +133,7 @@ static __always_inline bool has_time(struct open_record *r)
 	return without != CALL_LOST;
 }
 
-/* Did it take at least the minimum time, if one was asked for? */
+/* True if the open took at least the minimum time, or if none was requested. */
 static __always_inline bool took_long(struct open_record *r)
 {
 	r->elapsed_ns = 0;
@@ -164,7 +164,7 @@ int UNPREEMPTED_PROG(on_enter, struct pt_regs *regs, long nr)
 	return 0;
 }
 
-/* The task's next open may end without an entry. */
+/* Clears the begin of the open, because the task's next open may end without an entry. */
 static __always_inline int forget_open(void)
 {
 	struct open_start *start = timed ? open_starts_find(calling_task()) : NULL;

@@ -5,7 +5,7 @@
 
 #include "stack.h"
 
-/* The kernel's limit for paths, with their NUL (include/uapi/linux/limits.h: PATH_MAX). */
+/* The kernel's limit for paths, including the NUL (include/uapi/linux/limits.h: PATH_MAX). */
 #define OPEN_PATH_MOST 4096
 
 enum open_call {
@@ -18,7 +18,7 @@ enum open_call {
 
 struct open_record {
 	__u64 time_ns;          /* CLOCK_MONOTONIC, at the end */
-	__u64 elapsed_ns;       /* 0: not asked for; a lower bound if it began before the run */
+	__u64 elapsed_ns;       /* 0 if not requested; a lower bound if the call began before the run */
 	__u64 flags;            /* as passed by the caller */
 	__s32 result;           /* descriptor or -errno */
 	__u32 mode;
@@ -28,11 +28,11 @@ struct open_record {
 	__u32 cpu;
 	__u8 call;              /* enum open_call */
 	__u8 bad_how;           /* openat2: its flags could not be read */
-	__u16 length;           /* of the path, with its NUL; 0: unreadable; above the limit: cut */
+	__u16 length;           /* of the path, including the NUL; 0: unreadable; above the limit: truncated */
 	__u8 comm[16];
 	__u8 no_start;          /* it began before the run, or the kernel did not run it */
 	__u8 padding[3];
-	struct stack_id stack;  /* where the call was made; zero: not taken */
+	struct stack_id stack;  /* stack of the call; zero if not taken */
 	char path[OPEN_PATH_MOST + 8];  /* only length bytes are sent */
 };
 
