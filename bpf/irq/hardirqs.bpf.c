@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Time spent in interrupt handlers, with interrupts off: each call of a device's handler, by IRQ and name of the
- * action (several may share an IRQ), and interrupts without an IRQ number (timer, IPIs) by vector.
+ * Time spent in interrupt handlers, with interrupts off: each call of a device's handler, by IRQ and name of the action
+ * (several actions may share an IRQ), and interrupts without an IRQ number (timer, IPIs) by vector.
  */
 #include "span.bpf.h"
 
-const volatile bool has_names = false;          /* only names that match the glob */
+const volatile bool has_names = false;          /* only count names that match the glob */
 const volatile struct scope_glob names = {};
 
 static __always_inline bool is_wanted(const char name[SPAN_NAME_LEN])

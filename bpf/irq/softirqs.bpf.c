@@ -3,14 +3,14 @@
  * Run time of softirqs, or their latency: from raise to run, on the CPU that raised them. If a softirq is raised
  * several times before it runs, its latency counts from the first raise.
  *
- * The kernel takes all pending softirqs at once and then runs them in turn. A softirq that is raised again in between
- * will run twice, and the raise seems to belong to the first run. The last of several raises is therefore kept for a
- * run to which none seems to belong. (If yet another raise precedes that run, the latency counts from that raise only.)
+ * The kernel takes all pending softirqs at once and then runs them in turn. A softirq that is raised again before its
+ * turn runs twice, although the raise seems to belong to the first run. So the last of several raises is kept for a run
+ * to which no raise seems to belong. (If yet another raise precedes that run, the latency counts only from that raise.)
  */
 #include "span.bpf.h"
 
 struct raised {
-	u64 first_ns;           /* first raise since the last run; 0: not raised */
+	u64 first_ns;           /* first raise since the last run; 0 if not raised */
 	u64 last_ns;
 	u64 spare_ns;           /* a raise after the first one of the last run, or 0 */
 };
@@ -50,7 +50,7 @@ static __always_inline struct raised *raised_of(u64 vector)
 	u32 zero = 0;
 
 	v = bpf_map_lookup_elem(&raised, &zero);
-	/* 5.10 knows the range only of the register that was compared. */
+	/* The verifier of 5.10 knows the range only of the register that was compared. */
 	barrier_var(vector);
 	if (!v || vector >= SOFTIRQS)
 		return NULL;
@@ -72,7 +72,7 @@ int BPF_PROG(on_raise, unsigned int vector)
 	return 0;
 }
 
-/* Runs with interrupts on: on_raise() may interrupt it at any point. */
+/* Runs with interrupts on, so on_raise() may interrupt it at any point. */
 SEC("tp_btf/softirq_entry")
 int BPF_PROG(on_late_entry, unsigned int vector)
 {

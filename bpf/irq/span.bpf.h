@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Spans of work on one CPU, from a hook at their begin to one at their end, as histograms by the kind of work
- * (span.h). They belong to no task: the current task was merely interrupted. The CPU is therefore the only scope.
+ * Spans of work on one CPU, from a hook at their begin to a hook at their end, as histograms by the kind of work
+ * (span.h). They belong to no task: the current task was only interrupted. So the CPU is the only scope.
  *
- *   span_begin(token, ...)    the begin; token identifies its end, never 0
- *   span_end(token, &span)    the end; false if its begin was not seen, which is counted, or was in another slice
+ *   span_begin(token, ...)    begins a span; token identifies its end, and is never 0
+ *   span_end(token, &span)    ends a span; false if its begin was not seen, which is counted, or was in another slice
  *   span_add(&what, ns)       adds a value
  *
- * Work on a CPU is interrupted by other work that ends first (a timer function in a softirq, by one in an interrupt),
- * so several spans may be open. They are found by token, not by order: with PREEMPT_RT softirqs run in preemptible
- * tasks.
+ * Work on a CPU is interrupted by other work that ends first (a timer function in a softirq is interrupted by one in an
+ * interrupt), so several spans may be open. They are found by token, not by order, because with PREEMPT_RT softirqs run
+ * in preemptible tasks.
  *
- * hist_add_key() requires one writer per element at a time. Work that can interrupt other work must differ in the key
- * (timers: in the kind), or run with interrupts off.
+ * hist_add_key() requires one writer per element at a time. Work that can interrupt other work must have a different
+ * key (timers: a different kind), or run with interrupts off.
  */
 #ifndef TALLY_SPAN_BPF_H
 #define TALLY_SPAN_BPF_H
@@ -23,11 +23,11 @@
 #include "span.h"
 #include "task_key.bpf.h"
 
-/* Open spans per CPU: task, softirq, interrupt, and a spare one. */
+/* Number of open spans per CPU: task, softirq, interrupt, and a spare one. */
 #define SPAN_DEPTH 4
 
 struct span {
-	u64 token;              /* 0: free */
+	u64 token;              /* 0 if free */
 	u64 start_ns;
 	u64 id;
 	u64 kind;
@@ -44,21 +44,21 @@ struct {
 	__type(value, struct open_spans);
 } open_spans SEC(".maps");
 
-/* --slices: when the programs were attached; earlier begins and ends were not seen. 0: always attached. */
+/* --slices: time at which the programs were attached; earlier begins and ends were not seen. 0 if always attached. */
 u64 slice_ns = 0;
 
-/* Between slices: programs that stay attached do nothing. */
+/* True between slices, when programs that stay attached do nothing. */
 static __always_inline bool span_is_unseen(void)
 {
 	return slice_ns == ~0ULL;
 }
 
-/* The unkeyed map that measure.h expects stays empty: these tools always have keys. */
+/* The unkeyed map that measure.h expects remains empty: these tools always have keys. */
 HIST_MAPS(times, struct span_key);
 
 /*
- * Takes a free entry, or the oldest one, whose end was missed. An interrupting program frees its entry before this one
- * continues.
+ * Uses a free entry, or the oldest one, whose end was missed. An interrupting program frees its entry before this
+ * program continues.
  */
 static __always_inline void span_begin(u64 token, u64 id, u64 kind)
 {
@@ -89,7 +89,10 @@ static __always_inline void span_begin(u64 token, u64 id, u64 kind)
 	to->start_ns = bpf_ktime_get_ns();
 }
 
-/* The first end of a slice on this CPU may be of work that began before it. Entries keep their last begin. */
+/*
+ * True if work has begun on this CPU in this slice. Before that, an end may belong to work that began before the slice.
+ * Entries keep their last begin.
+ */
 static __always_inline bool span_began_in_slice(const struct open_spans *open)
 {
 	bool any = false;
@@ -127,7 +130,7 @@ static __always_inline bool span_end(u64 token, struct span *ended)
 	return false;
 }
 
-/* Adds a value under the parts of *what that are asked for. */
+/* Adds a value under the requested parts of *what. */
 static __always_inline void span_add(const struct span_what *what, u64 ns)
 {
 	struct span_key key = {};

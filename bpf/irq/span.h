@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The common part of hardirqs, softirqs, workqueues and timers, shared by programs (span.bpf.h) and loaders
- * (tools/irq/spans.h): spans of work that the kernel does for no task, by the kind of work.
+ * (tools/irq/spans.h): spans of work that the kernel does on behalf of no task, by the kind of work.
  */
 #ifndef TALLY_SPAN_H
 #define TALLY_SPAN_H
@@ -11,15 +11,15 @@
 
 #define SPAN_NAME_LEN 32
 
-/* Key parts, BY_OWN(0) and on. Each tool gives them its own names. */
+/* Key parts, BY_OWN(0) and up. Each tool has its own names for them. */
 enum span_part {
 	BY_SPAN_ID = 1 << BY_PARTS,
 	BY_SPAN_DETAIL = 2 << BY_PARTS,         /* kind and name */
 };
 
-/* The key contains only the parts asked for; the rest is zero. */
+/* The key contains only the requested parts; the rest is zero. */
 struct span_what {
-	__u64 id;       /* hardirqs: IRQ number; softirqs: vector; else the function's address */
+	__u64 id;       /* hardirqs: IRQ number; softirqs: vector; others: address of the function */
 	__u64 kind;     /* timers: enum timer_kind */
 	char name[SPAN_NAME_LEN];       /* hardirqs: name of the action; workqueues: name of the workqueue */
 };
@@ -33,8 +33,8 @@ struct span_key {
 _Static_assert(sizeof(struct span_key) == 104, "span_key has padding");
 
 /*
- * x86 interrupts without a number: their lines in /proc/interrupts, some named by three letters. Their ids are
- * SPAN_VECTOR | one of these.
+ * x86 interrupts without a number: their lines in /proc/interrupts, some of which have a name of three letters. Their
+ * ids are SPAN_VECTOR | one of these.
  */
 #define SPAN_VECTOR (1ULL << 32)
 

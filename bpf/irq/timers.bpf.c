@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Run time of timer functions, or their latency: timer wheel (struct timer_list) and high-resolution timers (struct
- * hrtimer). A timer's function may free or restart it: at the end only its address is used.
+ * hrtimer). A timer's function may free or restart the timer, so only its address is used at the end.
  */
 #include "span.bpf.h"
 
@@ -52,8 +52,8 @@ int BPF_PROG(on_hrtimer_exit, struct hrtimer *timer)
 }
 
 /*
- * The expiry time is read without the lock, which is released before the function is called. If the timer has been
- * restarted by then, the time is in the future.
+ * The expiry time is read without the lock, which is released before the function is called. If the timer has already
+ * been restarted, the time is in the future.
  */
 static __always_inline int timer_is_late(const struct span_what *what, s64 late_ns)
 {

@@ -2,17 +2,17 @@
 /*
  * Run time of work functions, or queueing time of work items.
  *
- * A work item is queued once at a time, so its address identifies it when it begins. Its own function may free or
- * queue it again, and another item may then have its address. Running items are therefore identified by the task as
- * well, and only the address is used at the end. (A task may run two: work of BH workqueues, 6.9, interrupts it.)
+ * A work item is queued only once at a time, so its address identifies it when it begins to run. Its own function may
+ * free it or queue it again, and another item may then have its address. So running items are also identified by their
+ * task, and only the address is used at the end. (A task may run two items: work of BH workqueues, 6.9, interrupts it.)
  *
- * Cancelling a queued item passes no tracepoint. Its state is replaced when it, or another item at its address, is
- * queued; until then it occupies an element.
+ * Cancelling a queued item reaches no tracepoint. The item's state is replaced when it, or another item at its address,
+ * is queued; until then it occupies an element.
  */
 #include "preempt.bpf.h"
 #include "span.bpf.h"
 
-const volatile bool queue_time = false;         /* otherwise run time */
+const volatile bool queue_time = false;         /* measure queueing time instead of run time */
 
 struct queued_work {
 	u64 queued_ns;
@@ -44,7 +44,7 @@ struct {
 	__type(value, struct running_work);
 } running_works SEC(".maps");
 
-/* There was no room for some item, so not all items without a state are from before the run. */
+/* Nonzero if there was no room for some item, so that not all items without a state are from before the run. */
 u32 was_full = 0;
 
 static __always_inline void count_unknown_past(void)
@@ -61,7 +61,7 @@ int BPF_PROG(on_queue, int cpu, struct pool_workqueue *pool, struct work_struct 
 	struct queued_work q = { .queued_ns = bpf_ktime_get_ns() };
 	u64 key = (u64)work;
 
-	/* 24 bytes until 6.8, then 32: a shorter name ends with a NUL. */
+	/* 24 bytes before 6.9, then 32: a shorter name ends with a NUL. */
 	bpf_probe_read_kernel_str(q.queue, sizeof(q.queue), pool->wq->name);
 	if (bpf_map_update_elem(&queued_works, &key, &q, BPF_ANY))
 		was_full = 1;
