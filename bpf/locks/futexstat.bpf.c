@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Futex waits: their duration and result; or the number of tasks that each wake woke. A call of the futex family
- * counts when it returns; the subject is the calling task. Calls of 32-bit programs are ignored.
+ * Futex waits: their duration and result; or the number of tasks woken by each wake. A call of the futex family counts
+ * when it returns; the subject is the calling task. Calls of 32-bit programs are ignored.
  *
- * The call's arguments are kept with its task from the entry on, because futex(2) may change the registers. The stack
- * is taken at the entry as well: waits that never end are of most interest, and a task that is about to sleep has the
- * time.
+ * The call's arguments are kept with its task from the entry, because futex(2) may change the registers. The stack is
+ * also taken at the entry: waits that never end are the most interesting ones, and a task that is about to sleep has
+ * the time.
  *
- * With --waits, context switches show the waits in which a task sleeps: no program runs at system calls, where a hook
- * turns on the slow path of each call of the machine. The registers of the task that leaves its CPU say in which call
- * it is.
+ * With --waits, context switches show the waits in which a task sleeps. No program then runs at system calls, where a
+ * hook turns on the slow path of every system call on the machine. The registers of the task that leaves its CPU
+ * identify the call.
  */
 #define SCOPE_UNTYPED
 #include "answered.bpf.h"
@@ -27,12 +27,12 @@
 const volatile u64 min_ns = 0;
 const volatile bool with_stacks = false;
 const volatile u32 take = STACK_USER;           /* enum stack_flags */
-const volatile bool of_wakes = false;           /* wakes instead of waits */
+const volatile bool of_wakes = false;           /* measure wakes instead of waits */
 const volatile bool at_switches = false;        /* --waits */
 /* System call numbers, which differ between architectures. */
 const volatile u32 nr_futex = 0, nr_restart = 0, nr_sigreturn = 0;
 
-/* If not 0, the run has ended: state no longer changes, so that the loader can read it. */
+/* Nonzero after the run has ended: state no longer changes, so that the loader can read it. */
 u64 ended_ns = 0;
 
 /* Written by the loader when the run begins. */
@@ -42,11 +42,11 @@ u64 waits_by_stack = 0;
 
 HIST_MAPS(waits, struct futex_key);
 
-/* With stacks: ns. */
+/* Used with stacks; the sums are in ns. */
 STACK_COUNTS(counts);
 
 struct futex_call {
-	u64 since;              /* 0: no call in progress */
+	u64 since;              /* 0 if no call is in progress */
 	u64 address;
 	u64 vector;             /* futex_waitv(): its array */
 	struct stack_id stack;
@@ -58,7 +58,7 @@ struct futex_call {
 	u32 result;             /* --waits: enum futex_result */
 };
 
-/* since: --waits, the task slept when the programs were attached. */
+/* Value of since with --waits: the task was asleep when the programs were attached. */
 #define SINCE_EVER 1
 
 TASK_STATE(futex_calls, struct futex_call)
@@ -132,8 +132,8 @@ static __always_inline void read_vector(struct futex_call *c, u64 index)
 }
 
 /*
- * The value of a PI futex is its owner's tid. For others the kernel knows no owner; a glibc mutex stores its owner
- * two words after the futex, whose waiters expect the value 2 (nptl/lowlevellock.h).
+ * Finds the owner's tid, which is the value of a PI futex. For other futexes the kernel knows no owner; a glibc mutex
+ * stores its owner two words after the futex, whose waiters expect the value 2 (nptl/lowlevellock.h).
  */
 static __always_inline u32 find_owner(const struct futex_call *c, u64 expected)
 {
@@ -175,7 +175,7 @@ static __noinline int take_stack(void *ctx, struct stack_id *id)
 	return flaw;
 }
 
-/* Only --waits asks whether a task waits. */
+/* Only with --waits does a program check whether a task waits. */
 static __always_inline void set_since(struct task_struct *t, struct futex_call *c, u64 since)
 {
 	if (at_switches)
@@ -184,7 +184,7 @@ static __always_inline void set_since(struct task_struct *t, struct futex_call *
 		c->since = since;
 }
 
-/* The current task, t, is in the call. */
+/* Called when the current task, t, is in the call. */
 static __always_inline void begin(void *ctx, struct task_struct *t, u64 number, const u64 arg[6])
 {
 	struct futex_call call = {}, *c;
@@ -201,7 +201,7 @@ static __always_inline void begin(void *ctx, struct task_struct *t, u64 number, 
 		call.owner = find_owner(&call, number == nr_futex || number == NR_FUTEX_WAIT ?
 					arg[number == nr_futex ? 2 : 1] : 0);
 	if (at_switches && c->since > SINCE_EVER)
-		count_lost(LOSS_MISSED);        /* it was back on a CPU, unseen */
+		count_lost(LOSS_MISSED);        /* its switch-in was missed */
 	call.since = c->since;
 	*c = call;
 	if (with_stacks)
@@ -209,7 +209,10 @@ static __always_inline void begin(void *ctx, struct task_struct *t, u64 number, 
 	set_since(t, c, bpf_ktime_get_ns());
 }
 
-/* After a signal without a handler, a wait with a timeout continues as another call; after a handler it does not. */
+/*
+ * After a signal without a handler, a wait with a timeout continues as another call; after a handler it does not
+ * continue.
+ */
 static __always_inline void restart(u64 number)
 {
 	struct futex_call *c = futex_calls_find(calling_task());
@@ -261,7 +264,7 @@ static __always_inline u32 result_of(long ret)
 	return FUTEX_FAILED;
 }
 
-/* t: the calling task; NULL: the current task. */
+/* t is the calling task; NULL is the current task. */
 static __always_inline void add_value(const struct futex_call *c, struct task_struct *t, u32 result,
 				      u64 value)
 {
@@ -296,7 +299,7 @@ static __always_inline void add_stack(const struct futex_call *c, struct task_st
 	__sync_fetch_and_add(&waits_by_stack, 1);
 }
 
-/* t: the task that waited; NULL: the current one. */
+/* t is the task that waited; NULL is the current task. */
 static __always_inline void add_wait(const struct futex_call *c, struct task_struct *t, u32 result, u64 ns)
 {
 	if (ns < min_ns)
@@ -327,7 +330,7 @@ static __noinline int end_wake(struct futex_call *c, long ret)
 	return 0;
 }
 
-/* For futex(2): is the call of the kind that is counted? */
+/* For futex(2): true if the call is of the kind that is counted. */
 static __always_inline bool is_counted(const struct pt_regs *regs)
 {
 	u64 arg[6];
@@ -336,7 +339,7 @@ static __always_inline bool is_counted(const struct pt_regs *regs)
 	return of_wakes ? is_wake(arg[1] & FUTEX_CMD_MASK) : is_wait(arg[1] & FUTEX_CMD_MASK);
 }
 
-/* A call of futex(2) ends whose begin was not seen. */
+/* Called when a call of futex(2) ends whose entry was not seen. */
 static __always_inline void end_without_entry(const struct pt_regs *regs, bool is_first)
 {
 	if (!is_counted(regs) || !in_scope_now(NULL))
@@ -348,7 +351,7 @@ static __always_inline void end_without_entry(const struct pt_regs *regs, bool i
 		return;
 	}
 	count_begun_before();
-	/* Marks the task: no later call of it has begun before the run. */
+	/* Marks the task: no later call of it can have begun before the run. */
 	if (!futex_calls_get(calling_task(), NULL))
 		count_lost(LOSS_NO_STORAGE);
 }
@@ -383,13 +386,13 @@ int UNPREEMPTED_PROG(on_exit, struct pt_regs *regs, long ret)
 
 /* --- waits by context switches (--waits) ---------------------------------------------------------- */
 
-/* include/linux/sched.h: set by a waker, which may be quicker than the task that leaves its CPU. */
+/* include/linux/sched.h: set by a waker, which may be faster than the task that leaves its CPU. */
 #define TASK_WAKING 0x0200
 
-/* include/linux/sched/jobctl.h: a stop or a trap is pending, which wakes a task like a signal. */
+/* include/linux/sched/jobctl.h: a stop or a trap is pending, which wakes a task like a signal does. */
 #define JOBCTL_PENDING (1UL << 17 | 1UL << 19 | 1UL << 20 | 1UL << 23)
 
-/* Is this CPU in the function of a high-resolution timer? */
+/* True while this CPU runs the function of a high-resolution timer. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -420,7 +423,10 @@ int on_timer_exit(void *ctx)
 	return 0;
 }
 
-/* The kernel sets TIF_SIGPENDING for the same (recalc_sigpending_tsk()). The flag's number differs between kernels. */
+/*
+ * True under the conditions for which the kernel sets TIF_SIGPENDING (recalc_sigpending_tsk()). The number of that flag
+ * differs between kernels.
+ */
 static __always_inline bool is_signalled(struct task_struct *t)
 {
 	u64 pending = t->pending.signal.sig[0] | t->signal->shared_pending.signal.sig[0];
@@ -428,13 +434,13 @@ static __always_inline bool is_signalled(struct task_struct *t)
 	return t->jobctl & JOBCTL_PENDING || pending & ~t->blocked.sig[0];
 }
 
-/* A call that continues has other registers; the kernel keeps its futex. */
+/* True if a wait of t continues: the restarted call has other registers, but the kernel keeps its futex. */
 static __always_inline bool continues(const struct futex_call *c, struct task_struct *t)
 {
 	return c && c->address && c->address == (u64)BPF_CORE_READ(t, restart_block.futex.uaddr);
 }
 
-/* The current task, t, goes to sleep. Most are in other calls: the number decides first. */
+/* Called when the current task, t, goes to sleep. Most tasks are in other calls, so the number is checked first. */
 static __always_inline void begin_sleep(void *ctx, struct task_struct *t)
 {
 	u32 number = current_syscall_number();
@@ -464,7 +470,7 @@ static __always_inline void begin_sleep(void *ctx, struct task_struct *t)
 		stack_see();
 }
 
-/* Is a task that is not on a CPU in such a call, or in one that continues it? */
+/* True if a task that is not on a CPU is in a futex call, or in a call that continues one. */
 static __always_inline bool is_in_futex(struct task_struct *t)
 {
 	u32 number = task_syscall_number(t);
@@ -473,8 +479,8 @@ static __always_inline bool is_in_futex(struct task_struct *t)
 }
 
 /*
- * t is about to become the current task. The number decides before the state is looked for. If the end of a sleep was
- * not seen, the next one in another call is not its end.
+ * Called when t is about to become the current task. The number of its call is checked before the state is looked up.
+ * If the end of a sleep was missed, the next sleep in another call does not end it.
  */
 static __always_inline void end_sleep(struct task_struct *t)
 {
@@ -495,7 +501,7 @@ static __always_inline void end_sleep(struct task_struct *t)
 	add_wait(c, t, c->result, now > since ? now - since : 0);
 }
 
-/* A sleep for something else, as a page of the futex, is not interruptible. */
+/* A sleep for another reason, such as for a page of the futex, is not interruptible. */
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
@@ -509,7 +515,10 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	return 0;
 }
 
-/* Runs in the waker: the timer's function, who sends the signal, or another. Once for each sleep. */
+/*
+ * Runs in the waker's context: the timer's function, the sender of the signal, or another task. Runs once for each
+ * sleep.
+ */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *t)
 {
@@ -530,7 +539,7 @@ int BPF_PROG(on_waking, struct task_struct *t)
 	return 0;
 }
 
-/* When the programs are attached: tasks that sleep already. */
+/* Marks tasks that are already asleep when the programs are attached. */
 SEC("iter/task")
 int seed_sleeping(struct bpf_iter__task *ctx)
 {

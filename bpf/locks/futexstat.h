@@ -17,13 +17,13 @@ enum futex_result {
 	FUTEX_RESULTS,
 };
 
-/* Key parts in addition to the task; zero if not asked for. */
+/* Key parts in addition to the task; zero if not requested. */
 struct futex_parts {
 	__u64 address;          /* in the address space of process tgid */
 	__u32 tgid;
-	__u32 shared;           /* without FUTEX_PRIVATE_FLAG */
+	__u32 shared;           /* nonzero without FUTEX_PRIVATE_FLAG */
 	__u32 op;               /* of futex(2), or FUTEX_WAITV */
-	__u32 result;           /* FUTEX_WAITING is set in any case */
+	__u32 result;           /* FUTEX_WAITING: set even if not requested */
 	__u32 owner;            /* tid in the process's pid namespace; 0: unknown */
 	__u32 pad;
 };
@@ -34,7 +34,7 @@ struct futex_key {
 	struct futex_parts parts;
 };
 
-/* A system call of its own, not an operation of futex(2). */
+/* A separate system call, not an operation of futex(2). */
 #define FUTEX_WAITV 64
 
 #define BY_FUTEX (1 << (BY_PARTS + 0))

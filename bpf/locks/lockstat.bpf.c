@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Time that tasks wait for kernel locks: lock:contention_begin and contention_end, in the slow paths of all lock
- * types (5.19, commit 16edd9b511a1).
+ * Time that tasks wait for kernel locks: lock:contention_begin and contention_end, in the slow paths of all lock types
+ * (5.19, commit 16edd9b511a1).
  *
- * The subject is the waiting task. Waits nest: a task that sleeps for a mutex, or is about to, may be interrupted,
- * and the interrupt may spin for another lock. Sleeping waits are therefore kept per task and spinning ones per CPU,
- * each with room for a few, innermost last. The end does not report the kind of wait; it is matched by lock.
+ * The subject is the waiting task. Waits nest: a task that sleeps for a mutex, or is about to, may be interrupted, and
+ * the interrupt may spin for another lock. So sleeping waits are kept per task and spinning waits per CPU, each with
+ * room for a few, innermost last. The end does not report the kind of wait; it is matched by lock.
  *
  * A mutex wait may begin several times: the task spins while the owner runs, then sleeps, then spins again. This counts
  * as one wait, from the first begin to the end.
@@ -29,21 +29,21 @@ const volatile u64 min_ns = 0;
 const volatile bool with_stacks = false;
 const volatile u32 take = STACK_KERNEL | STACK_USER;    /* enum stack_flags */
 
-/* Code of lock functions, and of functions that sleep; empty if the kernel hides addresses. */
+/* Code ranges of lock functions, and of functions that sleep; empty if the kernel hides addresses. */
 const volatile struct lock_text lock_text = {}, sched_text = {};
 
-/* Which waits count: bits by enum lock_type; and bits by enum lock_place or places in memory, if there are any. */
+/* The waits to count: bits by enum lock_type; and bits by enum lock_place or ranges of memory, if any are given. */
 const volatile u32 types = ~0U, places = 0, nchosen = 0;
 const volatile struct lock_text chosen[CHOSEN_LOCKS] = {};
 
-/* If not 0, the run has ended: state no longer changes, so that the loader can read it. */
+/* Nonzero after the run has ended: state no longer changes, so that the loader can read it. */
 u64 ended_ns = 0;
 
 u64 waits_by_stack = 0;
 
 HIST_MAPS(waits, struct lock_key);
 
-/* With stacks: ns. */
+/* Used with stacks; the sums are in ns. */
 STACK_COUNTS(counts);
 
 /* --- waits in progress ------------------------------------------------------------------------ */
@@ -89,7 +89,7 @@ static __always_inline struct wait *find_wait(struct waits_of *w, u64 lock, u32 
 	return found;
 }
 
-/* Returns room for one more wait. If missed ends have left no room, drops earlier waits. */
+/* Returns room for one more wait. Drops earlier waits if missed ends have left no room. */
 static __always_inline struct wait *new_wait(struct waits_of *w)
 {
 	u64 n = w->n;
@@ -138,7 +138,7 @@ static __always_inline bool is_spinning(u32 type)
 }
 
 /*
- * Finds the owner, for locks that record it. The owner may release the lock, and exit, meanwhile; the owner is then
+ * Finds the owner, for locks that record it. The owner may release the lock and exit at any time; the owner is then
  * unknown.
  */
 static __always_inline void find_owner(struct wait *w)
@@ -157,8 +157,8 @@ static __always_inline void find_owner(struct wait *w)
 }
 
 /*
- * The locks of all run queues, found through the tasks on them. Programs must not take locks that the task may be
- * waiting for, and a lookup takes none.
+ * The locks of all run queues, found through the tasks on them. Programs must not take locks for which the task may be
+ * waiting, and a lookup takes none.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -203,7 +203,7 @@ static __always_inline u32 place_of(struct task_struct *t, const struct wait *w)
 	return bpf_map_lookup_elem(&run_queues, &lock) ? LOCK_RUN_QUEUE : LOCK_ELSEWHERE;
 }
 
-/* t: the waiting task. */
+/* True if the wait is one of those selected. t is the waiting task. */
 static __always_inline bool is_chosen(struct task_struct *t, const struct wait *w)
 {
 	u32 i;
@@ -220,7 +220,7 @@ static __always_inline bool is_chosen(struct task_struct *t, const struct wait *
 
 /* --- callers ---------------------------------------------------------------------------------- */
 
-/* Walking few frames is cheaper, and mostly suffices. */
+/* Walking only a few frames is cheaper, and usually sufficient. */
 #define CALLER_NEAR 11
 #define CALLER_DEPTH 24
 
@@ -230,8 +230,9 @@ static __always_inline bool is_in(u64 ip, const volatile struct lock_text *text)
 }
 
 /*
- * The first function outside the lock code. Frames before the lock code are the tracer's. Sleeping locks are part of
- * the sleeping code, and their waiters are not; spinning locks may be waited for from within it. 0: not found.
+ * Returns the first function outside the lock code, or 0 if it was not found. Frames before the lock code are the
+ * tracer's. Sleeping locks are part of the sleeping code, and their waiters are not; sleeping code may itself wait for
+ * spinning locks.
  */
 static __always_inline u64 outside_locks(const u64 *frame, long size, bool spinning)
 {
@@ -262,7 +263,7 @@ static __noinline u64 find_caller(void *ctx, u32 spinning)
 	return outside_locks(frame, size, spinning);
 }
 
-/* For a sleeping task: the kernel's walk skips sleeping functions (in_sched_functions()). */
+/* For a sleeping task, where the kernel's walk skips sleeping functions (in_sched_functions()). */
 static __noinline u64 find_caller_of(struct task_struct *t)
 {
 	u64 caller = 0;
@@ -407,7 +408,7 @@ int UNPREEMPTED_PROG(on_end, void *lock, int ret)
 		return 0;
 	}
 	end_wait(ctx, w, ret);
-	/* Only now: an interrupt would otherwise reuse this wait's place. */
+	/* Not earlier: an interrupt would reuse the entry of this wait. */
 	all->n = at;
 	return 0;
 }

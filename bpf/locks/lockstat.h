@@ -38,13 +38,13 @@ enum lock_end {
 	LOCK_WAITING,           /* still waiting at the end of the run */
 };
 
-/* Key parts in addition to the task; zero if not asked for. */
+/* Key parts in addition to the task; zero if not requested. */
 struct lock_parts {
-	__u64 lock;             /* its address */
-	__u64 caller;           /* a return address; 0: not found */
+	__u64 lock;             /* address of the lock */
+	__u64 caller;           /* a return address; 0 if not found */
 	__u32 type;
 	__u32 place;
-	__u32 end;              /* LOCK_WAITING is set in any case */
+	__u32 end;              /* LOCK_WAITING: set even if not requested */
 	__u32 owner;            /* tid of the owner when the wait began; 0: unknown */
 	char owner_comm[TASK_KEY_COMM_LEN];
 };
@@ -60,7 +60,7 @@ struct lock_text {
 	__u64 start, end;
 };
 
-/* Locks chosen by name: the maximum number of variables that contain them. */
+/* Locks selected by name: the maximum number of variables that contain them. */
 #define CHOSEN_LOCKS 32
 
 #define BY_LOCK (1 << (BY_PARTS + 0))
