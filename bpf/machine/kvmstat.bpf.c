@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * How vCPU threads spend their time: in the guest from kvm_entry to kvm_exit, and outside, by exit reason, from there
- * to the next kvm_entry. The subject is the thread.
+ * How vCPU threads spend their time: in the guest from kvm_entry to kvm_exit, and outside, by exit reason, from
+ * kvm_exit to the next kvm_entry. The subject is the thread.
  *
- * The arguments of kvm_exit differ: 5.10 passes the reason, 6.1 only the vCPU. Its record is the same on all kernels,
- * so programs read that. Only the time of kvm_entry is used.
+ * The arguments of kvm_exit differ: 5.10 passes the reason, 6.1 only the vCPU. The tracepoint's record is the same on
+ * all kernels, so programs read the record. For kvm_entry, only the time is used.
  *
- * Only on_exit adds spans in the guest; only on_entry, and once on_thread_end, add spans outside, and the state is
- * part of the key. Thus no two programs add to one histogram, even where they can be preempted (7.0) and the kernel
- * only keeps each from interrupting itself.
+ * Only on_exit adds spans in the guest. Only on_entry, and once on_thread_end, add spans outside. The state is part of
+ * the key, so no two programs add to one histogram, even where they can be preempted (7.0) and the kernel only keeps
+ * each from interrupting itself.
  */
 #define SCOPE_CURRENT
 #include "compat.bpf.h"
@@ -20,12 +20,12 @@
 #include "task_key.bpf.h"
 #include "task_state.bpf.h"
 
-const volatile u64 began_ns = 0;        /* begin of the run, or shortly before */
+const volatile u64 began_ns = 0;        /* begin of the run, or slightly earlier */
 
-/* If not 0, the run has ended: state no longer changes, so that the loader can read it. */
+/* Nonzero after the run has ended: state no longer changes, so that the loader can read it. */
 u64 ended_ns = 0;
 
-/* The unkeyed map that measure.h expects stays empty: there is always a key. */
+/* The unkeyed map that measure.h expects remains empty, because results always have a key. */
 HIST_MAPS(times, struct kvmstat_key);
 
 struct vcpu {
@@ -59,8 +59,8 @@ static __always_inline bool is_out(u32 state)
 }
 
 /*
- * An end whose begin was not seen. A thread created in the run has just entered for the first time; for an older one
- * the begin is unknown.
+ * Counts an end whose begin was not seen. A thread created during the run has just entered for the first time; for an
+ * older thread the begin is unknown.
  */
 static __always_inline void count_unless_new(struct task_struct *t)
 {
@@ -68,7 +68,7 @@ static __always_inline void count_unless_new(struct task_struct *t)
 		count_begun_before();
 }
 
-/* The current thread changes its state: the previous span ends. */
+/* Changes the state of the current thread, which ends the previous span. */
 static __always_inline void turn_to(struct vcpu next)
 {
 	struct task_struct *t = calling_task();
@@ -89,7 +89,7 @@ static __always_inline void turn_to(struct vcpu next)
 	if (last.state == VCPU_UNKNOWN)
 		count_unless_new(t);
 	else if (is_out(last.state) == is_out(next.state))
-		count_lost(LOSS_MISSED);        /* the transition in between, which ended the last state */
+		count_lost(LOSS_MISSED);        /* the transition that ended the last state */
 	else
 		add(t, &last, next.since);
 }

@@ -6,13 +6,13 @@
 #include "hist.h"
 #include "task_key.h"
 
-/* Key parts, BY_OWN(0) and on. */
+/* Key parts, BY_OWN(0) and up. */
 enum kvm_part {
 	BY_VCPU_STATE = 1 << BY_PARTS,
 	BY_EXIT_REASON = 2 << BY_PARTS,
 };
 
-/* A thread's state, from one of the two tracepoints to the other. */
+/* A thread's state between the two tracepoints. */
 enum vcpu_state {
 	VCPU_UNKNOWN,
 	VCPU_GUEST,             /* runs guest code */
@@ -36,11 +36,11 @@ enum kvm_isa {
 #define SVM_EXIT_IDLE_HLT 0xa6
 #define SVM_EXIT_AP_HLT_LOOP 0x80000004
 
-/* VMX has the reason in the lower half; this flag above it means that the entry failed, so there was no exit. */
+/* VMX has the reason in the lower half. This flag means that the entry failed, so that no exit occurred. */
 #define VMX_EXIT_NUMBER 0xffff
 #define VMX_EXIT_ENTRY_FAILED 0x80000000
 
-/* Only the parts asked for are filled in; the state always, isa with the reason. */
+/* Only the requested parts are filled in; the state always, and isa together with the reason. */
 struct kvm_parts {
 	__u32 state;            /* enum vcpu_state */
 	__u32 isa;              /* enum kvm_isa; 0 for VCPU_GUEST, which has no reason */
@@ -56,7 +56,7 @@ struct kvmstat_key {
 
 _Static_assert(sizeof(struct kvmstat_key) == 72, "kvmstat_key has padding");
 
-/* The part of kvm:kvm_exit's record that is read. The loader checks that this kernel's layout is the same. */
+/* The part of kvm:kvm_exit's record that is read. The loader checks that this kernel has the same layout. */
 struct kvm_exit_record {
 	__u64 common;
 	__u32 exit_reason;
