@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Page faults, counted where the kernel counts them: every event of its software events
- * minor-faults and major-faults (mm_account_fault()). Faults that fail or are retried are not
- * counted there. The subject is the faulting task.
+ * Page faults, counted where the kernel counts them: every event of its software events minor-faults and major-faults
+ * (mm_account_fault()). Faults that fail or are retried are not counted there. The subject is the faulting task.
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
@@ -20,7 +19,7 @@
 #include "vma.bpf.h"
 #include "writer.bpf.h"
 
-const volatile u32 take = 0;            /* enum stack_flags; 0: sums without stacks */
+const volatile u32 take = 0;            /* enum stack_flags; 0 for sums without stacks */
 const volatile u32 kinds = ~0U;         /* 1 << enum fault_kind, ORed */
 const volatile bool want_vma = false;   /* the key or the filter needs the mapping */
 
@@ -38,8 +37,8 @@ struct {
 /* --- the context ------------------------------------------------------------------------------ */
 
 /*
- * struct bpf_perf_event_data (include/uapi/linux/bpf_perf_event.h): the registers in their
- * user-space layout, then these members. addr exists since 4.17 (commit 95da0cdb723e).
+ * struct bpf_perf_event_data (include/uapi/linux/bpf_perf_event.h): the registers in their user-space layout, followed
+ * by these members. addr exists since 4.17 (commit 95da0cdb723e).
  */
 struct fault_context {
 	struct saved_regs regs;
@@ -59,7 +58,7 @@ static __always_inline u32 mode_of(const struct fault_context *c)
 
 struct fault_place {
 	u32 kind;               /* enum fault_kind */
-	struct file *file;      /* NULL: none */
+	struct file *file;      /* NULL if none */
 };
 
 static __always_inline bool is_heap(struct mm_struct *mm, u64 start, u64 end)
@@ -105,8 +104,8 @@ static __always_inline void look_at(struct fault_place *p, struct vm_area_struct
 }
 
 /*
- * Until 6.0: the fault has just looked up the mapping, so it is among the four that the task
- * caches. None of them can be freed while the fault holds the lock.
+ * Before 6.1: the fault has just looked up the mapping, so it is one of the four that the task caches. None of them can
+ * be freed while the fault holds the lock.
  */
 static __always_inline struct vm_area_struct *remembered(struct mm_struct *mm, u64 address)
 {
@@ -125,7 +124,7 @@ static __always_inline struct vm_area_struct *remembered(struct mm_struct *mm, u
 	return NULL;
 }
 
-/* A mapping that is not found was just being changed: FAULT_UNKNOWN. */
+/* If no mapping is found, the mappings were being changed: FAULT_UNKNOWN. */
 static __noinline int look_up(struct fault_place *p, u64 address)
 {
 	struct task_struct *t = (struct task_struct *)bpf_get_current_task();
@@ -285,7 +284,7 @@ static __always_inline int page_fault(struct fault_context *c, const struct faul
 		return 0;
 	}
 	task_key_of(&key.task, NULL);
-	/* A fault in user mode has no kernel stack; not looking for it is cheaper. */
+	/* Faults in user mode have no kernel stack: skip the walk. */
 	stack_add(&counts, &key, c, mode_of(c) == FAULT_BY_USER ? take & ~STACK_KERNEL : take, 1);
 	return 0;
 }

@@ -16,13 +16,13 @@ enum fault_part {
 
 /* The kind of mapping at the address. */
 enum fault_kind {
-	FAULT_UNKNOWN,          /* the mappings were being changed, and could not be read */
+	FAULT_UNKNOWN,          /* the mappings were being changed and could not be read */
 	FAULT_HEAP,             /* the brk(2) heap */
 	FAULT_STACK,            /* of the main thread; other threads' stacks are anonymous */
 	FAULT_ANON,
 	FAULT_SHMEM,            /* shared without a file, System V, memfd, tmpfs files */
 	FAULT_TEXT,             /* executable file mapping */
-	FAULT_DATA,             /* other file mapping, private copies included */
+	FAULT_DATA,             /* other file mapping, including private copies */
 	FAULT_HUGETLB,
 	FAULT_SPECIAL,          /* the kernel's own: vdso, vvar */
 	FAULT_KINDS,
@@ -52,8 +52,8 @@ struct faults_parts {
 };
 
 /*
- * An element belongs to one CPU: plain adds are exact. Keys of the map end after the last part of task that is asked
- * for, if none of parts is.
+ * An element belongs to one CPU: plain adds are exact. If no part is requested, keys of the map end after the last
+ * requested part of task.
  */
 struct faults_key {
 	__u32 writer;
@@ -70,7 +70,7 @@ struct faults_sums {
 	char name[TASK_KEY_COMM_LEN];
 };
 
-/* Per CPU: faults for which the program ran, as the kernel counts them; index: major. */
+/* Per CPU: faults for which the program ran, as the kernel counts them; the index is 1 for major faults. */
 struct faults_taken {
 	__u64 n[2];
 };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Allocations of kernel memory: of objects (slab), or of pages. The subject is the current task,
- * also for allocations in an interrupt.
+ * Allocations of kernel memory: of objects (slab), or of pages. The subject is the current task, even for allocations
+ * in an interrupt.
  *
- * These programs run wherever the kernel allocates, and may interrupt each other, so sums are added
- * to atomically. None of them allocates: all maps are preallocated. Otherwise each new element
- * would be an allocation of the tracer's own that is counted here, before 6.1 even under the map's
- * lock. The loader's own allocations are excluded by its pid.
+ * These programs run wherever the kernel allocates, and may interrupt each other, so sums are added to atomically. None
+ * of them allocates, because all maps are preallocated. Otherwise each new element would be an allocation by the tracer
+ * itself that is counted here, before 6.1 even under the map's lock. The loader's own allocations are excluded by its
+ * pid.
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
@@ -41,7 +41,7 @@ static __always_inline void name_sums(struct kmem_sums *s)
 		task_key_name(s->name, &s->name_stamp, NULL, bpf_ktime_get_ns());
 }
 
-/* The key parts that allocations and frees share. */
+/* Fills in the key parts that allocations and frees share. */
 static __always_inline void common_key(struct kmem_key *key, u64 caller)
 {
 	task_key_of(&key->task, NULL);
@@ -59,9 +59,9 @@ static __always_inline void name_cache(struct kmem_key *key, const char *name)
 /* --- objects that are followed ------------------------------------------------------------------- */
 
 /*
- * Returns the sums of the key under which an object was allocated, for this CPU and the current
- * generation: the original element may have been removed since. Not inline, to keep its key off the
- * stack frame of callers, which take a stack later.
+ * Returns the sums of the key under which an object was allocated, for this CPU and the current generation: the
+ * original element may have been removed since. Not inlined, to keep its key off the stack frame of callers, which take
+ * a stack later.
  */
 static __noinline struct kmem_sums *sums_of_object(const struct kmem_live *l)
 {
@@ -75,7 +75,7 @@ static __noinline struct kmem_sums *sums_of_object(const struct kmem_live *l)
 	return s;
 }
 
-/* The address is allocated again, but its free was not seen: bulk frees have no tracepoint. */
+/* Called when the address is allocated again although its free was not seen: bulk frees have no tracepoint. */
 static __always_inline void end_unseen(u64 address)
 {
 	struct kmem_live *old = bpf_map_lookup_elem(&live, &address);
@@ -215,7 +215,7 @@ int UNPREEMPTED(PREEMPT_TRACEPOINT, on_cache_alloc, struct bpf_raw_tracepoint_ar
 			     cache);
 }
 
-/* Merged into those above in 6.1 (commit 11e9734bcb6a). */
+/* Merged into the tracepoints above in 6.1 (commit 11e9734bcb6a). */
 SEC("raw_tp/kmalloc_node")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, on_kmalloc_node, struct bpf_raw_tracepoint_args *, ctx)
 {
@@ -253,7 +253,7 @@ int UNPREEMPTED(PREEMPT_TRACEPOINT, on_kfree, struct bpf_raw_tracepoint_args *, 
 	return freed(&key);
 }
 
-/* The third argument: none until 5.11, then the cache's name, since 6.1 the cache. */
+/* The third argument: none before 5.12, then the cache's name, since 6.1 the cache. */
 SEC("raw_tp/kmem_cache_free")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, on_cache_free, struct bpf_raw_tracepoint_args *, ctx)
 {

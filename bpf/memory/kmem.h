@@ -11,7 +11,7 @@ enum kmem_part {
 	BY_CALLER = 1 << BY_PARTS,
 	BY_CACHE = 1 << (BY_PARTS + 1),
 	BY_SIZE = 1 << (BY_PARTS + 2),
-	BY_ORDER = 1 << (BY_PARTS + 3),         /* this and the next only with --pages */
+	BY_ORDER = 1 << (BY_PARTS + 3),         /* this part and the next only with --pages */
 	BY_MIGRATETYPE = 1 << (BY_PARTS + 4),
 };
 
@@ -24,7 +24,7 @@ enum kmem_layout {
 
 #define KMEM_CACHE_LEN 32
 
-/* Only the parts asked for are filled in. An element belongs to the CPU on which it was created. */
+/* Only the requested parts are filled in. An element belongs to the CPU on which it was created. */
 struct kmem_key {
 	struct task_key task;
 	__u64 caller;           /* return address; 0: unknown */
@@ -41,11 +41,11 @@ struct kmem_key {
 struct kmem_sums {
 	__u64 allocs;
 	__u64 requested;        /* bytes; overflows at 2^42 of the largest allocations (4 MiB) */
-	__u64 allocated;        /* the same */
+	__u64 allocated;        /* bytes; overflows likewise */
 	__u64 failed;           /* not included in the three above */
-	__u64 frees;            /* made under this key; if objects are followed: of its objects */
+	__u64 frees;            /* made under this key; if objects are followed: frees of its objects */
 	__u64 freed;            /* bytes; this and the two below only if objects are followed */
-	__u64 elsewhere;        /* frees on another CPU than that of the allocation */
+	__u64 elsewhere;        /* frees on a CPU other than that of the allocation */
 	__u64 unseen;           /* objects freed unseen: their address was allocated again */
 	__u64 name_stamp;
 	char name[TASK_KEY_COMM_LEN];

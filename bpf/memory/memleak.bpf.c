@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Memory that processes have allocated (malloc() and the like) and not freed, by allocating stack.
- * The subject is the calling thread.
+ * Memory that processes have allocated (malloc() and the like) and not freed, by allocating stack. The subject is the
+ * calling thread.
  *
- * Allocators call themselves: calloc() may call malloc(), realloc() may call free(). Only the
- * outermost call of a thread counts. It is identified by its stack pointer: calls inside it have
- * lower ones, and its return has the same. A call that never returns, because of a longjmp(), is
- * therefore forgotten as soon as the stack is unwound.
+ * Allocators call themselves: calloc() may call malloc(), realloc() may call free(). Only the outermost call of a
+ * thread counts. It is identified by its stack pointer: calls inside it have lower stack pointers, and its return has
+ * the same one. So a call that never returns, because of a longjmp(), is forgotten as soon as the stack is unwound.
  *
- * operator new may be left by an exception, std::bad_alloc, so its pending call hides nothing: the
- * functions it calls count for themselves, and its own result counts unless a function inside it
- * has just returned the same address. Probes on its return instructions see it end: a changed
- * return address would end the program when an exception passes.
+ * An exception, std::bad_alloc, may leave operator new, so its pending call hides nothing: the functions that it calls
+ * count for themselves, and its own result counts unless a function inside it has just returned the same address.
+ * Probes on its return instructions detect its end: a changed return address would end the program when an exception
+ * passes.
  *
- * Memory counts as allocated when the call returns, and as freed when the call begins: between the
- * two the address may already be another thread's. The block passed to realloc() is removed when
- * the call begins, and put back if it fails.
+ * Memory counts as allocated when the call returns, and as freed when the call begins: between the two the address may
+ * already belong to another thread. The block passed to realloc() is removed when the call begins, and restored if the
+ * call fails.
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
@@ -53,26 +52,26 @@ struct {
 
 /* A call of operator new. */
 struct new_call {
-	u64 sp;                 /* at entry; 0: none */
+	u64 sp;                 /* at the entry; 0 if none */
 	u64 bytes;
 	u64 caller;             /* its return address */
 	u64 function;
 	u64 inside;             /* the address last returned by an allocation function inside it */
 };
 
-/* The outermost call that a thread is in. */
+/* The outermost call in which a thread is. */
 struct allocator_call {
-	u64 sp;                 /* at entry; 0: none */
+	u64 sp;                 /* at the entry; 0 if none */
 	u64 bytes;
-	u64 result;             /* where posix_memalign() stores the address; 0: it is returned */
+	u64 result;             /* where posix_memalign() stores the address; 0 if the address is returned */
 	u64 old;                /* realloc(): the block passed to it, if known */
 	struct memleak_live was;
 	u32 begun_before;       /* realloc(): the block passed to it is unknown */
 	u32 counts;             /* the caller is in scope; otherwise its realloc() only frees `old` */
-	struct new_call made;   /* the innermost call of operator new outside of the calls above */
-	u64 deleted;            /* by the last operator delete, which may pass it on to free() */
+	struct new_call made;   /* the innermost call of operator new outside the call above */
+	u64 deleted;            /* address passed to the last operator delete, which may pass it on to free() */
 	u64 deleted_sp;
-	u64 exec;               /* memleak_exec.calls is set for it */
+	u64 exec;               /* exec for which memleak_exec.calls is set */
 };
 
 TASK_STATE(allocator_calls, struct allocator_call)
@@ -108,7 +107,7 @@ static __always_inline void count_freed(void)
 		__sync_fetch_and_add(&t->frees, 1);
 }
 
-/* An address that is allocated again has been freed, by a function that is not traced. */
+/* An address that is allocated again has been freed by a function that is not traced. */
 static __always_inline void keep(const struct memleak_key *key, const struct memleak_live *l, u32 flaw)
 {
 	long err = bpf_map_update_elem(&live, key, l, BPF_NOEXIST);
@@ -138,7 +137,7 @@ static __noinline int take_stack(void *ctx, struct stack_id *id, u32 flags)
 	return flaw;
 }
 
-/* flags: enum stack_flags */
+/* flags is an enum stack_flags. */
 static __always_inline void add_allocation(void *ctx, u64 address, u64 bytes, u32 flags)
 {
 	struct memleak_totals *t = all();
@@ -161,8 +160,8 @@ static __always_inline void add_allocation(void *ctx, u64 address, u64 bytes, u3
 }
 
 /*
- * Have all calls of the process since its exec been seen? If so, a free of unknown memory is one
- * that the C library repeats when a thread ends (glibc's tcache_thread_shutdown()).
+ * True if all calls of the process since its exec have been seen. If so, a free of unknown memory is one that the C
+ * library repeats when a thread ends (glibc's tcache_thread_shutdown()).
  */
 static __always_inline bool has_seen_all(const struct memleak_key *key)
 {
@@ -172,7 +171,7 @@ static __always_inline bool has_seen_all(const struct memleak_key *key)
 	return e && e->exec == key->exec;
 }
 
-/* Notes that the program of the process calls a probed function, once per thread and exec. */
+/* Records that the program of the process calls a probed function, once per thread and exec. */
 static __noinline int see_program(void)
 {
 	struct allocator_call *c = allocator_calls_find(calling_task());
@@ -213,12 +212,12 @@ static __always_inline u64 return_pops(struct pt_regs *regs)
 }
 
 /*
- * The place of a call, read once: the verifier allows register reads only through the context
+ * The registers that identify a call, read once, because the verifier allows register reads only through the context
  * itself.
  */
 struct place {
 	u64 sp, function, pops;
-	u64 link;       /* its return address, if a register holds it */
+	u64 link;       /* its return address, if it is in a register */
 };
 
 static __always_inline struct place place_of(struct pt_regs *regs)
@@ -235,7 +234,7 @@ static __always_inline struct place place_of(struct pt_regs *regs)
 
 /* --- operator new ------------------------------------------------------------------------------- */
 
-/* The top of the stack when a function begins, and just before it returns. */
+/* Reads the return address from the top of the stack, when a function begins or just before it returns. */
 static __noinline u64 return_address(u64 sp, u64 size)
 {
 	u64 address = 0;
@@ -245,15 +244,15 @@ static __noinline u64 return_address(u64 sp, u64 size)
 	return address;
 }
 
-/* The return address of the call, at its first instruction and just before its last one. */
+/* The return address of the call, when it is at its first or its last instruction. */
 static __always_inline u64 returns_to(const struct place *p)
 {
 	return RETURNS_BY_LINK ? p->link : return_address(p->sp, p->pops);
 }
 
 /*
- * Is the call still pending, seen from a place? If only the first instruction of a function has its
- * return address in a known place, all deeper calls are assumed to be part of it.
+ * True if the call is still pending, as seen from a place. If only the first instruction of a function has its return
+ * address in a known location, all deeper calls are assumed to be part of it.
  */
 static __always_inline bool is_pending(const struct new_call *made, const struct place *p)
 {
@@ -265,9 +264,9 @@ static __always_inline bool is_pending(const struct new_call *made, const struct
 }
 
 /*
- * Another allocation function begins, or memory is freed. If the pending call still encloses this
- * one, its return address is in place. If it ends by a jump to the other function, that one
- * replaces it. Otherwise it has been unwound.
+ * Called when another allocation function begins, or memory is freed. If the pending call still encloses this one, its
+ * return address is in place. If the pending call ends by a jump to the other function, that function replaces it.
+ * Otherwise it has been unwound.
  */
 static __always_inline void look_after_new(struct allocator_call *c, const struct place *p)
 {
@@ -286,7 +285,7 @@ static __always_inline void look_after_new(struct allocator_call *c, const struc
 
 /* --- calls --------------------------------------------------------------------------------------- */
 
-/* Returns false if this call is part of another one that is pending. */
+/* Returns false if this call is part of another pending call. */
 static __always_inline bool is_outermost(const struct allocator_call *c, u64 sp)
 {
 	return !c || !c->sp || sp >= c->sp;
@@ -303,8 +302,8 @@ static __always_inline bool is_live(u64 address)
 }
 
 /*
- * Returns the state for a call that begins and counts, or NULL. old: the block passed to realloc(), or 0; a caller out
- * of scope frees it, too.
+ * Returns the state for a call that begins and counts, or NULL. old is the block passed to realloc(), or 0; a caller
+ * out of scope also frees it.
  */
 static __always_inline struct allocator_call *begin(struct pt_regs *regs, u64 bytes, u64 old)
 {
@@ -337,8 +336,8 @@ static __always_inline struct allocator_call *begin(struct pt_regs *regs, u64 by
 }
 
 /*
- * The barrier keeps the compiler from merging the reads of several kinds into one of a varying
- * register, which the verifier does not allow.
+ * The barrier keeps the compiler from merging the reads of several kinds into one read of a varying register, which the
+ * verifier does not allow.
  */
 static __always_inline u64 argument_of_kind(struct pt_regs *regs, u32 i)
 {
@@ -348,7 +347,7 @@ static __always_inline u64 argument_of_kind(struct pt_regs *regs, u32 i)
 	return argument;
 }
 
-/* The number of bytes that a call asks for. */
+/* Returns the number of bytes that a call requests. */
 static __always_inline u64 bytes_asked(struct pt_regs *regs, u32 kind)
 {
 	switch (kind) {
@@ -398,7 +397,7 @@ static __always_inline void begin_allocation(struct pt_regs *regs, u32 kind)
 		begin_realloc(c, first);
 }
 
-/* The block passed to realloc() has been freed, unless the call failed. */
+/* Handles the block passed to realloc(), which has been freed unless the call failed. */
 static __always_inline void end_realloc(const struct allocator_call *c, bool failed)
 {
 	struct memleak_key key = {};
@@ -415,7 +414,7 @@ static __always_inline void end_realloc(const struct allocator_call *c, bool fai
 	keep(&key, &c->was, 0);
 }
 
-/* The return of all functions above, whatever their kind. realloc(p, 0) that returns NULL has freed p. */
+/* Runs at the return of all functions above, of any kind. If realloc(p, 0) returns NULL, it has freed p. */
 SEC("?uretprobe")
 int UNPREEMPTED(PREEMPT_GLOBAL, on_return, struct pt_regs *, regs)
 {
@@ -465,9 +464,7 @@ static __always_inline void begin_new(struct pt_regs *regs)
 	c->made = made;
 }
 
-/*
- * On a return instruction of operator new, which may be in a function that others jump to as well.
- */
+/* Runs at a return instruction of operator new, which may be in a function to which others also jump. */
 static __always_inline void end_new(struct pt_regs *regs)
 {
 	struct allocator_call *c = allocator_calls_find(calling_task());
@@ -483,7 +480,7 @@ static __always_inline void end_new(struct pt_regs *regs)
 		add_allocation(regs, address, c->made.bytes, STACK_AT_EXIT);
 }
 
-/* Has operator delete already freed the address, and is it now calling or jumping to free()? */
+/* True if operator delete has already freed the address, and is now calling or jumping to free(). */
 static __always_inline bool was_deleted(struct allocator_call *c, u64 sp, u64 address)
 {
 	if (!c || c->deleted != address || sp > c->deleted_sp)
@@ -587,7 +584,7 @@ int UNPREEMPTED_PROG(on_exec, struct task_struct *t)
 	return 0;
 }
 
-/* When its last thread ends, a process loses its memory. Not loaded if that memory is reported nevertheless. */
+/* A process loses its memory when its last thread ends. Not loaded if that memory is reported nevertheless. */
 SEC("tp_btf/sched_process_exit")
 int UNPREEMPTED_PROG(on_last_exit, struct task_struct *t)
 {
@@ -599,8 +596,9 @@ int UNPREEMPTED_PROG(on_last_exit, struct task_struct *t)
 }
 
 /*
- * Probes on perf events of a single process compare the current memory with that of its first thread, and so see
- * nothing more once that thread has ended, although others continue. The loader loads this for such probes only.
+ * Probes on perf events of a single process compare the current memory with that of its first thread, so they see
+ * nothing more after that thread has ended, although other threads continue. The loader loads this for such probes
+ * only.
  */
 bool first_has_ended = false;
 

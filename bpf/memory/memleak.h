@@ -22,8 +22,8 @@ enum allocator_kind {
 };
 
 /*
- * Identifies an allocation: after a fork the same address is a different allocation in the child, and an exec
- * discards all earlier ones.
+ * Identifies an allocation: after a fork, the same address is a different allocation in the child, and an exec discards
+ * all earlier allocations.
  */
 struct memleak_key {
 	__u64 address;
@@ -38,20 +38,20 @@ struct memleak_live {
 	char name[TASK_KEY_COMM_LEN];
 };
 
-/* The last exec of a process, in the run. */
+/* The last exec of a process during the run. */
 struct memleak_exec {
-	__u64 exec;             /* self_exec_id. Allocations from before it are gone. */
-	__u32 calls;            /* it has called a function that is probed */
+	__u64 exec;             /* self_exec_id: allocations from before it no longer exist */
+	__u32 calls;            /* it has called a probed function */
 	__u32 pad;
 	char comm[TASK_KEY_COMM_LEN];
 };
 
-/* For the whole run, per CPU. */
+/* Totals of the whole run, per CPU. */
 struct memleak_totals {
-	__u64 allocs;           /* successful ones */
-	__u64 bytes;            /* with the next one a 128-bit number (wide.h) */
+	__u64 allocs;           /* successful allocations */
+	__u64 bytes;            /* forms a 128-bit number with bytes_high (wide.h) */
 	__u64 bytes_high;
-	__u64 frees;            /* of those allocations */
+	__u64 frees;            /* frees of those allocations */
 	__u64 unseen;           /* frees noticed only because the address was allocated again */
 };
 

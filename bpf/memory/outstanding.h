@@ -9,7 +9,7 @@
 struct outstanding_item {
 	__u64 bytes;
 	__u64 since_ns;         /* CLOCK_MONOTONIC */
-	struct stack_id stack;  /* all zero: not taken, or lost */
+	struct stack_id stack;  /* all zero if not taken, or lost */
 };
 
 #endif /* TALLY_OUTSTANDING_H */

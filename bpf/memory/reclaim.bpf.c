@@ -27,7 +27,7 @@
 #include "task_state.bpf.h"
 #include "writer.bpf.h"
 
-const volatile bool lines = false;      /* a record for each stall, instead of sums */
+const volatile bool lines = false;      /* one record per stall, instead of sums */
 const volatile u64 min_ns = 0;
 
 /* All sums have a key: only keyed_stalls is used. */
@@ -68,7 +68,7 @@ static __always_inline void add_pages(const struct reclaim_key *of, u64 n)
 		*sum += n;
 }
 
-/* t: NULL means the current task. */
+/* t is NULL for the current task. */
 static __always_inline void add(struct task_struct *t, u32 kind, u64 ns, u64 freed)
 {
 	struct reclaim_key key = { .parts.kind = kind };
@@ -263,8 +263,8 @@ int UNPREEMPTED(PREEMPT_FUNCTION, high_sleep_ends, u64 *, ctx)
 /* --- victims ---------------------------------------------------------------------------------- */
 
 /*
- * Since 6.8, and in kernels with a backport (commit 72ba14deb40a), the tracepoint passes the task;
- * before, only a pid.
+ * Since 6.8, and in kernels with a backport (commit 72ba14deb40a), the tracepoint passes the task; before that, only a
+ * pid.
  */
 SEC("tp_btf/mark_victim")
 int UNPREEMPTED_PROG(on_victim, struct task_struct *victim)

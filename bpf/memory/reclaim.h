@@ -6,20 +6,20 @@
 #include "hist.h"
 #include "task_key.h"
 
-/* Key part for --by, in addition to those of tasks; in every key. */
+/* Key part for --by, in addition to those of tasks; contained in every key. */
 enum reclaim_part {
 	BY_RECLAIM_KIND = 1 << BY_PARTS,
 };
 
 enum reclaim_kind {
-	RECLAIM_DIRECT,         /* direct reclaim: an allocating task has to free pages itself */
-	RECLAIM_MEMCG,          /* the same, for the limit of its memory cgroup */
+	RECLAIM_DIRECT,         /* direct reclaim: an allocating task must free pages itself */
+	RECLAIM_MEMCG,          /* direct reclaim for the limit of the task's memory cgroup */
 	RECLAIM_SOFTLIMIT,      /* a v1 cgroup above its soft limit, mostly in kswapd */
 	RECLAIM_NODE,           /* of the local NUMA node (vm.zone_reclaim_mode) */
 	RECLAIM_COMPACT,        /* memory compaction, a zone at a time */
 	RECLAIM_HIGH,           /* asleep because its memory cgroup is above memory.high */
 	RECLAIM_KSWAPD,         /* kswapd awake */
-	RECLAIM_TIMED,          /* the kinds above have a duration */
+	RECLAIM_TIMED,          /* number of kinds that have a duration */
 	RECLAIM_OOM = RECLAIM_TIMED,    /* OOM kill; the subject is the victim */
 	RECLAIM_KINDS,
 };
@@ -44,7 +44,7 @@ struct reclaim_pages_key {
 };
 
 struct reclaim_record {
-	__u64 time_ns;          /* at its end */
+	__u64 time_ns;          /* of the end */
 	__u64 ns;
 	__u64 pages;
 	__u32 pid;              /* the stalled task, or the victim */
