@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * For programs that add to histograms (hist.bpf.h) on hooks that run with interrupts on: a program
- * that interrupts another one of them on its CPU must not add; it counts LOSS_NO_BUFFER instead.
- * Newer kernels skip a program that interrupts itself, and count that, but not one that interrupts
- * another.
+ * For programs that add to histograms (hist.bpf.h) on hooks that run with interrupts on: a program that interrupts
+ * another such program on its CPU must not add, and counts LOSS_NO_BUFFER instead. Newer kernels skip a program that
+ * interrupts itself, and count this, but not a program that interrupts another.
  *
  *   if (!alone_begin())
  *           return 0;
  *   ...
  *   alone_end();
  *
- * Programs that never add to the same element, because their keys always differ, may interrupt each
- * other: they use alone_begin_of() with another kind, below ALONE_KINDS.
+ * Programs that never add to the same element, because their keys always differ, may interrupt each other: they use
+ * alone_begin_of() with another kind, below ALONE_KINDS.
  */
 #ifndef TALLY_ALONE_BPF_H
 #define TALLY_ALONE_BPF_H

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Reports each connect(2), with its final result, and each accept(2). A nonblocking TCP connect
- * returns before there is a result. The state change of its socket brings the result later, in the
- * context of any task, and the record names the caller.
+ * Reports each connect(2), with its final result, and each accept(2). A nonblocking TCP connect returns before a result
+ * exists. The result comes later, with the state change of its socket, in the context of any task; the record names the
+ * caller.
  *
  * A server makes few connects and many other system calls, each of which pays for the hooks of connect(2). by_state
- * does without them: it reports only TCP connects, whose sockets show everything except errors that occur before the
+ * needs no such hooks: it reports only TCP connects, whose sockets show everything except errors that occur before the
  * first packet.
  */
 #define SCOPE_UNTYPED
@@ -38,10 +38,10 @@ const volatile bool by_state = false;
 
 /* The connect(2) that a task is in. */
 struct conn_start {
-	u64 ns;                 /* 0: none */
-	u64 sock;               /* the socket whose handshake it started (MPTCP: a subflow's); 0: none */
+	u64 ns;                 /* 0 if none */
+	u64 sock;               /* the socket whose handshake it started (MPTCP: that of a subflow); 0 if none */
 	u64 interrupted;        /* the socket of an interrupted call that the kernel may restart */
-	u64 seen;               /* a connect of this task has been seen */
+	u64 seen;               /* a connect of this task was seen */
 };
 
 TASK_STATE(conn_starts, struct conn_start);
@@ -51,7 +51,7 @@ struct handshake {
 	u64 start_ns;
 	u64 end_ns;
 	s64 result;
-	u64 there;              /* how many of the two have happened */
+	u64 there;              /* number of the two that have happened */
 	struct conn_record record;      /* valid once the call has returned */
 };
 
@@ -71,7 +71,7 @@ struct {
 	__type(value, struct conn_record);
 } scratch SEC(".maps");
 
-/* For on_state, which packets may interrupt, but not at the first step of a connect. */
+/* For on_state, which packets may interrupt, but not at the first state of a connect. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -121,7 +121,7 @@ static __always_inline void tell(struct conn_record *r)
 		ring_output(r, sizeof(*r));
 }
 
-/* Both sides may come here at once: the one that deletes the handshake sends the record. */
+/* Both sides may get here at the same time: the one that deletes the handshake sends the record. */
 static __always_inline void tell_handshake(struct handshake *h, u64 key)
 {
 	struct conn_record *r;
@@ -164,7 +164,7 @@ static __always_inline void begin_handshake(u64 key)
 	long err;
 
 	if (!start || !start->ns)
-		return;                 /* not by connect(2) */
+		return;                 /* not made by connect(2) */
 	h = bpf_map_lookup_elem(&new_handshake, &zero);
 	if (!h)
 		return;
@@ -177,7 +177,7 @@ static __always_inline void begin_handshake(u64 key)
 		start->sock = key;
 }
 
-/* The descriptor of connect(2); -1: the connect was made in another way, such as io_uring or sendto(2). */
+/* Returns the descriptor of connect(2), or -1 if the connect was made in another way, such as io_uring or sendto(2). */
 static __always_inline s32 connecting_fd(void)
 {
 	struct call c = {};
@@ -187,7 +187,10 @@ static __always_inline s32 connecting_fd(void)
 	return c.arg[0];
 }
 
-/* Takes no stack if the call succeeded and --failed leaves it out. How others end is known later, from the socket. */
+/*
+ * Takes no stack if the call succeeded and --failed excludes it. The result of other calls is known later, from the
+ * socket.
+ */
 static __always_inline void fill_caller(struct conn_record *r, void *ctx, bool is_left_out)
 {
 	u64 id = bpf_get_current_pid_tgid();
@@ -240,7 +243,10 @@ int UNPREEMPTED_PROG(on_state, const struct sock *sk, int old, int state)
 			begin_handshake(key);
 		return 0;
 	}
-	/* A new socket of a listening one: an earlier connect at this address is gone, perhaps with its thread. */
+	/*
+	 * A new socket of a listening one: an earlier connect at this address no longer exists, perhaps because its
+	 * thread ended.
+	 */
 	if (state == TCP_SYN_RECV && old != TCP_SYN_SENT)
 		bpf_map_delete_elem(&handshakes, &key);
 	if ((old != TCP_SYN_SENT && old != TCP_SYN_RECV) || state == TCP_SYN_RECV)
@@ -306,15 +312,18 @@ static __always_inline void read_socket(struct conn_record *r, struct sock *sk)
 }
 
 /*
- * The call has returned, but the handshake goes on. The kernel may restart an interrupted call: the
- * handshake has its record by then, or will have.
+ * True if the call has returned, but the handshake continues. The kernel may restart an interrupted call; the handshake
+ * already has its record at that time, or will have it.
  */
 static __always_inline bool is_left_to_socket(long ret)
 {
 	return ret == -EINPROGRESS || ret == -ERESTARTSYS || ret == -EINTR;
 }
 
-/* The begin was not seen. A call that the kernel restarts is reported when the restarted call returns. */
+/*
+ * Handles a connect whose entry was not seen. A call that the kernel restarts is reported when the restarted call
+ * returns.
+ */
 static __always_inline void connected_without_entry(struct conn_start *start, struct conn_record *r)
 {
 	bool is_first = !start->seen;
@@ -359,7 +368,7 @@ static __always_inline void connected(struct conn_record *r, struct sock *sk, lo
 	tell(r);
 }
 
-/* Removes all state of a connect that is not reported: the address of its socket will be reused. */
+/* Removes all state of a connect that is not reported, because the address of its socket will be reused. */
 static __always_inline int forget_connect(const struct call *c)
 {
 	struct conn_start *start = c->which == CONN_CONNECT ? conn_starts_find(calling_task()) : NULL;
@@ -392,8 +401,8 @@ int UNPREEMPTED_PROG(on_exit, struct pt_regs *regs, long ret)
 		return forget_connect(&c);
 	r = new_record(ctx, &c, ret);
 	/*
-	 * The verifier follows the stack walk for each path that leads to it, and the rest for each path out of it. The
-	 * paths are the same to it if nothing that was known about the call before the walk is used after it.
+	 * The verifier follows the stack walk for each path that leads to it, and the rest for each path out of it.
+	 * These paths are the same to the verifier if nothing known about the call before the walk is used after it.
 	 */
 	if (!r || !call_of(&c, regs))
 		return 0;

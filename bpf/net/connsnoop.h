@@ -16,8 +16,8 @@ enum conn_call {
 #define CONN_CLOSED 1
 
 struct conn_record {
-	__u64 time_ns;          /* CLOCK_MONOTONIC, of the result */
-	__u64 latency_ns;       /* connect: from call to result; 0: it began before the run */
+	__u64 time_ns;          /* CLOCK_MONOTONIC, time of the result */
+	__u64 latency_ns;       /* connect: from call to result; 0 if it began before the run */
 	__s32 result;           /* 0, descriptor, -errno or CONN_CLOSED */
 	__s32 fd;               /* the descriptor passed to the call */
 	__u32 pid;
@@ -30,7 +30,7 @@ struct conn_record {
 	__u8 comm[16];
 	struct socket_address local;
 	struct socket_address remote;
-	struct stack_id stack;  /* where the call was made; zero: not taken */
+	struct stack_id stack;  /* stack of the call; zero if not taken */
 };
 
 #endif /* TALLY_CONNSNOOP_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Packets that the kernel dropped: freed by kfree_skb(), not by consume_skb(), which is for packets
- * that have arrived. Counted by reason, location, protocol, port and device, or by stack.
+ * Packets that the kernel dropped: freed by kfree_skb(), not by consume_skb(), which is for packets that have arrived.
+ * Counted by reason, location, protocol, port and device, or by stack.
  */
 #include "compat.bpf.h"
 #include "loss.bpf.h"
@@ -15,13 +15,13 @@
 #include "writer.bpf.h"
 
 /*
- * The tracepoint has the reason since 5.17 (commit c504e5c2f964). In later kernels one of the
- * reasons means that the packet was not dropped.
+ * The tracepoint passes the reason since 5.17 (commit c504e5c2f964). In later kernels one of the reasons means that the
+ * packet was not dropped.
  */
 const volatile bool have_reason = false;
 const volatile u32 consumed = ~0U;
 const volatile bool with_stacks = false;
-const volatile u32 nreasons = 0;        /* for stacks; the name at nreasons stands for others */
+const volatile u32 nreasons = 0;        /* for stacks; the name at nreasons represents all others */
 
 #define ETH_P_IP 0x0800
 #define ETH_P_IPV6 0x86dd
@@ -30,7 +30,7 @@ const volatile u32 nreasons = 0;        /* for stacks; the name at nreasons stan
 #define IPPROTO_SCTP 132
 #define IPPROTO_UDPLITE 136
 
-/* Headers of IPv6 between its own and the protocol's (RFC 8200; authentication: RFC 4302). */
+/* IPv6 headers between the IPv6 header and that of the protocol (RFC 8200; authentication: RFC 4302). */
 #define EXTENSION_HOP_BY_HOP 0
 #define EXTENSION_ROUTING 43
 #define EXTENSION_FRAGMENT 44
@@ -48,10 +48,7 @@ static __always_inline bool has_ports(u8 protocol)
 	       protocol == IPPROTO_DCCP || protocol == IPPROTO_UDPLITE;
 }
 
-/*
- * Returns the length of the IP header at p, or 0 if the next header is not in this packet; sets
- * *protocol.
- */
+/* Sets *protocol. Returns the length of the IP header at p, or 0 if the next header is not in this packet. */
 static __always_inline u32 behind_ipv4(const unsigned char *p, u8 *protocol)
 {
 	u8 head[10] = {};
@@ -102,7 +99,7 @@ static __always_inline u32 behind_ipv6(const unsigned char *p, u8 *protocol)
 	return is_extension(*protocol) ? 0 : at;
 }
 
-/* Reads the kind of packet from its headers, as far as they are present. */
+/* Reads the kind of packet from the headers that are present. */
 static __always_inline void read_packet(struct drop_key *key, struct sk_buff *skb)
 {
 	const unsigned char *p = skb->head + skb->network_header;
@@ -122,7 +119,7 @@ static __always_inline void read_packet(struct drop_key *key, struct sk_buff *sk
 }
 
 /*
- * A socket's queue has other data in the place of the device (dev_scratch, rbnode). Only a device has a name that
+ * In a socket's queue, other data takes the place of the device (dev_scratch, rbnode). Only a device has a name that
  * points back to it.
  */
 static __always_inline void read_device(struct drop_key *key, const struct sk_buff *skb)
@@ -136,7 +133,7 @@ static __always_inline void read_device(struct drop_key *key, const struct sk_bu
 	bpf_probe_read_kernel(key->device, sizeof(key->device), dev->name);
 }
 
-/* Tasks and interrupts on any CPU may drop packets at once, so sums are added to atomically. */
+/* Tasks and interrupts on any CPU may drop packets at the same time, so sums are added to atomically. */
 static __always_inline void add(struct sk_buff *skb, u64 location, u32 reason)
 {
 	struct drop_key key = { .writer = shared_writer() };

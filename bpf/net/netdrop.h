@@ -13,16 +13,16 @@ enum drop_part {
 	BY_DEVICE = 16 << BY_PARTS,
 };
 
-/* Parts not asked for stay zero. */
+/* Parts that are not requested are zero. */
 struct drop_key {
-	__u64 location;         /* return address in the function that dropped it */
+	__u64 location;         /* return address in the function that dropped the packet */
 	__u32 reason;           /* enum skb_drop_reason */
-	__u16 ethertype;        /* 0: not a network packet (UNIX sockets, netlink) */
-	__u16 port;             /* destination port; 0: none, or not found */
+	__u16 ethertype;        /* 0 if not a network packet (UNIX sockets, netlink) */
+	__u16 port;             /* destination port; 0 if none or not found */
 	__u8 protocol;          /* IPPROTO_, for IPv4 and IPv6 */
 	__u8 pad[3];
 	__u32 writer;           /* shared_writer() */
-	char device[16];        /* empty: the packet has none, or not any longer */
+	char device[16];        /* empty if the packet has no device, or no longer has one */
 };
 
 struct drop_sums {

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * How long packets take on their way out, and on their way in.
+ * Time that packets take on their way out, and on their way in.
  *
- * Out: in the queue of a device (qdisc), and in the device. A packet is identified by its address,
- * until it is freed or arrives again, as on devices that have no wire (loopback, veth). A packet
- * that is segmented before it reaches the driver is freed then, and its segments have no time in
- * the queue.
+ * Out: in the queue of a device (qdisc), and in the device. A packet is identified by its address, until it is freed or
+ * arrives again, as on devices without a wire (loopback, veth). A packet that is segmented before it reaches the driver
+ * is freed at that point, and its segments have no time in the queue.
  *
- * In: from the driver's hand-over until the protocols receive the packet, and from there until it
- * is first read. Some frees are invisible (packets merged by GRO or in the queue of a TCP socket,
- * bulk frees), so an address may be reused unnoticed. The state of each packet starts anew where
- * it is handed over. A packet that is read without having been handed over (a clone, a segment) is
- * counted as unmatched, and not mistaken for an older one with its address, since its data is
- * elsewhere. A packet that was merged into another one is never read by itself, and has no time there.
+ * In: from the driver's hand-over until the protocols receive the packet, and from there until it is first read. Some
+ * frees are invisible (packets merged by GRO or in the queue of a TCP socket, bulk frees): an address may be reused
+ * unnoticed. So the state of each packet starts anew when it is handed over. A packet that is read without having been
+ * handed over (a clone, a segment) is counted as unmatched, and is not mistaken for an older packet with its address,
+ * because its data is elsewhere. A packet that was merged into another one is never read by itself, and has no such
+ * time.
  */
 #include "alone.bpf.h"
 #include "compat.bpf.h"
@@ -40,7 +39,7 @@ struct {
 	__type(value, struct netlat_poll_sums);
 } polls SEC(".maps");
 
-/* LRU: evicts the least recently used, those freed unseen or read very late. */
+/* LRU: evicts the least recently used packets, which were freed unseen or are read very late. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 65536);
@@ -49,8 +48,8 @@ struct {
 } arrivals SEC(".maps");
 
 /*
- * Tasks free and read packets, and other packets may interrupt them. The stage is always in the
- * key, so interruptions at other stages do no harm.
+ * Tasks free and read packets, and other packets may interrupt them. The stage is always in the key, so interruptions
+ * at other stages do no harm.
  */
 static __always_inline void add(const char device[16], u32 stage, u64 ns)
 {
@@ -101,8 +100,7 @@ int UNPREEMPTED_PROG(on_start, const struct sk_buff *skb, const struct net_devic
 }
 
 /*
- * The packet was freed or has arrived. A packet that was never sent was dropped in the queue or
- * segmented.
+ * Handles a packet that was freed or has arrived. A packet that was never sent was dropped in the queue or segmented.
  */
 static __always_inline void leave(u64 skb, u64 now)
 {
@@ -136,9 +134,7 @@ int UNPREEMPTED_PROG(on_free, struct sk_buff *skb)
 
 /* --- in --------------------------------------------------------------------------------------- */
 
-/*
- * All paths by which drivers hand packets to the kernel; bridges and tunnels hand over once more.
- */
+/* Called on all paths by which drivers hand packets to the kernel; bridges and tunnels hand packets over again. */
 static __always_inline int hand_over(u64 skb)
 {
 	struct netlat_arrival a = { .handed_ns = bpf_ktime_get_ns() };
@@ -197,9 +193,8 @@ int UNPREEMPTED_PROG(on_receive, struct sk_buff *skb)
 }
 
 /*
- * A packet may be read several times: in parts, or just peeked at (MSG_PEEK). The first read
- * counts. Packets that came through no device (skb_iif is 0) are messages of UNIX sockets and the
- * like.
+ * A packet may be read several times: in parts, or only peeked at (MSG_PEEK). The first read counts. Packets that came
+ * through no device (skb_iif is 0) are messages of UNIX sockets and the like.
  */
 static __always_inline int read(u64 skb, int iif, u64 head)
 {
@@ -226,8 +221,8 @@ int UNPREEMPTED_PROG(on_copy, const struct sk_buff *skb)
 }
 
 /*
- * UDP copies most datagrams without passing that tracepoint (copy_linear_skb()), and frees them
- * invisibly from 6.18 on. This function dequeues them, and never sleeps.
+ * UDP copies most datagrams without reaching that tracepoint (copy_linear_skb()), and since 6.18 frees them invisibly.
+ * This function dequeues them and never sleeps.
  */
 SEC("kretprobe/__skb_try_recv_from_queue")
 int on_dequeue(struct pt_regs *regs)

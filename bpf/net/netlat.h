@@ -32,24 +32,24 @@ struct netlat_key {
 
 /* An outgoing packet, by address. */
 struct netlat_packet {
-	__u64 queued_ns;        /* 0: not seen */
-	__u64 sent_ns;          /* 0: not yet */
+	__u64 queued_ns;        /* 0 if not seen */
+	__u64 sent_ns;          /* 0 if not yet */
 	char device[16];
 };
 
 /* An incoming packet, by address. */
 struct netlat_arrival {
 	__u64 handed_ns;
-	__u64 taken_ns;         /* 0: not yet */
-	__u64 head;             /* address of its data; identifies it, together with its own address */
+	__u64 taken_ns;         /* 0 if not yet */
+	__u64 head;             /* address of its data; identifies the packet, together with the packet's own address */
 	char device[16];
 	__u32 is_read;
 	__u32 pad;
 };
 
-/* Device polls for incoming packets; parts not asked for are zero. */
+/* Device polls for incoming packets; parts that are not requested are zero. */
 struct netlat_poll_key {
-	char device[16];        /* empty: a CPU's backlog queue, which has no device */
+	char device[16];        /* empty for a CPU's backlog queue, which has no device */
 	__u32 cpu;
 	__u32 writer;           /* shared_writer() */
 };
@@ -60,7 +60,7 @@ struct netlat_poll_sums {
 	__u64 full;             /* polls that used up their budget */
 };
 
-/* As in a snapshot. */
+/* An element of a snapshot. */
 struct netlat_poll_element {
 	struct netlat_poll_key key;
 	struct netlat_poll_sums sums;

@@ -23,7 +23,7 @@
 
 const volatile struct tcp_ports ports = {};
 
-/* Has the peer sent a FIN? */
+/* True if the peer has sent a FIN. */
 static __always_inline bool sock_got_fin(const struct sock *sk)
 {
 	return (BPF_CORE_READ(sk, __sk_common.skc_flags) >> SOCK_DONE) & 1;
@@ -34,7 +34,7 @@ struct mptcp_sock {
 	struct sock *first;
 } __attribute__((preserve_access_index));
 
-/* The TCP socket behind a descriptor's socket: of MPTCP, the first one of its connection. NULL: none. */
+/* The TCP socket behind a descriptor's socket; for MPTCP, the first one of its connection. NULL if there is none. */
 static __always_inline struct sock *tcp_socket_of(struct sock *sk)
 {
 	u16 protocol = sk ? BPF_CORE_READ(sk, sk_protocol) : 0;
@@ -59,8 +59,8 @@ static __always_inline void flow_addresses(struct tcp_flow *f, const struct sock
 }
 
 /*
- * The local port comes from inet_sport: skc_num has already been released, and is 0, when a socket
- * becomes closed (tcp_set_state()).
+ * The local port comes from inet_sport, because skc_num has already been released, and is 0, when a socket becomes
+ * closed (tcp_set_state()).
  */
 static __always_inline void flow_ports(struct tcp_flow *f, const struct sock *sk)
 {
@@ -107,7 +107,7 @@ static __always_inline bool ports_match(const struct tcp_flow *f)
 	return port_wanted(ports.local, ports.nlocal, f->lport) && port_wanted(ports.remote, ports.nremote, f->rport);
 }
 
-/* Counts the event as filtered if the ports do not match. */
+/* Returns true if the ports match; otherwise counts the event as filtered. */
 static __always_inline bool ports_wanted(const struct tcp_flow *f)
 {
 	if (ports_match(f))

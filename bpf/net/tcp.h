@@ -8,13 +8,13 @@
 struct tcp_flow {
 	__u8 local[16];         /* AF_INET uses 4 bytes */
 	__u8 remote[16];
-	__u16 family;           /* 0: unknown, or not asked for */
+	__u16 family;           /* 0 if unknown or not requested */
 	__u16 lport;
 	__u16 rport;
 	__u16 pad;
 };
 
-/* The connection properties of --by. Parts not asked for stay zero. */
+/* The connection properties of --by. Parts that are not requested are zero. */
 enum tcp_flow_part {
 	BY_LOCAL = 1 << BY_PARTS,
 	BY_REMOTE = 2 << BY_PARTS,
@@ -25,7 +25,7 @@ enum tcp_flow_part {
 
 _Static_assert(sizeof(struct tcp_flow) == 40, "tcp_flow has padding");
 
-/* --lport, --rport: a connection must match each list that is not empty. */
+/* --lport, --rport: a connection must match each non-empty list. */
 #define TCP_PORTS_MOST 16
 
 struct tcp_ports {
@@ -34,7 +34,7 @@ struct tcp_ports {
 	__u16 remote[TCP_PORTS_MOST];
 };
 
-/* Payload bytes of tcpi_bytes_received, which counts one for a FIN. */
+/* Payload bytes of tcpi_bytes_received, in which a FIN counts as one byte. */
 static inline __u64 tcp_payload_received(__u64 received, _Bool got_fin)
 {
 	return received - (got_fin && received);

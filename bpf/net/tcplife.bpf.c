@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * TCP sessions as they end. A session begins when its socket sends the handshake (connect) or
- * receives it (from a listening socket), and ends when the socket becomes closed; at most a
- * TIME_WAIT follows, which is not a session. The owner is recorded as soon as it is known: the
- * connecting task at once, the accepting task when its call returns. Packets cause most state
- * changes, in the context of any task.
+ * TCP sessions, reported as they end. A session begins when its socket sends the handshake (connect) or receives it
+ * (from a listening socket), and ends when the socket becomes closed; at most a TIME_WAIT follows, which is not a
+ * session. The owner is recorded as soon as it is known: the connecting task immediately, the accepting task when its
+ * call returns. Packets cause most state changes, in the context of any task.
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
@@ -44,7 +43,7 @@ static __always_inline void keep(u64 sk, const struct tcplife_session *s, u64 fl
 	long err = bpf_map_update_elem(&sessions, &sk, s, flags);
 
 	if (err && (int)err != -EEXIST)
-		count_lost(LOSS_INCOMPLETE);    /* it will be shown as begun before the run */
+		count_lost(LOSS_INCOMPLETE);    /* the session will be shown as begun before the run */
 }
 
 static __always_inline void begin(u64 sk, bool connects)
@@ -108,7 +107,7 @@ static __always_inline void tell(const struct sock *sk, const struct tcplife_ses
 	ring_submit(r);
 }
 
-/* old: the state before the socket was closed. A session without an element began before the run. */
+/* old is the state before the socket was closed. A session without an element began before the run. */
 static __always_inline void end(const struct sock *sk, int old)
 {
 	u64 key = (u64)sk;
@@ -158,7 +157,7 @@ int UNPREEMPTED_PROG(on_exit, struct pt_regs *regs, long ret)
 	return 0;
 }
 
-/* Sessions that exist at the start: the holder of the socket is assumed to be the owner. */
+/* Adds sessions that exist at the start: the holder of the socket is assumed to be the owner. */
 SEC("iter/task_file")
 int seed_sessions(struct bpf_iter__task_file *ctx)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Records that tcplife's program sends about completed sessions, and its state of current ones. */
+/* Records that tcplife's program sends about completed sessions, and the state that it keeps of current sessions. */
 #ifndef TALLY_TCPLIFE_H
 #define TALLY_TCPLIFE_H
 
@@ -19,13 +19,13 @@ enum tcplife_role {
 
 /* The owner of a session: the task that connected or accepted it, else the holder at the start of the run. */
 struct tcplife_owner {
-	__u32 pid;              /* 0: unknown */
+	__u32 pid;              /* 0 if unknown */
 	__u32 tid;
 	__u8 comm[16];
 };
 
 struct tcplife_session {
-	__u64 start_ns;         /* CLOCK_MONOTONIC; 0: before the run */
+	__u64 start_ns;         /* CLOCK_MONOTONIC; 0 if before the run */
 	struct tcplife_owner owner;
 	__u8 role;              /* enum tcplife_role */
 	__u8 wanted;            /* in scope */
@@ -35,7 +35,7 @@ struct tcplife_session {
 
 struct tcplife_record {
 	__u64 time_ns;          /* CLOCK_MONOTONIC, at the end */
-	__u64 start_ns;         /* CLOCK_MONOTONIC; 0: before the run */
+	__u64 start_ns;         /* CLOCK_MONOTONIC; 0 if before the run */
 	struct tcplife_owner owner;
 	struct tcp_flow flow;
 	__u64 received;         /* the kernel's counts: tcpi_bytes_received, acked, sent, retrans */
@@ -43,12 +43,12 @@ struct tcplife_record {
 	__u64 sent;
 	__u64 resent;
 	__u32 retransmits;      /* segments */
-	__u32 srtt_us;          /* 0: not measured */
-	__u32 min_rtt_us;       /* UINT32_MAX: not measured */
+	__u32 srtt_us;          /* 0 if not measured */
+	__u32 min_rtt_us;       /* UINT32_MAX if not measured */
 	__u32 cpu;
-	__u32 error;            /* of the socket: ECONNRESET, ETIMEDOUT; 0: none */
+	__u32 error;            /* error of the socket: ECONNRESET, ETIMEDOUT; 0 if none */
 	__u8 role;
-	__u8 got_fin;           /* received counts one byte for it */
+	__u8 got_fin;           /* received includes one byte for the FIN */
 	__u8 pad[2];
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * TCP retransmissions, each one or summed by connection. A retransmission may consist of several segments, which
- * the device splits; the kernel's own counter, RetransSegs, counts segments.
+ * TCP retransmissions, single or summed by connection. A retransmission may consist of several segments, which the
+ * device splits; the kernel's own counter, RetransSegs, counts segments.
  */
 #include "compat.bpf.h"
 #include "loss.bpf.h"
@@ -24,9 +24,8 @@ const volatile bool have_error = false; /* has an error argument: also reports u
 SUMS(struct retrans_key, struct retrans_sums)
 
 /*
- * Derives the reason from the state of the socket. The timer of a loss probe is pending until the
- * probe has been sent, while the retransmission timer is cleared before; a fast retransmit may find
- * a probe's timer pending, too.
+ * Derives the reason from the state of the socket. The timer of a loss probe is pending until the probe has been sent,
+ * while the retransmission timer is cleared before that; a probe's timer may also be pending at a fast retransmit.
  */
 static __always_inline u8 why_of(const struct sock *sk)
 {

@@ -8,10 +8,10 @@
 enum retrans_why {
 	RETRANS_OTHER,
 	RETRANS_SYN,            /* connect(2) without an answer so far */
-	RETRANS_SYNACK,         /* a listening socket's: the handshake is not completed */
+	RETRANS_SYNACK,         /* by a listening socket: the handshake is not complete */
 	RETRANS_TIMEOUT,        /* the retransmission timer (RTO), or a consequence of it */
 	RETRANS_RECOVERY,       /* the peer reported a gap: fast retransmit */
-	RETRANS_PROBE,          /* a tail loss probe: the last segment again, before that timer */
+	RETRANS_PROBE,          /* a tail loss probe: sends the last segment again before the timer expires */
 	RETRANS_WHYS,
 };
 
@@ -37,7 +37,7 @@ struct retrans_sums {
 	__u64 retransmits;
 	__u64 segments;
 	__u64 bytes;
-	__u64 why[RETRANS_WHYS];        /* of the retransmits */
+	__u64 why[RETRANS_WHYS];        /* number of retransmits by enum retrans_why */
 };
 
 /* An element: key followed by value (agg/sum_set.h). */

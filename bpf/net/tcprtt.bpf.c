@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * TCP round-trip times as histograms: for each segment that arrives on an established connection,
- * the kernel's current estimate (smoothed: seven eighths come from older samples), or the recent
- * minimum.
+ * TCP round-trip times as histograms: for each segment that arrives on an established connection, the kernel's current
+ * estimate (smoothed: seven eighths of it come from older samples), or the recent minimum.
  */
 #include "alone.bpf.h"
 #include "compat.bpf.h"
@@ -54,8 +53,8 @@ static __always_inline void sample(struct sock *sk)
 }
 
 /*
- * The task that held the socket processes the segments that arrived meanwhile; a soft interrupt
- * with the next segment may interrupt it.
+ * The task that held the socket processes the segments that arrived in the meantime; a softirq with the next segment
+ * may interrupt it.
  */
 SEC("tp_btf/tcp_probe")
 int UNPREEMPTED_PROG(on_segment, struct sock *sk)

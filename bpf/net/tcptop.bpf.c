@@ -2,20 +2,19 @@
 /*
  * TCP bytes, by connection and by the process that owns it.
  *
- * No program runs when bytes are sent or received: TCP itself counts them for each socket, and
- * those counters are read at the end of an interval and when the connection ends. So the sums are
- * exact whatever path the bytes took (read, sendfile, splice, io_uring, users in the kernel), in
- * all network namespaces, and cost the same at any rate. The hooks exist in every kernel from 5.10
- * on, and no kprobes are needed:
+ * No program runs when bytes are sent or received: TCP itself counts them for each socket, and these counters are read
+ * at the end of an interval and when the connection ends. So the sums are exact no matter which path the bytes took
+ * (read, sendfile, splice, io_uring, users in the kernel), in all network namespaces, and cost the same at any rate.
+ * The hooks exist in every kernel since 5.10, and no kprobes are needed:
  *
  *   inet_sock_set_state   a connection begins, ends, or its last user closes it
  *   sys_exit              accept(2) returns: the accepting process
  *   iter/task_file        at the start, and at each interval: which process holds which socket
  *   raw_tp, test-run      at each interval: the counters of all connections
  *
- * A connection belongs to the process that connected or accepted, as long as it holds the socket;
- * then to another holder: the one that closes it last or shuts it down, or is found holding it.
- * Thus the bytes go to a child that a server has forked for a connection, not to the server.
+ * A connection belongs to the process that connected or accepted it, as long as that process holds the socket. After
+ * that it belongs to another holder: the one that closes it last, shuts it down, or is found holding it. So the bytes
+ * are attributed to a child that a server has forked for a connection, not to the server.
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
@@ -53,14 +52,14 @@ struct {
 /* Written by the loader before each walk over all files. */
 u32 walk = 0;
 
-/* A walk has found a connection held by a process that is not its owner: see adopt_connections. */
+/* Set if a walk has found a connection held by a process that is not its owner: see adopt_connections. */
 u32 strays = 0;
 
 struct tcptop_look look = {};
 
 /* --- owners ----------------------------------------------------------------------------------- */
 
-/* t: NULL means the current task. */
+/* t is NULL for the current task. */
 static __always_inline void set_owner(struct tcptop_connection *c, struct task_struct *t)
 {
 	u64 stamp = 0;
@@ -103,8 +102,8 @@ static __always_inline void keep(u64 sk, const struct tcptop_connection *c, u64 
 /* --- figures ---------------------------------------------------------------------------------- */
 
 /*
- * The socket may change between the reads of two counters, or of a counter and a flag, so a figure can be a little
- * below one that was read before.
+ * The socket may change between the reads of two counters, or of a counter and a flag, so a figure can be slightly less
+ * than a previously read one.
  */
 static __always_inline u64 growth(u64 from, u64 to)
 {
@@ -112,8 +111,8 @@ static __always_inline u64 growth(u64 from, u64 to)
 }
 
 /*
- * Payload: without retransmitted bytes, and without the byte that a FIN counts for. Both counters
- * grow, so the one to subtract is read first.
+ * Payload: without retransmitted bytes, and without the byte that represents a FIN. Both counters grow, so the one to
+ * subtract is read first.
  */
 static __always_inline void read_figures(u64 sk, u64 *sent, u64 *received)
 {
@@ -138,7 +137,7 @@ static __always_inline void fill(struct tcptop_record *r, u64 sk, const struct t
 	flow_of(&r->flow, (struct sock *)sk);
 }
 
-/* A connection older than its discovery: the bytes transferred so far do not count. */
+/* Adds a connection that existed before it was discovered: the bytes transferred so far do not count. */
 static __always_inline void find(u64 sk, struct task_struct *t)
 {
 	struct tcptop_connection c = { .serial = bpf_ktime_get_ns(), .seen = walk };
@@ -160,8 +159,8 @@ static __always_inline void begin(u64 sk, bool connects)
 }
 
 /*
- * The element leaves the map before its record can be read. If a reader still finds the element in
- * the map after reading its counters, the record continues from the values that it has read.
+ * The element is removed from the map before its record can be read. If a reader still finds the element in the map
+ * after reading its counters, the record continues from the values that the reader has seen.
  */
 static __always_inline void tell_end(u64 sk, const struct tcptop_connection *c)
 {
@@ -196,9 +195,8 @@ static __always_inline void end(u64 sk)
 }
 
 /*
- * close(2) of the last descriptor, or shutdown(2): the caller has used the connection, though
- * another process may have accepted it. Kernel threads that close files later do not change the
- * owner.
+ * Called at close(2) of the last descriptor, or shutdown(2): the caller has used the connection, though another process
+ * may have accepted it. Kernel threads that close files later do not change the owner.
  */
 static __always_inline void let_go(u64 sk)
 {
@@ -242,7 +240,7 @@ int UNPREEMPTED_PROG(on_exit, struct pt_regs *regs, long ret)
 	key = (u64)sk;
 	c = bpf_map_lookup_elem(&connections, &key);
 	if (!c)
-		find(key, NULL);        /* accept(2) has waited since before the run */
+		find(key, NULL);        /* accept(2) has been waiting since before the run */
 	else if (!c->pid)
 		pass_on(key, c, NULL);
 	return 0;
@@ -290,9 +288,7 @@ int walk_files(struct bpf_iter__task_file *ctx)
 	return 0;
 }
 
-/*
- * Runs next if there were strays: connections that their owners no longer hold pass to the first holder.
- */
+/* Runs next if there were strays: connections that their owners no longer hold pass to the first holder. */
 SEC("iter/task_file")
 int adopt_connections(struct bpf_iter__task_file *ctx)
 {
@@ -315,8 +311,8 @@ int adopt_connections(struct bpf_iter__task_file *ctx)
 /* --- all connections -------------------------------------------------------------------------- */
 
 /*
- * Sockets are read by address and may be freed meanwhile: then the connection has left the map, or
- * another one is there. A connection whose end was missed is closed.
+ * Sockets are read by address and may be freed during the read: the connection has then left the map, or another one is
+ * there. A connection whose end was missed is closed.
  */
 static __always_inline bool look_at(struct tcptop_record *r, u64 sk)
 {
@@ -330,8 +326,8 @@ static __always_inline bool look_at(struct tcptop_record *r, u64 sk)
 }
 
 /*
- * The loader has read the addresses from the map: some kernels refuse iter/bpf_map_elem programs. Preemption is off
- * meanwhile, so the batches are small.
+ * The loader has read the addresses from the map, because some kernels reject iter/bpf_map_elem programs. Preemption is
+ * off during this program, so the batches are small.
  */
 SEC(BY_LOADER)
 int look_at_connections(void *ctx)
