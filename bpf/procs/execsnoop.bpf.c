@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Each exec. A successful one is read inside the new program, whose name and arguments are in its
- * own memory by then. A failed one is read from the caller's memory when the system call returns.
- * The kernel has just written the former and read the latter, so the pages are present.
+ * Each exec. A successful exec is read inside the new program, whose name and arguments are already in its own memory.
+ * A failed exec is read from the caller's memory when the system call returns. The kernel has just written or read
+ * these pages, so they are present.
  *
- * The stack of a successful exec is the caller's, and gone by then: it is taken when the system call begins.
+ * The stack of a successful exec is the caller's, which no longer exists at that time, so it is taken when the system
+ * call begins.
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
@@ -20,8 +21,7 @@
 #define AT_FDCWD -100
 
 /*
- * The record under construction, one for each program: a program never runs nested on a CPU, see
- * files/opensnoop.bpf.c.
+ * The record under construction, one for each program. A program never runs nested on a CPU: see files/opensnoop.bpf.c.
  */
 enum {
 	SCRATCH_DONE,
@@ -61,7 +61,7 @@ static __always_inline struct exec_record *new_record(u32 which)
 	return r;
 }
 
-/* The result of a string read, as a length that the verifier accepts. */
+/* Converts the result of a string read to a length that the verifier accepts. */
 static __always_inline u64 bounded(long n, u64 most)
 {
 	u64 length = n < 0 ? 0 : n;
@@ -154,8 +154,8 @@ struct arguments {
 };
 
 /*
- * Adds an argument. Returns false at the end of the array, or if no more can be recorded. The
- * verifier follows each path through here for each argument, so there are as few paths as possible.
+ * Adds an argument. Returns false at the end of the array, or if no more can be recorded. The verifier follows each
+ * path through this function for each argument, so it has as few paths as possible.
  */
 static __always_inline bool add_argument(struct exec_record *r, struct arguments *a, u32 i)
 {
@@ -215,7 +215,7 @@ int UNPREEMPTED_PROG(on_exit, struct pt_regs *regs, long ret)
 		return 0;
 	if (take)
 		stack_count_flaw(callers_take(ctx, &r->stack));
-	/* Called once more for the verifier: see net/connsnoop.bpf.c. */
+	/* Called again for the verifier: see net/connsnoop.bpf.c. */
 	if (!call_of(&c, regs))
 		return 0;
 	call_arguments(&c, regs);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The end of each process, which is the end of its last thread, or of each thread. A record is made
- * when the task begins to exit. Its CPU time is added when it leaves its CPU for the last time: the
- * kernel's sum grows until then, and is the one that wait(2) reports.
+ * The end of each process, which is the end of its last thread, or of each thread. A record is created when the task
+ * begins to exit. Its CPU time is added when it leaves its CPU for the last time: the kernel's sum grows until then,
+ * and is the one that wait(2) reports.
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
@@ -12,17 +12,16 @@
 #include "ring.bpf.h"
 #include "scope.bpf.h"
 
-const volatile bool threads = false;    /* each thread, instead of processes */
+const volatile bool threads = false;    /* report each thread, instead of processes */
 const volatile bool failed_only = false;
 
-/* Number of ends recorded, and of those sent: the loader waits for the rest. */
+/* Number of ends recorded, and number of those sent: the loader waits for the rest. */
 u64 taken_down = 0;
 u64 sent = 0;
 
 /*
- * Keyed by the address of the task, which is not reused before on_free() has run. Not in task
- * storage: the kernel refuses programs access while it is busy with the storage of any task, and a
- * task ends only once.
+ * Keyed by the address of the task, which is not reused before on_free() has run. Not in task storage: while the kernel
+ * is busy with the storage of any task, it refuses programs access to task storage, and a task ends only once.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -33,10 +32,10 @@ struct {
 } exits SEC(".maps");
 
 /*
- * Processes whose end has been recorded: if several threads end at once, more than one may seem to
- * be the last. The pid may be reused before on_free() has run, and so may the address of the signal_struct
- * if the kernel skips on_free(): the start time distinguishes a process from the next one at that
- * address. Skipped entries stay in the map until it is full and evicts the oldest.
+ * Processes whose end has been recorded: if several threads end at the same time, more than one may seem to be the
+ * last. The pid may be reused before on_free() has run, and so may the address of the signal_struct if the kernel skips
+ * on_free(): the start time distinguishes a process from the next one at that address. Skipped entries remain in the
+ * map until it is full and evicts the oldest.
  */
 struct process {
 	u64 signal;
@@ -62,11 +61,11 @@ static __always_inline bool is_process_end(struct task_struct *t)
 	if ((int)err == -EEXIST)
 		return false;
 	if (err)
-		count_lost(LOSS_INCOMPLETE);    /* and recorded, maybe twice */
+		count_lost(LOSS_INCOMPLETE);    /* the end is still recorded, perhaps twice */
 	return true;
 }
 
-/* The code that wait(2) reports: of the whole group, or of its leader. */
+/* The code that wait(2) reports: that of the whole group, or of its leader. */
 static __always_inline u32 process_code(struct task_struct *t)
 {
 	if (t->signal->flags & SIGNAL_GROUP_EXIT)
@@ -97,8 +96,8 @@ static __always_inline void take_down(struct task_struct *t, const struct exit_r
 #define TIME_UNKNOWN (~0ULL)
 
 /*
- * The CPU time of the process's other threads, if all of them have been released. Only t's own time is added to the sum
- * later, possibly by its parent on another CPU while t leaves this one.
+ * The CPU time of the process's other threads, if all of them have been released. After that only t's own time is added
+ * to the sum, possibly by its parent on another CPU while t leaves this one.
  */
 static __always_inline u64 time_of_others(struct task_struct *t)
 {
@@ -132,8 +131,8 @@ int UNPREEMPTED_PROG(on_process_exit, struct task_struct *t)
 }
 
 /*
- * When a thread is released, its time is added to that of its process, and then it loses its signal
- * handlers, maybe before it has left its CPU. The leader is released after all others.
+ * When a thread is released, its time is added to that of its process, and then it loses its signal handlers, perhaps
+ * before it has left its CPU. The leader is released after all others.
  */
 static __always_inline u64 used_time(struct task_struct *t, u64 others)
 {
@@ -150,7 +149,7 @@ static __always_inline u64 used_time(struct task_struct *t, u64 others)
 	return sum;
 }
 
-/* now: when the task's CPU time ended; 0: not known. */
+/* now is the time when the task stopped using CPU time; 0 if unknown. */
 static __always_inline void tell(struct task_struct *t, u64 now)
 {
 	u64 task = (u64)t;
@@ -159,9 +158,9 @@ static __always_inline void tell(struct task_struct *t, u64 now)
 	if (!r)
 		return;
 	if (now > r->time_ns)
-		r->age_ns += now - r->time_ns;  /* else a task may have run for longer than its age */
+		r->age_ns += now - r->time_ns;  /* otherwise a task might have run for longer than its age */
 	r->cpu_time_ns = used_time(t, r->cpu_time_ns);
-	/* If the last switch was not seen, the end is unknown, but a thread lived at least as long as it ran. */
+	/* If the last switch was missed, the end is unknown, but a thread lived at least as long as it ran. */
 	if (r->age_ns < t->se.sum_exec_runtime)
 		r->age_ns = t->se.sum_exec_runtime;
 	ring_output(r, sizeof(*r));
@@ -178,7 +177,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	return 0;
 }
 
-/* From 7.0 on the kernel may skip the program at the switch: those exits are sent here. */
+/* Since 7.0 the kernel may skip the program at the switch: such exits are sent here. */
 SEC("tp_btf/sched_process_free")
 int UNPREEMPTED_PROG(on_free, struct task_struct *t)
 {

@@ -6,7 +6,7 @@
 struct exit_record {
 	__u64 time_ns;          /* CLOCK_MONOTONIC, of the exit */
 	__u64 age_ns;           /* since the fork */
-	__u64 cpu_time_ns;      /* total, the exit included; in the program's map: only that of other threads */
+	__u64 cpu_time_ns;      /* total, including the exit; in the program's map only that of other threads */
 	__u32 code;             /* as in wait(2): status << 8, or signal, 0x80 with a core dump */
 	__u32 pid;
 	__u32 tid;

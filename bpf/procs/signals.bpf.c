@@ -31,8 +31,8 @@ static __always_inline int code_of(struct kernel_siginfo *info)
 }
 
 /*
- * Is the current task, whose stack would be taken, the reason for the signal? A timer may interrupt any task. A child
- * that ends sends SIGCHLD itself.
+ * True if the current task, whose stack would be taken, caused the signal. A timer may interrupt any task. A child that
+ * ends sends SIGCHLD itself.
  */
 static __always_inline bool is_reason(struct task_struct *t, int sig, int code)
 {
