@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Where CPU time goes: a timer on each CPU samples the running code many times a second and counts it by stack. Or
- * where other events come from: every Nth one is sampled, and counts as N. The subject is the interrupted task.
+ * CPU time by stack: a timer on each CPU samples the running code many times a second and counts it by stack. Other
+ * events are sampled at every Nth event, which counts as N. The subject is the interrupted task.
  *
- * One run can sample several events: the loader loads a copy of a program for each further one, with the event's slot
+ * One run can sample several events: the loader loads a copy of a program for each further event, with the event's slot
  * built in. The first event uses the program itself.
  */
 #define SCOPE_UNTYPED
@@ -17,7 +17,7 @@
 #include "stack.bpf.h"
 #include "task_key.bpf.h"
 
-/* enum stack_flags and how many frames, by slot */
+/* By slot: enum stack_flags, and the number of frames. */
 const volatile u32 take[PROFILE_EVENTS] = { STACK_KERNEL | STACK_USER };
 const volatile bool with_idle = false;
 const volatile u64 every[PROFILE_EVENTS] = { 1 };       /* events per sample, by slot; 0: by frequency */
@@ -43,7 +43,7 @@ static __always_inline struct profile_samples *samples_of(u32 slot)
 	return bpf_map_lookup_elem(&samples, &slot);
 }
 
-/* If user code was interrupted there is no kernel part, and not looking for one is cheaper. */
+/* Samples that interrupted user code have no kernel stack: skip the walk. */
 static __always_inline u32 parts_of_sample(const struct saved_regs *c, u32 slot)
 {
 	if (context_is_user(c))
@@ -51,7 +51,7 @@ static __always_inline u32 parts_of_sample(const struct saved_regs *c, u32 slot)
 	return take[slot] | STACK_REGS;
 }
 
-/* A sample that stands for n events. */
+/* Counts a sample that represents n events. */
 static __always_inline void count_sample(void *ctx, u32 slot, struct profile_samples *s, u64 n, u32 parts)
 {
 	bool idle = !(u32)bpf_get_current_pid_tgid();
@@ -84,9 +84,8 @@ int on_sample(void *ctx)
 }
 
 /*
- * With a frequency the kernel keeps changing the period, and the sample_period in the context belongs to
- * another sample: with software events to the previous one (perf_swevent_set_period()). This therefore uses
- * the event's count.
+ * With a frequency the kernel keeps changing the period, and the sample_period in the context belongs to another
+ * sample: with software events, to the previous one (perf_swevent_set_period()). So this uses the event's count.
  */
 static __always_inline u64 events_since_last(void *ctx, u32 slot, struct profile_samples *s)
 {
@@ -100,7 +99,8 @@ static __always_inline u64 events_since_last(void *ctx, u32 slot, struct profile
 }
 
 /*
- * For other events. Events before the gate opened are added to s->events too, as they are in the kernel's count.
+ * For other events. Events from before the gate was opened are also added to s->events, because they are in the
+ * kernel's count.
  */
 SEC("?perf_event")
 int on_event(void *ctx)

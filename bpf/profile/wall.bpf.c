@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Where the time of tasks goes, on a CPU and off it. blocked.bpf.h handles the time off CPU. Run
- * time is as exact, from the same context switches; a timer on each CPU shows where it is spent: a
- * sample gets all the time that its task has run since its previous sample. Both halves therefore
- * add up to the elapsed time, however many samples there are, and a missing sample leaves its time
- * to the next one.
+ * Time of tasks by stack, on a CPU and off it. blocked.bpf.h handles the time off CPU. Run time is equally exact, from
+ * the same context switches; a timer on each CPU shows where it is spent: a sample gets all the time that its task has
+ * run since its previous sample. So both parts add up to the elapsed time, no matter how many samples there are, and
+ * the time of a missing sample goes to the next one.
  */
 #define SCOPE_CURRENT
 #include "blocked.bpf.h"
@@ -23,9 +22,7 @@ int on_cpu_sample(void *ctx)
 		return 0;
 	if (!scope_for_life(t))
 		return 0;
-	/*
-	 * The state was busy, or the task's last switch was missed: the next sample gets the time.
-	 */
+	/* If the state was busy, or the task's last switch was missed, the next sample gets the time. */
 	st = blocked_states_find(t);
 	if (!st || !st->ran_since)
 		return 0;
@@ -44,7 +41,7 @@ int on_cpu_sample(void *ctx)
 	return 0;
 }
 
-/* At the end of the run: the time that tasks have run since their last sample. */
+/* Runs at the end of the run: sends the time that tasks have run since their last sample. */
 SEC("iter/task")
 int show_ran(struct bpf_iter__task *ctx)
 {
