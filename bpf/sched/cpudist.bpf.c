@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * How long tasks stay on a CPU (on_switch_on, slice.bpf.h), or off it: from being switched out to
- * being switched in again, by the run queue's clock (on_switch_off). One of the two is loaded.
- * Slices and absences that began before the gate opened are not counted, nor are those unfinished
- * at the end.
+ * How long tasks stay on a CPU (on_switch_on, slice.bpf.h), or off it: from being switched out to being switched in
+ * again, by the run queue's clock (on_switch_off). One of the two is loaded. Slices and absences that began before the
+ * gate was opened, or have not ended when the run ends, are not counted.
  */
 #include "compat.bpf.h"
 #include "cpudist.h"
@@ -15,14 +14,14 @@
 
 const volatile bool count_idle = false;
 const volatile u32 absence = ABSENCE_ANY;
-/* sched_switch has prev_state as its fourth argument (5.18, commit fa2c3254d7cf). */
+/* sched_switch passes prev_state as its fourth argument (5.18, commit fa2c3254d7cf). */
 const volatile bool have_prev_state = false;
 
 HIST_MAPS(slices, struct cpudist_key);
 
 struct cpu_state {
-	u64 begun;              /* a switch has been seen since the gate was opened */
-	u64 idle_since;         /* 0: not idle, or since before the gate opened */
+	u64 begun;              /* a switch was seen after the gate was opened */
+	u64 idle_since;         /* 0 if not idle, or idle since before the gate was opened */
 };
 
 struct {
@@ -39,8 +38,8 @@ enum place {
 };
 
 struct absence_state {
-	u64 since;              /* 0: before the gate opened */
-	u32 place;              /* whether the task was last seen leaving or arriving */
+	u64 since;              /* 0 if before the gate was opened */
+	u32 place;              /* enum place: whether the task was last seen leaving or arriving */
 	u32 preempted;
 };
 
@@ -62,8 +61,8 @@ static __always_inline void record(struct task_struct *t, u64 ns)
 }
 
 /*
- * The clock of this CPU's run queue, which the kernel's accounting uses. It is up to date, because
- * programs run under its lock. Both tasks are on that queue; one of the two is not idle.
+ * The clock of this CPU's run queue, which the kernel's accounting uses. It is up to date, because programs run under
+ * the queue's lock. Both tasks are on that queue; one of the two is not idle.
  */
 static __always_inline u64 clock_of_switch(struct task_struct *prev, struct task_struct *next)
 {
@@ -81,7 +80,7 @@ static __always_inline bool counts_for_life(struct task_struct *t)
 
 /* --- on the CPU -------------------------------------------------------------------------------- */
 
-/* Some kernels do not account run time to idle tasks, so the clock is used. */
+/* Some kernels do not account run time to idle tasks, so the clock is used for them. */
 static __always_inline bool end_idle(struct cpu_state *cpu, u64 now, u64 *idle_ns)
 {
 	*idle_ns = now - cpu->idle_since;
@@ -127,11 +126,11 @@ static __always_inline void leave(struct task_struct *t, u64 now, bool preempted
 		return;
 	st = absences_get(t, NULL);
 	if (!st) {
-		count_lost(LOSS_UNMATCHED);     /* so its return will be counted as lost, too */
+		count_lost(LOSS_UNMATCHED);     /* so its next switch-in will also be counted as lost */
 		return;
 	}
 	if (st->place == PLACE_OFF && st->since)
-		count_lost(LOSS_MISSED);        /* it was switched in, unseen */
+		count_lost(LOSS_MISSED);        /* its switch-in was missed */
 	st->place = PLACE_OFF;
 	st->since = armed ? now : 0;
 	st->preempted = preempted;
@@ -152,7 +151,7 @@ static __always_inline void come_back(struct task_struct *t, u64 now)
 		return;
 	st = absences_get(t, NULL);
 	if (!st)
-		return;                 /* counted when it left, or will be when it leaves again */
+		return;                 /* counted when it left, or will be counted when it leaves again */
 	place = st->place;
 	since = st->since;
 	st->place = PLACE_ON;
@@ -160,10 +159,10 @@ static __always_inline void come_back(struct task_struct *t, u64 now)
 	if (!armed)
 		return;
 	if (place == PLACE_ON)
-		count_lost(LOSS_MISSED);        /* it was switched out, unseen */
+		count_lost(LOSS_MISSED);        /* its switch-out was missed */
 	if (!since || !is_wanted(st) || !in_scope_now(t))
 		return;
-	/* Clocks of two CPUs may differ by a little. */
+	/* Clocks of two CPUs may differ slightly. */
 	record(t, (s64)(now - since) > 0 ? now - since : 0);
 }
 
@@ -180,8 +179,7 @@ int BPF_PROG(on_switch_off, bool preempt, struct task_struct *prev, struct task_
 }
 
 /*
- * Initializes existing tasks: when many are switched at once, the kernel may not get the memory in
- * time.
+ * Initializes existing tasks, because the kernel may not get the memory in time when many tasks are switched at once.
  */
 SEC("iter/task")
 int seed_absences(struct bpf_iter__task *ctx)

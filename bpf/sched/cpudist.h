@@ -12,7 +12,7 @@ struct cpudist_key {
 	struct task_key task;
 };
 
-/* The absences that count, by how the task left its CPU. */
+/* The absences that are counted, by how the task left its CPU. */
 enum cpudist_absence {
 	ABSENCE_ANY,
 	ABSENCE_BLOCKED,        /* by sleeping */

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Tasks that move to another CPU: how often, from which CPU to which. The subject is the task that
- * moves, not the task that moves it (its waker, the load balancer, a task that sets its affinity).
+ * Tasks that move to another CPU: how often, from which CPU to which. The subject is the task that is moved, not the
+ * task that moves it (its waker, the load balancer, a task that sets its affinity).
  *
- * The kernel increments the task's se.nr_migrations right after this tracepoint (set_task_cpu(),
- * interrupts off, under a lock that keeps others from moving the task). On a CPU that is already
- * offline the tracepoint is skipped (include/linux/tracepoint.h), and the tasks of a CPU that goes
- * offline are moved there. The programs therefore follow each task's number: increments for which no
- * program ran are missed moves.
+ * The kernel increments the task's se.nr_migrations right after this tracepoint (set_task_cpu(), interrupts off, under
+ * a lock that keeps others from moving the task). On a CPU that is already offline the tracepoint is skipped
+ * (include/linux/tracepoint.h), and a CPU that goes offline moves its tasks away in that state. So the programs follow
+ * each task's number: increments for which no program ran are missed moves.
  */
 #include "compat.bpf.h"
 #include "element.bpf.h"
@@ -20,10 +19,10 @@
 #include "task_state.bpf.h"
 #include "writer.bpf.h"
 
-const volatile u32 take = 0;            /* enum stack_flags; 0: counts moves, not stacks */
-u64 began_ns = 0;                       /* before programs are attached; written by the loader */
+const volatile u32 take = 0;            /* enum stack_flags; 0 to count moves by CPU instead of by stack */
+u64 began_ns = 0;                       /* a time before programs are attached; written by the loader */
 
-/* The value of a task's se.nr_migrations if all moves up to now were seen. */
+/* The value of a task's se.nr_migrations if all moves so far were seen. */
 struct move_state {
 	u64 moved;
 };
@@ -41,9 +40,9 @@ struct {
 STACK_COUNTS(counts);
 
 /*
- * Compares with the kernel's count of a task. now: the number of moves about to be added. Returns
- * the number of moves missed since the last time. The kernel's count is read first: if another CPU
- * is just moving the task, our count is ahead by one, and nothing is written.
+ * Compares with the kernel's count of a task. now is the number of moves about to be added. Returns the number of moves
+ * missed since the last call. The kernel's count is read first: if another CPU is moving the task at this moment, our
+ * count is ahead by one, and nothing is written.
  */
 static __always_inline u64 take_in(struct task_struct *t, u32 now)
 {
@@ -137,7 +136,7 @@ int UNPREEMPTED_PROG(on_exit, struct task_struct *t)
 	return 0;
 }
 
-/* Visits all tasks: before the run to initialize them, before each report to find missed moves. */
+/* Iterates over all tasks: before the run to initialize them, before each report to find missed moves. */
 SEC("iter/task")
 int look_at_task(struct bpf_iter__task *ctx)
 {

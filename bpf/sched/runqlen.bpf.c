@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * How many tasks wait for each CPU, sampled many times a second by a timer of that CPU: the tasks
- * on its run queue except the running one. Idle CPUs are sampled, too; the loader adds the zeros of
- * idle CPUs that the timer did not wake. A sleeping task that is still queued (EEVDF's delayed
- * dequeue, since 6.12) does not wait.
+ * Number of tasks that wait for each CPU, sampled many times a second by a timer of that CPU: the tasks on its run
+ * queue except the running one. Idle CPUs are also sampled; the loader adds the zeros of idle CPUs that the timer did
+ * not wake. A sleeping task that is still queued (EEVDF's delayed dequeue, since 6.12) does not wait.
  */
 #include "compat.bpf.h"
 #include "hist.bpf.h"
@@ -17,7 +16,7 @@ const volatile bool fair_only = false;
 
 HIST_MAPS(lengths, struct runqlen_key);
 
-/* The loader knows how many samples there should be on each CPU. */
+/* The loader knows how many samples to expect on each CPU. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -26,7 +25,7 @@ struct {
 } samples SEC(".maps");
 
 /*
- * The run queue of this CPU. A task is on the queue of the CPU it runs on, whatever its class and
+ * Returns the run queue of this CPU. A task is on the queue of the CPU on which it runs, regardless of its class and
  * cgroup, and its cgroup's queue points to that of the CPU. (Idle tasks: the root cgroup's.)
  */
 static __always_inline struct rq *this_rq(struct task_struct *current)
@@ -34,7 +33,7 @@ static __always_inline struct rq *this_rq(struct task_struct *current)
 	return BPF_CORE_READ(current, se.cfs_rq, rq);
 }
 
-/* Number of queued tasks of the fair class in all cgroups, of which *asleep are sleeping. */
+/* Returns the number of queued tasks of the fair class in all cgroups, including *asleep sleeping ones. */
 static __always_inline u32 fair_queued(struct rq *rq, u32 *asleep)
 {
 	struct cfs_rq___running *old = (void *)&rq->cfs;
@@ -44,7 +43,7 @@ static __always_inline u32 fair_queued(struct rq *rq, u32 *asleep)
 	if (bpf_core_field_exists(rq->cfs.h_nr_runnable)) {
 		queued = BPF_CORE_READ(rq, cfs.h_nr_queued);
 		runnable = BPF_CORE_READ(rq, cfs.h_nr_runnable);
-		/* Other CPUs may change them between the two reads. */
+		/* Other CPUs may change the two numbers between the reads. */
 		*asleep = queued > runnable ? queued - runnable : 0;
 		return queued;
 	}
@@ -55,8 +54,8 @@ static __always_inline u32 fair_queued(struct rq *rq, u32 *asleep)
 }
 
 /*
- * A running task is among the queued ones, except for a moment after its cgroup has used up its
- * quota, and except the idle task.
+ * A running task is one of the queued tasks, except for a moment after its cgroup has used up its quota, and except for
+ * the idle task.
  */
 static __always_inline u32 tasks_waiting(struct rq *rq, struct task_struct *current)
 {

@@ -15,7 +15,7 @@ struct runqlen_key {
 /* Samples that the program took on one CPU, recorded or lost. */
 struct runqlen_samples {
 	__u64 taken;
-	__u64 idle;                     /* of these, while the CPU was idle */
+	__u64 idle;                     /* those taken while the CPU was idle */
 };
 
 _Static_assert(sizeof(struct runqlen_key) == 56, "runqlen_key has padding");

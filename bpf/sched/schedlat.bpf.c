@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * For each task: how long it ran (slice.bpf.h), how often it was switched in, how long it waited
- * for that (wait.bpf.h), and the longest wait. Or, without the longest wait, from the kernel's totals (totals.bpf.h).
+ * For each task: how long it ran (slice.bpf.h), how often it was switched in, how long it waited for that (wait.bpf.h),
+ * and the longest wait. Or the same without the longest wait, from the kernel's totals (totals.bpf.h).
  */
 #include "compat.bpf.h"
 #include "loss.bpf.h"
@@ -15,7 +15,7 @@
 
 SUMS(struct schedlat_key, struct schedlat_sums)
 
-/* NULL: there is no room, which *err tells count_failed_update(). */
+/* Returns NULL if there is no room; pass *err to count_failed_update(). */
 static __always_inline struct schedlat_sums *sums_of_task(struct task_struct *t, u32 writer, long *err)
 {
 	struct schedlat_key key = { .writer = writer };
@@ -87,8 +87,8 @@ int BPF_PROG(on_switch_run, bool preempt, struct task_struct *prev, struct task_
 }
 
 /*
- * Sends a struct schedlat_element for each current slice, for a report. The loader runs this on an
- * arbitrary CPU, so not in runs where the CPU matters; in those, slices count when they end.
+ * Sends a struct schedlat_element for each current slice, for a report. The loader runs this on an arbitrary CPU, so it
+ * is not used if the CPU matters; slices then count when they end.
  */
 SEC("iter/task")
 int show_running(struct bpf_iter__task *ctx)

@@ -16,14 +16,14 @@ struct schedlat_key {
 /* Totals are cumulative since the gate was opened. */
 struct schedlat_sums {
 	__u64 run_ns;
-	__u64 switches;         /* number of switch-ins; each ends a wait */
+	__u64 switches;         /* number of switch-ins, each of which ends a wait */
 	__u64 wait_ns;
-	struct timed_maximum longest[MAXIMUM_SLOTS];    /* wait, and its end */
+	struct timed_maximum longest[MAXIMUM_SLOTS];    /* longest wait, and when it ended */
 	__u64 name_stamp;       /* time name was written */
 	char name[TASK_KEY_COMM_LEN];
 };
 
-/* An element; of a task on a CPU: its run time in the current slice, as of the kernel's last update. */
+/* An element; for a task on a CPU: its run time in the current slice, as of the kernel's last update. */
 struct schedlat_element {
 	struct schedlat_key key;
 	struct schedlat_sums sums;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * How long tasks run, from switch-in to switch-out, as the kernel charges them (se.sum_exec_runtime, the first number
- * of /proc/PID/schedstat). Every scheduling class updates it before the switch, and it does not change while the task
- * is off the CPU, so its increase from one switch-out to the next is the slice in between: one hook and one state
- * lookup.
+ * Measures how long tasks run, from switch-in to switch-out, as the kernel charges them (se.sum_exec_runtime, the first
+ * number of /proc/PID/schedstat). Every scheduling class updates this before the switch, and it does not change while
+ * the task is off the CPU, so its increase from one switch-out to the next is the slice in between: one hook and one
+ * state lookup.
  */
 #ifndef TALLY_SLICE_BPF_H
 #define TALLY_SLICE_BPF_H
@@ -13,7 +13,7 @@
 #include "scope.bpf.h"
 #include "task_state.bpf.h"
 
-/* As of the task's last switch-out. All zeroes for a task that has never run. */
+/* State as of the task's last switch-out. All zero for a task that has never run. */
 struct slice_state {
 	u64 ran;                /* se.sum_exec_runtime */
 	u64 left;               /* number of its switch-outs */
@@ -29,8 +29,8 @@ static __always_inline u64 times_left(struct task_struct *t)
 }
 
 /*
- * The length of the slice that ends now, of a task being switched out. Returns false if its start is unknown. Hidden
- * switch-outs merge slices, and are counted as missed.
+ * Computes the length of the slice that ends now, for a task being switched out. Returns false if its start is unknown.
+ * Hidden switch-outs merge slices, and are counted as missed.
  */
 static __always_inline bool end_slice(struct task_struct *t, u64 *ran_ns)
 {
@@ -40,7 +40,7 @@ static __always_inline bool end_slice(struct task_struct *t, u64 *ran_ns)
 
 	if (!st) {
 		*ran_ns = ran;
-		return left == 1;       /* its first slice: the total */
+		return left == 1;       /* its first slice is the total */
 	}
 	known = st->left || left == 1;
 	if (known && (s64)(left - st->left) > 1)
@@ -52,8 +52,8 @@ static __always_inline bool end_slice(struct task_struct *t, u64 *ran_ns)
 }
 
 /*
- * Initializes existing tasks; does not overwrite what the switch hook has written by now. The run time of a task on a
- * CPU may be outdated, by a tick at most.
+ * Initializes existing tasks. Does not overwrite what the switch hook has already written. The run time of a task on a
+ * CPU may be out of date by at most a tick.
  */
 SEC("iter/task")
 int seed_slices(struct bpf_iter__task *ctx)

@@ -31,7 +31,7 @@ static __always_inline void fill_task(struct switches_task *out, struct task_str
 	bpf_probe_read_kernel(out->comm, sizeof(out->comm), t->comm);
 }
 
-/* In a program on sched_switch, the current task is the one that leaves. */
+/* In a program on sched_switch, the current task is the one that leaves the CPU. */
 static __always_inline void fill_current(struct switches_task *out)
 {
 	u64 id = bpf_get_current_pid_tgid();

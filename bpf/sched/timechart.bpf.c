@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * States of tasks over time: running, waiting for a CPU, sleeping, or blocked. Each task sums up
- * its states in the current time slot. Its first change of state in a later slot sends these sums,
- * and the stretch that led there. The sums are thus exact to the ns at the edges of slots, whenever
- * they are read, and an inactive task costs nothing.
+ * States of tasks over time: running, waiting for a CPU, sleeping, or blocked. Each task sums up its states in the
+ * current time slot. Its first change of state in a later slot sends these sums and the stretch that led to it. So the
+ * sums are exact to the ns at the edges of slots, no matter when they are read, and an inactive task costs nothing.
  *
- * Slots are counted from begin_ns. The loader doubles their width now and then: edges of wider
- * slots are also edges of narrower ones, so a slot begun before fits into one slot.
+ * Slots are counted from begin_ns. The loader doubles their width occasionally: edges of wider slots are also edges of
+ * narrower ones, so a slot that began before fits into one wider slot.
  */
 #include "compat.bpf.h"
 #include "loss.bpf.h"
@@ -15,22 +14,22 @@
 #include "task_state.bpf.h"
 #include "timechart.h"
 
-/* sched_switch has prev_state as its fourth argument (5.18, commit fa2c3254d7cf). */
+/* sched_switch passes prev_state as its fourth argument (5.18, commit fa2c3254d7cf). */
 const volatile bool have_prev_state = false;
 
 /*
- * CLOCK_MONOTONIC. The loader writes them a little in advance, so that programs already running
- * cannot miss them. From end_ns on nothing changes.
+ * CLOCK_MONOTONIC. The loader writes these times slightly in advance, so that programs that are already running cannot
+ * miss them. Nothing changes after end_ns.
  */
 u64 begin_ns = 0, end_ns = ~0ULL, width_ns = 1;
 
 struct stretch {
-	u64 since;              /* when the state began */
-	u64 slot_end;           /* end of the slot of ns; 0: none yet */
+	u64 since;              /* begin of the state */
+	u64 slot_end;           /* end of the slot of ns; 0 if none yet */
 	u64 ns[TIMECHART_STATES];
 	u64 left;               /* number of its switch-outs when last seen */
-	u32 state;              /* enum timechart_state + 1; 0: unknown */
-	u32 cpu;                /* the CPU it runs or last ran on */
+	u32 state;              /* enum timechart_state + 1; 0 if unknown */
+	u32 cpu;                /* the CPU on which it runs or last ran */
 };
 
 TASK_STATE(stretches, struct stretch)
@@ -56,7 +55,7 @@ static __always_inline void fill(struct timechart_record *r, struct task_struct 
 	bpf_probe_read_kernel(r->comm, sizeof(r->comm), t->comm);
 }
 
-/* Sends the sums, with the state that ends at until, or with none, and resets them. */
+/* Sends the sums, with the state that ends at until (or TIMECHART_NONE), and resets them. */
 static __always_inline void send(struct task_struct *t, struct stretch *s, u64 until, u32 state)
 {
 	struct timechart_record *r = ring_reserve(struct timechart_record);
@@ -82,7 +81,7 @@ static __always_inline void add(struct stretch *s, u64 ns)
 		s->ns[TIMECHART_BLOCK] += ns;
 }
 
-/* The state of a task ends now. */
+/* Called when the state of a task ends now. */
 static __always_inline void end_stretch(struct task_struct *t, struct stretch *s, u64 now)
 {
 	u64 since = s->since > begin_ns ? s->since : begin_ns;
@@ -104,7 +103,7 @@ static __always_inline bool is_over(u64 now)
 	return now >= *(volatile u64 *)&end_ns;
 }
 
-/* seen: no event of the task was missed since its state began; otherwise that stretch is lost. */
+/* seen: no event of the task was missed since its state began. Otherwise that stretch is lost. */
 static __always_inline void enter(struct task_struct *t, struct stretch *s, u32 state, u64 now,
 				  bool seen)
 {
@@ -159,7 +158,7 @@ static __always_inline void leave(struct task_struct *prev, u32 state, u64 now)
 	s->left = left;
 }
 
-/* After the end: only records that the switch was seen. */
+/* After the end, only records that the switch was seen. */
 static __always_inline void leave_late(struct task_struct *prev)
 {
 	struct stretch *s = stretch_of(prev);
@@ -195,7 +194,7 @@ int BPF_PROG(on_switch_chart, bool preempt, struct task_struct *prev, struct tas
 	return 0;
 }
 
-/* A task that is woken before it has left its CPU, or while it waits, stays in its state. */
+/* A task that is woken before it has left its CPU, or while it waits, remains in its state. */
 static __always_inline int woken(struct task_struct *t)
 {
 	u64 now = bpf_ktime_get_ns();
@@ -230,7 +229,7 @@ static __always_inline u32 state_now(struct task_struct *t)
 	return state_off_cpu(task_run_state(t));
 }
 
-/* Initializes tasks from before the run; keeps what hooks may have written by now. */
+/* Initializes tasks from before the run. Does not overwrite what the hooks have already written. */
 SEC("iter/task")
 int seed_stretches(struct bpf_iter__task *ctx)
 {
@@ -247,7 +246,7 @@ int seed_stretches(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* After end_ns: sends the state of all existing tasks. */
+/* Runs after end_ns: sends the state of all existing tasks. */
 SEC("iter/task")
 int show_stretches(struct bpf_iter__task *ctx)
 {
@@ -262,7 +261,7 @@ int show_stretches(struct bpf_iter__task *ctx)
 	if (!s || !s->state || s->state > TIMECHART_STATES)
 		return 0;
 	fill(&r, t, s, end_ns);
-	/* The task left its CPU unseen, unless it is just about to leave: then it is still there. */
+	/* The task's switch-out was missed, unless the task is just about to leave: then it is still on its CPU. */
 	unseen = times_left(t) - s->left;
 	if (r.state == TIMECHART_RUN && unseen && (unseen > 1 || !t->on_cpu)) {
 		count_lost(LOSS_MISSED);

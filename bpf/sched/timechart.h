@@ -9,14 +9,13 @@ enum timechart_state {
 	TIMECHART_SLEEP,
 	TIMECHART_BLOCK,        /* uninterruptible: disk I/O, kernel locks */
 	TIMECHART_STATES,
-	TIMECHART_GONE = TIMECHART_STATES,      /* ended: this is its last record */
+	TIMECHART_GONE = TIMECHART_STATES,      /* exited: this is its last record */
 	TIMECHART_NONE,                         /* unknown, or not in this record */
 };
 
 /*
- * Time in each state within one slot, followed by one state from since to until, which may span
- * many slots. A task has a record for each slot in which its state changed, and one more when it
- * ends or begins to run on another CPU.
+ * Time in each state within one slot, followed by one state from since to until, which may span many slots. A task has
+ * a record for each slot in which its state changed, and another one when it ends or begins to run on another CPU.
  */
 struct timechart_record {
 	__u64 slot_end;         /* CLOCK_MONOTONIC; 0: no slot */

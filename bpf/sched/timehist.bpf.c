@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Each switch, with the run time of the leaving task and the absence before it; wakeups and
- * migrations if asked for. The subject of a switch is the task that leaves; of the others, the task
- * that is woken or moved. If CPUs are drawn (want_arrivals), switches to a task in scope are sent,
- * too, whichever task leaves.
+ * Each switch, with the run time of the leaving task and the absence before it; and, if requested, wakeups and
+ * migrations. The subject of a switch is the task that leaves; the subject of other events is the task that is woken or
+ * moved. If CPUs are drawn (want_arrivals), switches to a task in scope are also sent, whichever task leaves.
  *
- * Records are streamed, or only the worst are kept (keep_worst), in a heap for each CPU.
+ * Records are streamed, or only the worst are kept (keep_worst), in one heap per CPU.
  *
- * Stacks of leaving tasks are taken if asked for; with keep_worst, only for the records that are
- * kept.
+ * Stacks of leaving tasks are taken if requested; with keep_worst, only for the records that are kept.
  */
 #include "compat.bpf.h"
 #include "callers.bpf.h"
@@ -19,14 +17,14 @@
 #include "wait.bpf.h"
 
 const volatile bool want_arrivals = false;
-const volatile u32 keep_worst = 0;      /* records per CPU; 0: stream */
+const volatile u32 keep_worst = 0;      /* records per CPU; 0 to stream */
 const volatile u32 worst_by = SWITCHES_BY_WAIT;
-/* Waits are timed by bpf_ktime_get_ns() (wait.bpf.h), and so are absences. */
+/* True if waits, and so also absences, are timed by bpf_ktime_get_ns() (wait.bpf.h). */
 const volatile bool by_timestamps = false;
 
-/* For a task on a CPU: how it got there; for other tasks: when they left. */
+/* For a task on a CPU: how it got there. For other tasks: when they left. */
 struct stay {
-	u64 left_at;            /* 0: not seen */
+	u64 left_at;            /* 0 if not seen */
 	u64 off_ns;
 	u64 wait_ns;
 	u64 known;              /* enum stay_known, ORed */
@@ -64,8 +62,8 @@ static __always_inline u64 clock_of_switch(struct task_struct *prev, struct task
 /* --- the worst --------------------------------------------------------------------------------- */
 
 /*
- * A heap: the least element comes first, and the children of i are 2i + 1 and 2i + 2. It starts out
- * full of zeroes, so each new element replaces the first and sinks.
+ * A heap: the least element comes first, and the children of i are 2i + 1 and 2i + 2. Initially all elements are zero,
+ * so each new element replaces the first one and sinks.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -75,12 +73,11 @@ struct {
 } worst SEC(".maps");
 
 /*
- * Always 0. The verifier does not know that, so it checks each level of the heap once, not each
- * index.
+ * Always 0, which the verifier does not know: it therefore checks each level of the heap once, instead of each index.
  */
 u32 heap_root = 0;
 
-/* Makes room for a value: moves smaller ones up, and returns the free element. */
+/* Makes room for a value: moves smaller values up, and returns the free element. */
 static __always_inline struct switches_worst *sink(struct switches_worst *free, u64 value)
 {
 	struct switches_worst *left, *right;
@@ -147,7 +144,7 @@ static __always_inline void keep(void *ctx, const struct switches_record *r, con
 	w->value = value;
 	w->before = (struct switches_task){};
 	w->taken = 0;
-	/* Otherwise its arrival was not seen, and st describes an earlier stay. */
+	/* Otherwise the task's switch-in was missed, and st describes an earlier stay. */
 	if (st && st->known & STAY_ON)
 		fill_before(w, st);
 	w->record = *r;
@@ -189,7 +186,7 @@ static __always_inline void show(u32 kind, struct task_struct *prev, struct task
 		fill_switch(r, prev, next, st, run_ns);
 }
 
-/* Walks the stack first: a ring entry that stays reserved for long holds up the reader. */
+/* Walks the stack first, because a ring entry that remains reserved for long blocks the reader. */
 static __always_inline void show_with_stack(void *ctx, struct task_struct *prev,
 					    struct task_struct *next, const struct stay *st,
 					    u64 run_ns)
@@ -223,7 +220,7 @@ static __always_inline void consider(void *ctx, struct task_struct *prev, struct
 	keep(ctx, &r, st);
 }
 
-/* Does a switch away from prev count as an event of its own? */
+/* True if a switch away from prev counts as a separate event. */
 static __always_inline bool leave(struct task_struct *prev, struct stay **st, u64 *run_ns)
 {
 	*run_ns = SWITCHES_UNKNOWN;
@@ -241,8 +238,8 @@ static __always_inline bool leave(struct task_struct *prev, struct stay **st, u6
 }
 
 /*
- * Takes the stack of the task that leaves for t, if t's stay may be kept: its slice ends on this
- * CPU, too, where the values kept only grow. The length of the slice is still unknown.
+ * Takes the stack of the task that leaves for t, if t's stay may be kept: t's slice also ends on this CPU, where the
+ * kept values only grow. The length of the slice is still unknown.
  */
 static __always_inline void take_before(void *ctx, struct stay *st)
 {
@@ -268,7 +265,7 @@ static __always_inline void come(void *ctx, struct task_struct *next, struct tas
 		return;
 	st->known |= STAY_ON;
 	if (st->left_at) {
-		/* Clocks of two CPUs may differ by a little. */
+		/* Clocks of two CPUs may differ slightly. */
 		st->off_ns = (s64)(now - st->left_at) > 0 ? now - st->left_at : 0;
 		st->known |= STAY_OFF_NS;
 	}
@@ -302,8 +299,8 @@ int BPF_PROG(on_switch_show, bool preempt, struct task_struct *prev, struct task
 }
 
 /*
- * Sends a struct switches_worst for each task that is on a CPU when the worst are read: its wait is
- * over, its slice is not.
+ * Sends a struct switches_worst for each task that is on a CPU when the worst are read: its wait is over, but its slice
+ * is not.
  */
 SEC("iter/task")
 int show_running(struct bpf_iter__task *ctx)
@@ -331,7 +328,7 @@ int show_running(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* Initializes existing tasks: when many are switched at once, memory may be short. */
+/* Initializes existing tasks, because memory may be short when many tasks are switched at once. */
 SEC("iter/task")
 int seed_stays(struct bpf_iter__task *ctx)
 {

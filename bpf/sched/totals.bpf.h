@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Run time, switches and waits of each task without a program at context switches: the kernel's own totals
+ * Run time, switches and waits of each task without a program at context switches. The kernel's own totals
  * (se.sum_exec_runtime and sched_info, the three numbers of /proc/PID/schedstat) are read when the run begins, at each
- * report, and when a task exits and is freed. Their limits are those of the source "accounting" of wait.bpf.h: some
- * waits are missing, and short ones read some us too short. A task is freed an RCU grace period after its parent has
- * reaped it: if that period is not over at a report, the end of the task is in the next one.
+ * report, and when a task exits and is freed. They have the limits of the source "accounting" of wait.bpf.h: some waits
+ * are missing, and short ones are some us too short. A task is freed an RCU grace period after its parent has reaped
+ * it: if that period is not over at a report, the end of the task is in the next report.
  *
  * The including file defines sums_of_task().
  */
@@ -13,22 +13,22 @@
 
 #include "wait.bpf.h"
 
-/* Written by the loader: the run has begun, and has not ended. Until then, visit_totals only notes current totals. */
+/* True while the run is in progress; written by the loader. While false, visit_totals only stores current totals. */
 bool counting = false;
 
-/* When it began, CLOCK_MONOTONIC; written by the loader. */
+/* Start of the run, CLOCK_MONOTONIC; written by the loader. */
 u64 began_ns = 0;
 
 /*
- * The totals that have been counted. Since 6.12 the kernel's waits may contain sleep (enum dozing of wait.bpf.h);
- * excess is subtracted for this.
+ * The totals that have been counted so far. Since 6.12 the kernel's waits may contain sleep (enum dozing of
+ * wait.bpf.h); excess is subtracted to correct this.
  */
 struct totals_state {
 	u64 run_ns, switches, wait_ns;
 	u64 excess;
 	u64 moved;              /* DOZING_MOVED: run_delay before it was moved */
 	u32 dozing;             /* enum dozing */
-	u16 seen;               /* the totals above are valid: not before the first visit */
+	u16 seen;               /* the totals above are valid, that is, after the first visit */
 	u16 in_scope;           /* as of the last visit before the task was reaped */
 	u64 holders;            /* preempt.bpf.h: claim_alone() */
 };
@@ -36,8 +36,8 @@ struct totals_state {
 static __always_inline void visit_freed(struct task_struct *t);
 
 /*
- * A task releases its memory after sched_process_exit, which is much of the time of a short process. This program comes
- * before the one of TASK_STATE() that deletes the state in a hash: programs are attached in this order.
+ * A task releases its memory after sched_process_exit, which takes much of the time of a short process. This program
+ * must precede the program of TASK_STATE() that deletes the state in a hash: programs are attached in this order.
  */
 SEC("tp_btf/sched_process_free")
 int UNPREEMPTED_PROG(on_free_totals, struct task_struct *t)
@@ -52,7 +52,7 @@ static __always_inline u64 waited(struct task_struct *t, const struct totals_sta
 {
 	u64 delay = t->sched_info.run_delay;
 
-	barrier_var(delay);     /* or one load would have two kinds of pointers, which the verifier refuses */
+	barrier_var(delay);     /* prevents one load from two kinds of pointers, which the verifier rejects */
 	return (st->dozing == DOZING_MOVED ? st->moved : delay) - st->excess;
 }
 
@@ -71,14 +71,14 @@ static __always_inline void add_totals(struct task_struct *t, u64 run_ns, u64 sw
 	task_key_name(e->name, &e->name_stamp, t, bpf_ktime_get_ns());
 }
 
-/* The caller has claimed the state. */
+/* The caller must have claimed the state. */
 static __always_inline void take_totals(struct task_struct *t, struct totals_state *st)
 {
 	u64 run_ns = t->se.sum_exec_runtime, switches = t->sched_info.pcount, wait_ns = waited(t, st);
 	u64 ran = run_ns - st->run_ns, switched = switches - st->switches, wait = wait_ns - st->wait_ns;
 	bool known = st->seen || !is_older_than(t, began_ns);
 
-	/* At a wakeup, excess grows by time that run_delay gains only at the switch-in. */
+	/* At a wakeup, excess grows by a time that run_delay gains only at the switch-in. */
 	if ((s64)wait < 0) {
 		wait = 0;
 		wait_ns = st->wait_ns;
@@ -87,7 +87,7 @@ static __always_inline void take_totals(struct task_struct *t, struct totals_sta
 	st->switches = switches;
 	st->wait_ns = wait_ns;
 	st->seen = true;
-	/* A reaped task has left its pid namespace. */
+	/* A reaped task has no pid namespace any more. */
 	if (t->thread_pid)
 		st->in_scope = scope_now(t);
 	if (!counting || !st->in_scope)
@@ -103,7 +103,7 @@ static __always_inline bool is_counted(struct task_struct *t)
 	return !is_idle(t) && scope_for_life(t);
 }
 
-/* Returns false if another program has claimed the state: it takes the same totals. */
+/* Returns false if another program has claimed the state, which then reads the same totals. */
 static __always_inline bool visit(struct task_struct *t, struct totals_state *st)
 {
 	if (!claim_alone(&st->holders))
@@ -129,7 +129,7 @@ int visit_totals(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* A task whose totals are being read at this moment may have run since. */
+/* If the task's totals are being read at this moment, it may have run since that read. */
 SEC("tp_btf/sched_process_exit")
 int UNPREEMPTED_PROG(on_exit_totals, struct task_struct *t)
 {
@@ -152,8 +152,8 @@ static __always_inline void visit_freed(struct task_struct *t)
 	if (!counting)
 		return;
 	/*
-	 * The state says that the task is in scope for life: scope.bpf.h has just forgotten its process. A newly
-	 * created state would count all totals again.
+	 * The existing state shows that the task is in scope for life: scope.bpf.h has just removed its process. A
+	 * newly created state would count all totals again.
 	 */
 	st = totals_states_find(t);
 	if (st && !visit(t, st))
@@ -187,7 +187,7 @@ int BPF_PROG(on_wakeup_totals, struct task_struct *t)
 	st = totals_states_get(t, NULL);
 	if (!st || st->dozing != DOZING_MOVED)
 		return 0;
-	/* The clock is that of the run queue, which cannot be reached on kernels without task groups. */
+	/* The clock is that of the run queue, which is not reachable on kernels without task groups. */
 	queued = bpf_core_field_exists(t->se.cfs_rq) ? t->sched_info.last_queued : 0;
 	asleep = queued ? run_queue_clock(t) - queued : 0;
 	count_corrected();

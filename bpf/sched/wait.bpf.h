@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * How long tasks wait for a CPU: from becoming runnable (woken, new, preempted, yielding) to being switched in,
- * migrations between run queues included. One value per switch-in of a task; idle tasks do not wait. The including
- * file defines wait_ended(), which receives each value. The loader's side is tools/sched/waits.h.
+ * Measures how long tasks wait for a CPU: from becoming runnable (woken, new, preempted, yielding) to being switched
+ * in, including migrations between run queues. Produces one value per switch-in of a task; idle tasks do not wait. The
+ * including file defines wait_ended(), which receives each value. The loader's side is tools/sched/waits.h.
  *
- * One of two sources is loaded (docs/accuracy.md has reasons and figures):
+ * One of two sources is loaded (see docs/accuracy.md for reasons and figures):
  *  - wakeup, the default: a timestamp at each wakeup and each involuntary switch-out. Three hooks; needs nothing from
  *    the scheduler's own accounting.
  *  - accounting: at sched_switch, the kernel's own accounting (task_struct.sched_info, the numbers of
  *    /proc/PID/schedstat) plus the run queue's clock, which stands still between a wakeup and the switch that it
- *    leads to. One hook, one state lookup; since 6.12 two more hooks that only act in a rare case (enum dozing).
+ *    causes. One hook, one state lookup; since 6.12 two more hooks that only act in a rare case (enum dozing).
  */
 #ifndef TALLY_WAIT_BPF_H
 #define TALLY_WAIT_BPF_H
@@ -19,25 +19,25 @@
 #include "scope.bpf.h"
 #include "task_state.bpf.h"
 
-/* sched_switch has prev_state as its fourth argument (5.18, commit fa2c3254d7cf). */
+/* sched_switch passes prev_state as its fourth argument (5.18, commit fa2c3254d7cf). */
 const volatile bool have_prev_state = false;
 
 /*
- * delay and mark are from the kernel's accounting at the task's previous switch-in: its total run_delay including
- * that wait, and pcount + 1. since is the start of a wait that the accounting leaves out, or that the wakeup hooks
- * saw; 0 if there is none.
+ * delay and mark are from the kernel's accounting at the task's previous switch-in: its total run_delay including that
+ * wait, and pcount + 1. since is the start of a wait that the accounting omits, or that the wakeup hooks saw; 0 if
+ * there is none.
  */
 struct wait_state {
 	u64 delay;
 	u64 mark;
 	u64 since;
 	u32 dozing;             /* enum dozing */
-	u32 queued;             /* wakeup: number of switch-outs, if it stayed queued while falling asleep; else 0 */
+	u32 queued;             /* wakeup: number of switch-outs, if it remained queued while falling asleep; else 0 */
 };
 
 /*
- * Since 6.12 a task that falls asleep may stay queued for a while (EEVDF's delayed dequeue). If it is moved to
- * another CPU in that state, the kernel's accounting begins a wait at once, and run_delay includes the sleep that
+ * Since 6.12 a task that falls asleep may remain queued for a while (EEVDF's delayed dequeue). If it is moved to
+ * another CPU in that state, the kernel's accounting begins a wait immediately, and run_delay includes the sleep that
  * follows. Such a task is marked when it is moved, and timed from its wakeup.
  */
 enum dozing {
@@ -46,41 +46,41 @@ enum dozing {
 	DOZING_WOKEN,           /* awake at wait_state.since */
 };
 
-/* Approximate number of marked tasks: while it is 0, the wakeup hook has nothing to do. */
+/* Approximate number of marked tasks: while it is 0, the wakeup hook does nothing. */
 u64 dozing_tasks = 0;
 
 TASK_STATE(wait_states, struct wait_state)
 
-/* Called with interrupts off when a wait of t, in scope, ends now, by the clock of the source. */
+/* Called with interrupts off when a wait of t, which is in scope, ends now, by the clock of the source. */
 static __always_inline void wait_ended(struct task_struct *t, u64 wait_ns, u64 now);
 
-/* The clock of last_queued and run_delay; up to date, since programs run under its lock. */
+/* The clock of last_queued and run_delay; up to date, because programs run under its lock. */
 static __always_inline u64 run_queue_clock(struct task_struct *t)
 {
 	return t->se.cfs_rq->rq->clock;
 }
 
 /*
- * A task preempted between setting its state and calling schedule() stays queued, but the kernel's accounting takes
- * it for asleep (sched_info_depart tests the state) and leaves its wait out.
+ * A task preempted between setting its state and calling schedule() remains queued, but the kernel's accounting treats
+ * it as asleep (sched_info_depart tests the state) and omits its wait.
  */
 static __always_inline void preempted_while_falling_asleep(struct task_struct *prev, u64 now)
 {
 	struct wait_state *st = wait_states_get(prev, NULL);
 
 	if (st)
-		st->since = now;        /* otherwise its end has no begin, and is counted as such */
+		st->since = now;        /* otherwise the end of its wait has no begin, and is counted as such */
 }
 
 enum wait_kind {
 	WAIT_ACCOUNTED,         /* from the kernel's accounting */
 	WAIT_UNACCOUNTED,       /* not accounted, timed by this program */
-	WAIT_CORRECTED,         /* accounted with sleep in it, timed by this program */
+	WAIT_CORRECTED,         /* accounted including sleep, timed by this program */
 	WAIT_TOO_SHORT,         /* lacks the part before a migration, if there was one */
-	WAIT_UNKNOWN,           /* its start was not seen */
+	WAIT_UNKNOWN,           /* its start was missed */
 };
 
-/* The wait that ends now, of a task being switched in. */
+/* Computes the wait that ends now, for a task being switched in. */
 static __always_inline enum wait_kind end_wait(struct task_struct *t, u64 now, u64 *wait_ns)
 {
 	u64 queued = t->sched_info.last_queued, delay = t->sched_info.run_delay;
@@ -95,14 +95,14 @@ static __always_inline enum wait_kind end_wait(struct task_struct *t, u64 now, u
 	if (!st) {
 		if (mark > 1)
 			return WAIT_TOO_SHORT;
-		*wait_ns = delay;       /* its first wait: the total */
+		*wait_ns = delay;       /* its first wait is the total */
 		return WAIT_ACCOUNTED;
 	}
 
 	/*
-	 * Each migration of a queued task adds its wait so far to run_delay and restarts last_queued, so the whole
-	 * wait is the increase of both since the last switch-in. This requires that the switch-in was seen (pcount
-	 * has grown by one at most), or that there was none.
+	 * Each migration of a queued task adds its wait so far to run_delay and restarts last_queued, so the whole wait
+	 * is the increase of both since the last switch-in. This requires that the switch-in was seen (pcount has grown
+	 * by at most one), or that there was none.
 	 */
 	first_seen = !st->mark;
 	if (first_seen ? mark == 1 : mark - st->mark <= 1)
@@ -199,10 +199,10 @@ int BPF_PROG(on_wakeup_dozing, struct task_struct *t)
 }
 
 /*
- * Initializes existing tasks from the kernel's accounting, so that their first wait is right too. Does not overwrite
- * what the switch hook has written by now. For wakeup timestamps it creates the state, since the kernel may not get
- * memory in time when many tasks wake at once, and distinguishes waits that began before the run from those with a
- * hidden start.
+ * Initializes existing tasks from the kernel's accounting, so that their first wait is also right. Does not overwrite
+ * what the switch hook has already written. For wakeup timestamps it creates the state, because the kernel may not get
+ * memory in time when many tasks wake at once; the state also distinguishes waits that began before the run from those
+ * with a hidden start.
  */
 SEC("iter/task")
 int seed_states(struct bpf_iter__task *ctx)
@@ -231,8 +231,8 @@ static __always_inline int woken_at(struct task_struct *t, u64 now)
 		return 0;
 	st = wait_states_get(t, NULL);
 	if (!st)
-		return 0;               /* counted at its end, as a wait without a begin */
-	/* It never left the queue, and has waited since its preemption. */
+		return 0;               /* counted at the end of the wait, as a wait without a begin */
+	/* The task never left the queue, and has waited since its preemption. */
 	if (st->queued && st->queued == switch_outs(t))
 		return 0;
 	st->since = now;
@@ -267,8 +267,8 @@ int BPF_PROG(on_wakeup_new, struct task_struct *t)
 }
 
 /*
- * A wait whose start was not seen: it was before the run, or hidden by the kernel. The kernel's accounting has the
- * wait, but only since the last migration, and by a clock that may stand still for a while.
+ * Finds a wait whose start was not seen, because it was before the run or the kernel hid it. The kernel's accounting
+ * has the wait, but only since the last migration, and by a clock that may stand still for a while.
  */
 static __always_inline bool accounted_wait(struct task_struct *t, u64 *wait_ns)
 {
@@ -302,7 +302,7 @@ int BPF_PROG(on_switch_wakeup, bool preempt, struct task_struct *prev, struct ta
 	if (since) {
 		wait_ended(next, now - since, now);
 	} else if (accounted_wait(next, &wait_ns)) {
-		/* It has not run since it was seeded, when the hooks were attached: it waited before. */
+		/* The task has not run since it was seeded, when the hooks were attached: its wait began before. */
 		if (st && st->mark == next->sched_info.pcount)
 			count_begun_before();
 		else
