@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Attaches BPF programs to event sites, each in the cheapest way this kernel supports:
+ * Attaches BPF programs to event sites, each in the cheapest way that this kernel supports:
  *
  *   a system call        raw tracepoints sys_enter and sys_exit, one program for all of them;
  *                        one program per distinct set of compiled functions
@@ -8,9 +8,9 @@
  *   a kernel function    fentry, fexit (a few of them); kprobe.multi; kprobe
  *   a user function      uprobe.multi; uprobe
  *
- * An object provides template programs (bpf/lib/event.bpf.h). Each site gets its own copy, which
- * has the slot built in, or one program serves all sites if the kernel supports cookies. Functions
- * in sequence with the same slot share a copy.
+ * An object provides template programs (bpf/lib/event.bpf.h). If the kernel supports cookies, one program serves all
+ * sites; otherwise each site gets a copy of the template with its slot built in. Consecutive functions with the same
+ * slot share a copy.
  *
  *   attach__plan()      on the opened object: chooses ways, and sets which programs libbpf loads
  *   attach__sites()     on the loaded object; open the programs' gate afterwards
@@ -41,14 +41,14 @@ enum attach_way {
 
 /* The object's template programs. Templates that no event needs may be NULL. */
 struct attach_programs {
-	/* The object of all programs below; NULL: none of them has global functions. */
+	/* The object that contains the programs below. NULL if none of them has global functions. */
 	const struct bpf_object *object;
 	struct bpf_program *sys_enter, *sys_exit;       /* SEC("raw_tp/sys_enter"), sys_exit */
 	struct bpf_program *raw_tracepoint;             /* SEC("raw_tp"): subject is the current task */
 	struct bpf_program *raw_tracepoint_task;        /* subject is the task in the first argument */
 	struct bpf_program *tracepoint;                 /* SEC("tracepoint") */
 	struct bpf_program *filtered_tracepoint;        /* same, with compiled functions */
-	/* Same for system calls (bpf/events/syscall_event.bpf.h); NULL: use filtered_tracepoint. */
+	/* Same for system calls (bpf/events/syscall_event.bpf.h). NULL: filtered_tracepoint is used. */
 	struct bpf_program *syscall_enter, *syscall_exit;
 	struct bpf_map *syscall_slots;
 	struct bpf_program *fentry, *fexit; /* SEC("fentry"), SEC("fexit"); NULL: never used */
@@ -65,9 +65,9 @@ struct attachments {
 	size_t nsites;
 	size_t attached[ATTACH_WAYS];   /* sites */
 	size_t refused;                 /* sites of globs that the kernel refused */
-	bool program_refused;           /* the last refusal was of the program, not of its place */
+	bool program_refused;           /* the kernel last refused the program, not the site */
 	size_t left_out;                /* event_sites.left_out */
-	size_t untold;                  /* and event_sites.untold */
+	size_t untold;                  /* event_sites.untold */
 	size_t elsewhere;               /* event_sites.elsewhere */
 	const char *several;            /* event_sites.several */
 	int *fd;                        /* links and perf events that keep the programs attached */
@@ -98,26 +98,25 @@ struct attach_code {
 };
 
 /*
- * Chooses a way for each site that is not a counter, and which templates are loaded. code has one
- * element per site, or is NULL; it must outlive *a. Its bodies may be filled in until
- * attach__sites(), when the ways are known. Also sizes the slot map of system calls. Returns 0 or a
- * negative errno.
+ * Chooses a way for each site that is not a counter, selects the templates to load, and sizes the slot map of system
+ * calls. code has one element per site, or is NULL; it must outlive *a. Its bodies may be filled in after this call,
+ * when the ways are known, and before attach__sites(). Returns 0 or a negative errno.
  */
 int attach__plan(struct attachments *a, const struct event_sites *sites,
 		 const struct attach_code *code, const struct attach_programs *programs);
 
 /*
- * Attaches the programs; site i is passed slot[i]. For ATTACH_SYSCALL without compiled functions,
- * the tool has already written the slots into its own table. If the kernel refuses a site that was
- * named in full, returns the error, with *c about its event and *which its site. Refused sites of a
- * glob are counted in a->refused and listed with -v.
+ * Attaches the programs; site i is passed slot[i]. For ATTACH_SYSCALL without compiled functions, the tool has already
+ * written the slots into its own table. Returns 0 or a negative errno. If the kernel refuses a site that was named in
+ * full, *c describes the error and *which is the site. Refused sites of a glob are counted in a->refused and listed
+ * with -v.
  */
 int attach__sites(struct attachments *a, const struct event_sites *sites, const u32 *slot,
 		  const struct attach_programs *programs, struct complaint *c, size_t *which);
 
 /*
- * "raw tracepoints sys_enter and sys_exit (4 events), kprobe.multi (61 sites)": the ways used, the
- * sites left out, and the modules removed so far.
+ * Writes the ways used, "raw tracepoints sys_enter and sys_exit (4 events), kprobe.multi (61 sites)", the sites left
+ * out, and the modules removed so far.
  */
 void attach__describe(const struct attachments *a, char *text, size_t size);
 
@@ -131,7 +130,7 @@ void attach__release_both(struct attachments *a, struct attachments *b);
 
 const char *attach_way_name(enum attach_way way);
 
-/* Is the subject of this tracepoint the task in its first argument (a wakee), not the current task? */
+/* True if the subject of this tracepoint is the task in its first argument (a wakee), not the current task. */
 bool tracepoint_has_task(const char *name);
 
 #endif /* TALLY_EVENT_ATTACH_H */

@@ -32,7 +32,7 @@ void attach__forget_copy(struct attachments *a);
  */
 int attach__keep(struct attachments *a, int fd);
 
-/* Do both sites have the same compiled functions? True if either is NULL: then no site has any. */
+/* True if both sites have the same compiled functions. Also true if either is NULL: then no site has any. */
 bool attach_code__is_same(const struct attach_code *a, const struct attach_code *b);
 
 #endif /* TALLY_EVENT_ATTACH_COPY_H */

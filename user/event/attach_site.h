@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Attaches sites one by one, and reports those that the kernel refuses. Part of attaching
- * (event/attach.h).
- */
+/* Attaches sites one by one, and reports the sites that the kernel refuses. Part of attaching (event/attach.h). */
 #ifndef TALLY_EVENT_ATTACH_SITE_H
 #define TALLY_EVENT_ATTACH_SITE_H
 
@@ -19,8 +16,8 @@ struct attach_course {
 };
 
 /*
- * Handles a site that the kernel refused with err. A site of a glob is reported and counted, and 0
- * is returned; for a site named in full, describes the error and returns it.
+ * Handles a site that the kernel refused with err. For a site of a glob, reports and counts it, and returns 0. For a
+ * site named in full, describes the error and returns it.
  */
 int attach_course__refuse(struct attach_course *k, size_t i, int err);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Facts about an ELF file that placing probes needs: its machine, segments, PLT sections and needed
- * libraries. A process without rights parses the file (base/confined.h), and its answer is trusted
- * no more than the file. This process reads only code bytes.
+ * Facts about an ELF file that placing probes needs: its machine, segments, PLT sections and needed libraries. An
+ * unprivileged process parses the file (base/confined.h); its answer is as untrusted as the file. This process reads
+ * only code bytes.
  */
 #ifndef TALLY_EVENT_CODE_FILE_H
 #define TALLY_EVENT_CODE_FILE_H
@@ -23,9 +23,9 @@ struct code_file {
 		u64 address, size;
 	} *plt;
 	size_t nplts;
-	bool is_c_library;              /* by its name, a C library or a replacement of its allocator */
+	bool is_c_library;              /* by its name, a C library or a replacement allocator */
 	bool is_go;
-	bool has_symbols;               /* their names tell which ABI Go functions use */
+	bool has_symbols;               /* Go symbol names show which ABI a function uses */
 	bool keeps_goroutine;           /* a register holds the goroutine (struct g) wherever Go code runs */
 	/* Go and Go assembly functions; adjacent ones with the same convention form one range. */
 	struct go_range {
@@ -36,16 +36,16 @@ struct code_file {
 };
 
 /*
- * Opens and reads a file. Returns 0; -ENOEXEC: not an ELF file of this byte order; -ENOMEM; or an
- * error of open(2) or confined__run().
+ * Opens and reads a file. Returns 0, -ENOEXEC (not an ELF file of this byte order), -ENOMEM, or an error of open(2) or
+ * confined__run().
  */
 int code_file__open(struct code_file *f, const char *path);
 void code_file__close(struct code_file *f);
 
-/* Is the address in a PLT section? */
+/* True if the address is in a PLT section. */
 bool code_file__in_plt(const struct code_file *f, u64 address);
 
-/* The convention of the function at an address. */
+/* Returns the calling convention of the function at an address. */
 enum code_convention code_file__convention(const struct code_file *f, u64 address);
 
 /*

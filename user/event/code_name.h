@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * C++ and Rust function names as written in the source: ns::K::m, ns::K::m(int), ns::T<int>::m, and globs of these. A
- * name without parameters means all overloads; one without template arguments means all instances. Blanks are ignored.
- * Go names are written as in its symbols: net/http.(*conn).serve, main.Map[go.shape.int]. Pure.
+ * C++ and Rust function names as written in the source: ns::K::m, ns::K::m(int), ns::T<int>::m, and globs of such
+ * names. A name without parameters matches all overloads; a name without template arguments matches all instances.
+ * Blanks are ignored. Go names are written as in its symbols: net/http.(*conn).serve, main.Map[go.shape.int]. Pure.
  */
 #ifndef TALLY_EVENT_CODE_NAME_H
 #define TALLY_EVENT_CODE_NAME_H
@@ -10,29 +10,31 @@
 #include "base/types.h"
 
 /*
- * Does a text of len bytes begin with a C++ or Rust name, or one that looks like it, rather than with a plain C name?
+ * True if a text of len bytes begins with a C++ or Rust name, or what looks like one, rather than with a plain C name.
  */
 bool code_name__is_at(const char *text, size_t len);
 
-/* The same, but also true for a Go name with more than letters and dots, and for a glob with a set. */
+/* Same, but also true for a Go name with more than letters and dots, and for a glob with a set. */
 bool code_name__is_not_c(const char *text, size_t len);
 
 /*
- * Length of the name at the start of the text. It ends before "%return", "+OFFSET", ":LINE",
+ * Returns the length of the name at the start of the text. The name ends before "%return", "+OFFSET", ":LINE",
  * "@SOURCE" and ";PATTERN".
  */
 size_t code_name__length(const char *text, size_t len);
 
-/* The index after the bracket that closes the '(', '<', '[' or '{' at i; i if it is not closed. */
+/* Returns the index after the bracket that closes the '(', '<', '[' or '{' at i; i if it is not closed. */
 size_t code_name__behind_group(const char *text, size_t len, size_t i);
 
-/* The index after the group of the '{' at i if it is part of a name: {lambda(int)#1}, struct { X int }; else i. */
+/*
+ * Returns the index after the group of the '{' at i if it is part of a name: {lambda(int)#1}, struct { X int }; else i.
+ */
 size_t code_name__behind_braces(const char *text, size_t len, size_t i);
 
-/* The index after the symbol that follows the word operator at i: "operator,", "operator()"; i if there is none. */
+/* Returns the index after the symbol that follows the word operator at i: "operator,", "operator()"; i if none does. */
 size_t code_name__behind_operator(const char *text, size_t len, size_t i);
 
-/* Is the blank at i, outside of brackets, part of a name: operator new(int), struct { X int }? */
+/* True if the blank at i, outside of brackets, is part of a name: operator new(int), struct { X int }. */
 bool code_name__has_blank(const char *text, size_t len, size_t i);
 
 /* How to print a demangled name. */
@@ -45,16 +47,16 @@ enum code_name_form {
 /* Writes the form to out[size], truncated if it does not fit. Returns out. */
 char *code_name__form(char *out, size_t size, const char *demangled, enum code_name_form form);
 
-/* Does the typed name mean this function? False also when out of memory. */
+/* True if the typed name matches this function. False also when out of memory. */
 bool code_name__matches(const char *typed, const char *demangled);
 
 /*
- * Can the symbol be such a function? A cheap test that saves demangling: false only if certain, and
- * for parts that the compiler split off a function, which have no callers.
+ * A cheap test that saves demangling: false if the symbol certainly does not match the typed name, or if it is a part
+ * that the compiler split off a function, which has no callers.
  */
 bool code_name__may_match(const char *typed, const char *symbol);
 
-/* The last "::" component of the name, globs included, in out[size]: "m", "~K", "operator". */
+/* Writes the last "::" component of the name, globs included, to out[size]: "m", "~K", "operator". */
 void code_name__last_word(const char *typed, char *out, size_t size);
 
 #endif /* TALLY_EVENT_CODE_NAME_H */

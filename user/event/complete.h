@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Candidates for events (cli/complete.h): the ones that `list` shows, without patterns. Functions are left out: there
- * are too many. Events that cannot be read are skipped.
+ * Completes event names (cli/complete.h): the names that `list` shows without patterns. Functions are left out because
+ * they are too many. Events that cannot be read are skipped.
  */
 #ifndef TALLY_EVENT_COMPLETE_H
 #define TALLY_EVENT_COMPLETE_H
 
 #include "cli/complete.h"
 
-/* Names of events in -e begin after these. */
+/* Characters after which an event name in -e begins. */
 #define EVENT_SEPARATORS ",{"
 
 void complete_events(struct completion *c);

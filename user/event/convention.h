@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How a program's function takes its arguments and returns its results. */
+/* Calling conventions of functions in programs. */
 #ifndef TALLY_EVENT_CONVENTION_H
 #define TALLY_EVENT_CONVENTION_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel's own counters (perf_event_open(2)) in counting mode: an event costs one addition.
- * Each target has a counter: a thread, a CPU, or a thread on a CPU.
+ * The kernel's own counters (perf_event_open(2)) in counting mode, in which an event costs one addition. Each target (a
+ * thread, a CPU, or a thread on a CPU) has its own counter.
  */
 #ifndef TALLY_EVENT_COUNTER_H
 #define TALLY_EVENT_COUNTER_H
@@ -33,7 +33,7 @@ struct counter {
 struct counters {
 	struct counter *counter;
 	size_t n;
-	size_t from;            /* start of the latest ones: from counters__open(), or of a CPU that came online */
+	size_t from;            /* index of the latest counters: from counters__open(), or of a CPU that came online */
 };
 
 /* Why perf_event_open() refused a site, in words. */
@@ -59,7 +59,7 @@ int counters__open(struct counters *counters, const struct event_sites *sites,
 int counters__add_cpu(struct counters *counters, const struct event_sites *sites,
 		      const struct counter_targets *targets);
 
-/* Starts counting with the latest counters (on_exec counters start by themselves). */
+/* Enables the latest counters. (on_exec counters start by themselves.) */
 int counters__enable(struct counters *counters);
 void counters__disable(struct counters *counters);
 
@@ -67,16 +67,16 @@ struct counter_value {
 	u64 value, enabled_ns, running_ns;      /* perf_event_open(2), PERF_FORMAT_TOTAL_TIME_* */
 };
 
-/* Reads a counter; zeroes if it cannot be counted. Returns 0 or a negative errno. */
+/* Reads a counter; *value is all zeros if it cannot be counted. Returns 0 or a negative errno. */
 int counter__read(const struct counter *counter, struct counter_value *value);
 
-/* Why the kernel refused the site's counters, in words. */
+/* Fills in *r: why the kernel refused the site's counters with err, in words. */
 void counter__refusal(struct counter_refusal *r, const struct event_site *site, int err);
 
 /*
- * Sets the kernel's own filter (perf_event_open(2), PERF_EVENT_IOC_SET_FILTER) on the latest counters:
- * filter[i] is for site i, NULL: none. Tracepoints only. -EINVAL: the kernel does not understand
- * the filter of site *which.
+ * Sets the kernel's own filter (perf_event_open(2), PERF_EVENT_IOC_SET_FILTER) on the latest counters: filter[i] is for
+ * site i, NULL for none. Tracepoints only. Returns 0 or a negative errno; -EINVAL if the kernel does not understand the
+ * filter of site *which.
  */
 int counters__filter(struct counters *counters, char *const *filter, size_t *which);
 

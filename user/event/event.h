@@ -8,8 +8,8 @@
  *              --event/attach.h-->     attaches BPF programs to sites, in the cheapest way
  *              --event/counter.h-->    the kernel's own counters (perf_event_open)
  *
- * Parsing uses only the text and the names of PMUs in sysfs. Nothing here prints: errors are
- * returned as a struct complaint.
+ * Parsing uses only the text and the names of PMUs in sysfs. These functions print nothing: errors are returned as a
+ * struct complaint.
  *
  * The grammar is perf's (perf-list(1), perf-record(1) -e, perf-probe(1)):
  *
@@ -73,7 +73,7 @@ struct event_function {
 	char *name;             /* function name or glob */
 	char *module;           /* MODULE:NAME, else NULL */
 	bool is_return;         /* %return */
-	bool has_entry;         /* its entry is probed too: each return is matched with its call */
+	bool has_entry;         /* its entry is probed too, to match each return with its call */
 	bool is_call;           /* calls are measured: inlined copies are skipped, and it may never return */
 	u64 offset;             /* +OFFSET, in bytes */
 	u32 line;               /* :LINE, relative to the function's first line; 0: none */
@@ -81,7 +81,7 @@ struct event_function {
 	char *source;           /* @FILE that defines it: the end of the path; user functions only; else NULL */
 };
 
-/* Does it name source lines, rather than the function's entry? */
+/* True if the function names source lines, rather than its entry. */
 static inline bool event_function__has_line(const struct event_function *f)
 {
 	return f->line || f->pattern;
@@ -155,7 +155,7 @@ struct event_site {
 	u64 pc;                         /* USDT: the address in the note; distinguishes the probe's locations */
 };
 
-/* Is it the first instruction of a program's function, before the function has set up its frame? */
+/* True if the site is the first instruction of a user function, before the function has set up its frame. */
 static inline bool event_site__is_at_entry(const struct event_site *site)
 {
 	return site->event->type == EVENT_USER_FUNCTION && !site->is_return && !site->offset && !site->is_inlined;
@@ -169,12 +169,12 @@ struct event_context {
 	const u32 *pids;                /* of -p: a binary means the file that these have mapped under its name */
 	size_t npids;
 	bool is_everyone;               /* no process selection and no command */
-	bool samples;                   /* events may say how they are sampled */
+	bool samples;                   /* events may have sampling terms */
 	const char *command;            /* a library means the one this program would load; NULL: the one we would
 					 * load */
 };
 
-/* Context for -x, -p and a command (NULL: none). */
+/* Returns the context for -x, -p and a command (NULL: none). */
 static inline struct event_context event_context__of(const char *binary, const u32 *pids, size_t npids,
 						     char *const *command)
 {
@@ -254,8 +254,8 @@ struct event_source {
 	enum event_type type;
 	const char *name;       /* "software", as list shows it */
 	/*
-	 * Does the word look like an event of this source? Asked in the order of the table in
-	 * parse.c; the first source to return true parses the word.
+	 * True if the word looks like an event of this source. Called in the order of the table in parse.c; the first
+	 * source that returns true parses the word.
 	 */
 	bool (*claims)(const struct event_context *ctx, const struct event_word *w);
 	/*
@@ -282,10 +282,10 @@ extern const struct event_source event_usdt;            /* usdt.c */
 extern const struct event_source event_user_function;   /* user_function.c */
 extern const struct event_source event_kernel_function; /* kernel_function.c: the last one asked */
 
-/* Does the kernel have a function that matches the name or glob at the start of the word? */
+/* True if the kernel has a function that matches the name or glob at the start of the word. */
 bool kernel_has_function(const struct event_word *w);
 
-/* Whether this kernel has kprobes or fentry. */
+/* True if this kernel has kprobes or fentry. */
 bool kernel_functions_can_be_probed(void);
 
 /*
@@ -304,10 +304,10 @@ int event__parse_function(struct event *e, const struct event_word *w, size_t fr
 int event__parse_place(struct event_function *f, const struct event_word *w, size_t from,
 		       struct complaint *c);
 
-/* Helpers for parsers. Copies the word's bytes from..to. */
+/* Helpers for parsers. Copies the word's bytes from..to. The caller frees the copy; NULL if out of memory. */
 char *event_word__copy(const struct event_word *w, size_t from, size_t to);
 
-/* Position of the first byte in stop, at or after from; w->len if there is none. */
+/* Returns the position of the first byte at or after from that is in stop; w->len if none is. */
 size_t event_word__find(const struct event_word *w, size_t from, const char *stop);
 
 /*
@@ -317,15 +317,15 @@ size_t event_word__find(const struct event_word *w, size_t from, const char *sto
 int event_word__number(const struct event_word *w, size_t from, size_t to, u64 *value);
 
 /*
- * Length of the name before the modifiers: up to the first colon, or the whole word. False if the
- * text after the colon cannot be modifiers: a line, or a function name.
+ * Sets *len to the length of the name before the modifiers: up to the first colon, or the whole word. False if the text
+ * after the colon cannot be modifiers: a line, or a function name.
  */
 bool event_word__base(const struct event_word *w, size_t *len);
 
-/* Removes the events from n on. */
+/* Removes the events from index n to the end. */
 void events__truncate(struct events *events, size_t n);
 
-/* All sources, in the order in which they are asked to claim a word. */
+/* All sources, in the order in which claims() is called. */
 extern const struct event_source *const event_sources[];
 extern const size_t event_source_count;
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The terms of PMU/TERM,TERM=NUMBER/: their meaning on a PMU, and the resulting perf_event_attr.
+ * Resolves the terms of PMU/TERM,TERM=NUMBER/ on a PMU to a perf_event_attr.
  *
- * A term is an event of the PMU (events/NAME in sysfs), a field of its configuration (format/NAME),
- * config= to config3=, period=, name=, or, on the PMUs of CPU cores, an event by the kernel's name
- * (cycles) or by number (r003c). Explicit terms override those of an event.
+ * A term is an event of the PMU (events/NAME in sysfs), a field of its configuration (format/NAME), config= to
+ * config3=, period=, name=, or, on the PMUs of CPU cores, an event by the kernel's name (cycles) or by number (r003c).
+ * Explicit terms override those of an event.
  */
 #ifndef TALLY_EVENT_PMU_TERMS_H
 #define TALLY_EVENT_PMU_TERMS_H

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One sampled event: a program runs at every Nth event, or a number of times per second. Kernel and
- * CPU counters run a SEC("perf_event") program on each CPU; a tracepoint runs a SEC("tracepoint")
- * program at each hit, which counts the hits itself.
+ * One sampled event: a program runs at every Nth event, or at a given frequency. Kernel and CPU counters run a
+ * SEC("perf_event") program on each CPU; a tracepoint runs a SEC("tracepoint") program at each hit, which counts the
+ * hits itself.
  *
  *   sampled_event__find()     resolves the text
  *   sampled_event__start()    after the program is loaded
  *   sampled_event__free()     in any case
  *
- * All report errors (report/diag.h) and return 0 or a negative errno: -EOPNOTSUPP if this machine
- * lacks the event.
+ * These functions report errors (report/diag.h) and return 0 or a negative errno: -EOPNOTSUPP if this machine lacks the
+ * event.
  */
 #ifndef TALLY_EVENT_SAMPLED_H
 #define TALLY_EVENT_SAMPLED_H
@@ -47,12 +47,12 @@ int sampled_event__start(struct sampled_event *s, int prog_fd, const struct scop
 int sampled_event__add_cpu(struct sampled_event *s, int prog_fd, int cpu);
 
 /*
- * The kernel's own count of events on those CPUs; 0 for a tracepoint. If read after this, the
- * programs' total is no lower, except for lost samples and incomplete periods.
+ * Reads the kernel's own count of events on the sampled CPUs; 0 for a tracepoint. The programs' total, if read after
+ * this call, is no lower, except for lost samples and incomplete periods.
  */
 int sampled_event__count(const struct sampled_event *s, u64 *events);
 
-/* "page-faults, every one"; the bare name is the site's. */
+/* Writes "page-faults, every one". sampled_event__name() returns only the name of the site. */
 void sampled_event__describe(const struct sampled_event *s, char *text, size_t size);
 const char *sampled_event__name(const struct sampled_event *s);
 

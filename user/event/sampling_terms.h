@@ -12,7 +12,7 @@ struct plain_word {
 };
 
 /*
- * Takes these terms out of NAME/TERM,.../MODIFIERS; any other word is copied unchanged. Returns 0, or -EINVAL or
+ * Removes the sampling terms from NAME/TERM,.../MODIFIERS; copies any other word unchanged. Returns 0, or -EINVAL or
  * -ENOMEM after a complaint. Free the result in any case.
  */
 int sampling_terms__take(struct event_sampling *s, struct plain_word *plain, const struct event_word *w,

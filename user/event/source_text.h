@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The text of source files, to find lines by pattern. The paths come from debug information, which
- * is not trusted: only regular files of limited size are read, and their text is never shown.
+ * Reads source files to find lines by pattern. The paths come from debug information, which is untrusted: only regular
+ * files of limited size are read, and their text is never shown.
  */
 #ifndef TALLY_EVENT_SOURCE_TEXT_H
 #define TALLY_EVENT_SOURCE_TEXT_H
@@ -22,10 +22,12 @@ struct source_text {
 int source_text__read(struct source_text *t, const char *path);
 void source_text__free(struct source_text *t);
 
-/* Does line number (from 1) match the glob? Blanks are ignored in both (perf-probe(1), lazy matching). */
+/* True if line number (from 1) matches the glob. Blanks are ignored in both (perf-probe(1), lazy matching). */
 bool source_text__matches(const struct source_text *t, u32 number, const char *glob);
 
-/* "/usr/src/x/main.c" ends with "main.c" and "x/main.c", not with "ain.c". */
+/*
+ * True if the path ends with these components: "/usr/src/x/main.c" ends with "main.c" and "x/main.c", not with "ain.c".
+ */
 bool source_path__ends_with(const char *path, const char *end);
 
 #endif /* TALLY_EVENT_SOURCE_TEXT_H */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Copies a compiled program's instructions and patches in values known only at run time: marks
- * (bpf/lib/event.h) become numbers, and whole functions are replaced.
+ * Copies a compiled program's instructions and patches in values known only at run time: marks (bpf/lib/event.h) become
+ * numbers, and whole functions are replaced.
  *
- * The input is the instructions that libbpf passed to the kernel: relocated, with map descriptors,
- * functions in sequence. No jump crosses functions, so only calls need correction.
+ * The input is the program as libbpf passed it to the kernel: relocated, with map descriptors, one function after
+ * another. No jump crosses functions, so only calls need correction.
  */
 #ifndef TALLY_EVENT_SPLICE_H
 #define TALLY_EVENT_SPLICE_H
@@ -25,16 +25,16 @@ struct splice {
 int splice__begin(struct splice *s, const struct bpf_insn *insn, size_t n);
 void splice__free(struct splice *s);
 
-/* Replaces the function that has this mark with a body. A program without the mark is unchanged. */
+/* Replaces the function that contains this mark with a body. Leaves a program without the mark unchanged. */
 int splice__put_body(struct splice *s, int mark, const struct bpf_insn *insn, size_t n);
 
 /* Writes number into the instructions with this mark. */
 void splice__put_number(struct splice *s, int mark, u32 number);
 
-/* Is the mark in [from, to)? */
+/* True if an instruction in [from, to) has the mark. */
 bool splice__has(const struct splice *s, size_t from, size_t to, int mark);
 
-/* The end of the function that contains instruction at: the start of the next one, or s->n. */
+/* Returns the end of the function that contains instruction at: the start of the next function, or s->n. */
 size_t splice__function_end(const struct splice *s, size_t at);
 
 /* With -v, prints the verifier's reason for rejecting the program. */

@@ -5,17 +5,17 @@
 
 #include "event/event.h"
 
-/* Does the text begin like a file name? */
+/* True if the text begins like a file name. */
 bool event__begins_path(const char *text);
 
 /*
- * Length of the path in "PATH:rest", 0 if the word has none. A path contains a slash or ".so", and ends at the first
- * colon after the last slash. If only a line number follows that colon, or there is no such colon, the slash may belong
- * to a function name, as in PATH:net/http.Get:3, and the path ends at the first colon.
+ * Returns the length of the path in "PATH:rest", 0 if the word has no path. A path contains a slash or ".so", and ends
+ * at the first colon after the last slash. If only a line number follows that colon, or there is no such colon, the
+ * slash may belong to a function name, as in PATH:net/http.Get:3, and the path ends at the first colon.
  */
 size_t event_word__path(const struct event_word *w);
 
-/* Does the word, starting at from, begin with "sdt_" or "sdt:"? */
+/* True if the word, starting at from, begins with "sdt_" or "sdt:". */
 bool event_word__is_sdt(const struct event_word *w, size_t from);
 
 /*
@@ -25,42 +25,38 @@ bool event_word__is_sdt(const struct event_word *w, size_t from);
 int event__take_path(struct event *e, const struct event_word *w, size_t *from,
 		     struct complaint *c);
 
-/* The name that means every file that processes have mapped; a glob like 'libssl*'. */
+/* The name for all files that processes have mapped. It is a glob, like 'libssl*'. */
 #define EVENT_ALL_BINARIES "*"
 
 /* The files that a binary's name refers to. */
 struct event_binaries {
-	char **path;            /* by which they can be opened: perhaps in /proc/PID/map_files */
+	char **path;            /* can be opened; may be in /proc/PID/map_files */
 	char **name;            /* "libc.so.6" */
 	size_t n;
 	char *lacking;          /* "prog is not linked with", "process 7 has not mapped"; NULL: not known */
 };
 
 /*
- * Finds the files that the processes of ctx have mapped under that name, or under names that match
- * a glob; in another mount namespace they differ from ours. Without such processes: the file that
- * ctx's command will map, as its own loader finds it, or the one that we find. Returns 0, -ENOENT, -ENOMEM,
- * or -ETIME and -EINTR (mappings__each()).
+ * Finds the files that the processes of ctx have mapped under that name, or under names that match a glob; in another
+ * mount namespace they differ from ours. If no process has one, finds the file that ctx's command will map, as its own
+ * loader would, or else the file that this process would load. Returns 0, -ENOENT, -ENOMEM, or -ETIME and -EINTR
+ * (mappings__each()).
  */
 int event_binaries__find(struct event_binaries *found, const char *name, const struct event_context *ctx);
 
 /*
- * The number of processes that run with another file of that name than own, for example in a
- * container. Uses at most a tenth of a second of CPU time. The describing function below formats
- * the number for reports: "" for none.
+ * Counts the processes that have mapped a file of that name other than own, for example in a container. Uses at most a
+ * tenth of a second of CPU time. event_binaries__describe_others() formats the number for reports: "" for none.
  */
 size_t event_binaries__count_others(const char *name, const char *own);
 void event_binaries__describe_others(size_t n, char *text, size_t size);
 
-/* As above, and complains on failure. */
+/* Same as event_binaries__find(), and complains on failure. */
 int event__locate_binaries(struct event_binaries *found, const struct event *e,
 			   const struct event_context *ctx, struct complaint *c);
 void event_binaries__free(struct event_binaries *b);
 
-/*
- * If all processes are traced: counts those with another file in sites->elsewhere, for the first
- * event.
- */
+/* If all processes are traced, counts the processes with another file in sites->elsewhere, for the first event. */
 void event__look_elsewhere(struct event_sites *sites, const struct event *e,
 			   const struct event_context *ctx, const struct event_binaries *found);
 
@@ -72,7 +68,7 @@ void event_sites__describe_lacking(const struct event_sites *sites, char *text, 
 
 /*
  * Explains a report without events (report.nothing): only programs that map the probed files are seen. filtered:
- * filters left events out. Returns NULL if there are sites in the kernel.
+ * filters left events out. Returns NULL if any site is in the kernel, or if there is no site.
  */
 const char *event_sites__nothing(const struct event_sites *sites, bool filtered, char *text, size_t size);
 
@@ -85,7 +81,7 @@ int event__complain_binary(const struct event *e, const char *path, int err, str
 /* Complains about too many sites. Returns -E2BIG. */
 int event__complain_sites(const struct event *e, u32 most, struct complaint *c);
 
-/* The file name of a path: "libc.so.6". */
+/* Returns the file name of a path: "libc.so.6". */
 const char *event_binary_name(const char *path);
 
 bool event_is_glob(const char *name);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The code of a program or library, as far as probes need it: instruction boundaries, since a
- * breakpoint inside an instruction corrupts the program; and the instructions that end a function,
- * to probe its ends without changing the return address on the stack. A changed return address
- * kills the program when an exception passes through the function.
+ * Analyses the code of a program or library for probes. Finds instruction boundaries, since a breakpoint inside an
+ * instruction corrupts the program, and the instructions that end a function, to probe its ends without changing the
+ * return address on the stack. A changed return address kills the program when an exception passes through the
+ * function.
  *
- * Files are not trusted: processes without rights parse and disassemble them.
+ * Files are untrusted: unprivileged processes parse and disassemble them.
  */
 #ifndef TALLY_EVENT_USER_CODE_H
 #define TALLY_EVENT_USER_CODE_H
@@ -28,15 +28,15 @@ struct code_neighbours {
 };
 
 /*
- * Does an instruction begin at an address? 0: yes; -EILSEQ: no, *near holds the nearest boundaries;
- * -ENODATA: unknown.
+ * Checks whether an instruction begins at an address. Returns 0 if so; -EILSEQ if not, with the nearest boundaries in
+ * *near; -ENODATA if unknown.
  */
 int user_code__check(struct user_code *code, u64 address, struct code_neighbours *near);
 
-/* Can code be disassembled? False without capstone (sym/disassembly.h): tally then relies on other sources. */
+/* True if code can be disassembled. False without capstone (sym/disassembly.h): tally then relies on other sources. */
 bool user_code__is_looked_at(void);
 
-/* Is it a no-op, like those of USDT probes? */
+/* True if the instruction is a no-op, like those of USDT probes. */
 bool user_code__is_nop(const struct user_code *code, u64 file_offset);
 
 /* An instruction that ends a function; the stack pointer there is the same as at the function's entry. */
@@ -71,14 +71,14 @@ u64 user_code__body(struct user_code *code, u64 entry);
 bool user_code__is_go(const struct user_code *code);
 
 /*
- * Does a register hold the goroutine in this Go function (machine_goroutine() in jit/registers.h)? Also false for
- * assembly in a file without symbols, where its ABI is unknown.
+ * True if a register holds the goroutine in this Go function (machine_goroutine() in jit/registers.h). False for
+ * assembly in a file without symbols, where the ABI is unknown.
  */
 bool user_code__keeps_goroutine(const struct user_code *code, u64 function);
 
 enum code_convention user_code__convention(const struct user_code *code, u64 address);
 
-/* A C library, or a replacement of its allocator. */
+/* True for a C library, or a replacement allocator. */
 bool user_code__is_c_library(const struct user_code *code);
 
 /* Bytes that a return pops from the stack: 8, or 4 in a 32-bit program; 0 on arm64. */

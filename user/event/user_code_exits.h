@@ -21,16 +21,16 @@ enum stack_state user_code__stack_at(struct user_code *c, u64 address);
 
 const struct code_extents *user_code__extents(struct user_code *c);
 
-/* The symbol that contains an address; NULL: none. */
+/* Returns the symbol that contains an address, or NULL. */
 const struct binary_function *user_code__function(const struct user_code *c, u64 address);
 
-/* Is it one of the names of the function at the address? */
+/* True if the name is one of the names of the function at the address. */
 bool user_code__has_name(const struct user_code *c, u64 address, const char *name, size_t len);
 
-/* Is the address in the PLT? */
+/* True if the address is in the PLT. */
 bool user_code__in_plt(const struct user_code *c, u64 address);
 
-/* Start and size of the function, or part of one, that contains an address. -ENODATA: none known. */
+/* Finds start and size of the function, or part of a function, that contains an address. -ENODATA: none is known. */
 int user_code__extent(struct user_code *c, u64 address, u64 *start, u64 *size);
 
 /*

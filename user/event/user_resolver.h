@@ -38,19 +38,22 @@ struct resolver {
 	u32 most;
 };
 
-/* Probes the ends of a function at the returning instructions, which changes nothing on its stack. */
+/* Probes the ends of a function at its returning instructions, which leaves its stack unchanged. */
 int resolver__add_ends(struct resolver *r, const char *name, const char *text, u64 function, u64 file_offset);
 
 /* Probes the place at an offset in a function, which is at file_offset. */
 int resolver__add_place(struct resolver *r, const char *text, u64 function, u64 offset, u64 file_offset);
 
-/* An address from debug information is trusted to begin an instruction unless the code contradicts it. */
+/*
+ * Checks that an instruction begins at an address. An address from debug information is trusted unless the code
+ * contradicts it.
+ */
 int resolver__check_place(struct resolver *r, const char *name, u64 address, bool from_dwarf);
 
 /* Adds the sites of all functions whose symbols match. */
 int resolver__add_symbols(struct resolver *r);
 
-/* Sets the symbol of the sites from index from on. */
+/* Sets the symbol of all sites from index from to the end. */
 int resolver__set_symbols(struct resolver *r, size_t from, const char *symbol);
 
 #define TOLD_MOST 320           /* characters of a name in reports */
@@ -58,13 +61,16 @@ int resolver__set_symbols(struct resolver *r, size_t from, const char *symbol);
 /* Formats the name in text[size]; symbols that are not C++ or Rust are printed as is. */
 void resolver__tell_name(struct resolver *r, char *text, size_t size, const char *symbol, enum code_name_form form);
 
-/* binary_functions__search()'s callback: demangles there, since symbols may be crafted to attack the demangler. */
+/*
+ * Callback for binary_functions__search(). Demangles in its unprivileged process, since symbols may be crafted to
+ * attack the demangler.
+ */
 bool user_symbol__is_named(const char *symbol, const void *typed);
 
-/* Lines and source files need debug information; for plain names it only adds inlined copies. */
+/* True for lines and source files. For plain names, debug information only adds inlined copies. */
 bool event_function__needs_dwarf(const struct event_function *e);
 
-/* Adds the sites that debug information has. -ENODATA, -EOPNOTSUPP, -EPROTONOSUPPORT: it cannot be read. */
+/* Adds the sites found in debug information. -ENODATA, -EOPNOTSUPP, -EPROTONOSUPPORT: it cannot be read. */
 int resolver__add_from_dwarf(struct resolver *r);
 
 /*
