@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * capstone, used only to disassemble. It is loaded on demand: with its tables of pointers, which are
- * relocated, it would add 1 ms and 3 MB to the start of every tool. Static builds link it in.
+ * capstone, used only to disassemble. It is loaded on demand: relocating its tables of pointers would add 1 ms and 3 MB
+ * to the start of every tool. Static builds link it in.
  */
 #ifndef TALLY_SYM_CAPSTONE_H
 #define TALLY_SYM_CAPSTONE_H
@@ -23,7 +23,7 @@ struct capstone {
 };
 #undef CAPSTONE_MEMBER
 
-/* Returns NULL if the library is not installed. It stays loaded. */
+/* Returns NULL if the library is not installed. Once loaded, it remains loaded. */
 const struct capstone *capstone__load(void);
 
 #endif /* HAVE_CAPSTONE */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reads the bytes of code. They are untrusted and not interpreted here. */
+/* Reads the bytes of code. The bytes are untrusted and not interpreted here. */
 #ifndef TALLY_SYM_CODE_H
 #define TALLY_SYM_CODE_H
 
@@ -10,8 +10,8 @@
 struct symbols;
 
 /*
- * Call before the first symbols__see(): from then on, files whose symbols were looked up stay open
- * (at most 256), so that their code can be read after they are deleted or the process has exited.
+ * Call before the first symbols__see(). Keeps files open whose symbols were looked up (at most 256), so that their code
+ * can be read after they are deleted or the process has exited.
  */
 void symbols__want_code(struct symbols *s);
 
@@ -24,19 +24,18 @@ void symbols__want_code(struct symbols *s);
 ssize_t symbols__user_code(struct symbols *s, u32 pid, u64 address, void *to, size_t size);
 
 /*
- * Is the code 32-bit? Decided by its file; for code without a file, by the other files of the
- * process. Look up its symbol first.
+ * True if the code is 32-bit, by its file or, for code without a file, by the other files of the process. Look up its
+ * symbol first.
  */
 bool symbols__user_is_32_bit(struct symbols *s, u32 pid, u64 address);
 
-/* The file of the code: a descriptor owned by s. -ENOENT: not kept open. */
+/* Returns a descriptor, owned by s, of the file that contains the code. -ENOENT: the file was not kept open. */
 int symbols__user_file(struct symbols *s, u32 pid, u64 address);
 
 /*
- * Like symbols__user_code(), for the kernel, its modules and BPF programs: the code as it runs now,
- * with all runtime patches, from /proc/kcore. -ENOENT: this kernel has no such file
- * (CONFIG_PROC_KCORE); -EPERM: no permission (CAP_SYS_RAWIO, lockdown); -EFAULT: it does not cover
- * the address.
+ * Like symbols__user_code(), for the kernel, its modules and BPF programs. Reads the code as it runs now, with all
+ * runtime patches, from /proc/kcore. -ENOENT: this kernel has no such file (CONFIG_PROC_KCORE); -EPERM: no permission
+ * (CAP_SYS_RAWIO, lockdown); -EFAULT: the file does not cover the address.
  */
 ssize_t kernel_code(u64 address, void *to, size_t size);
 

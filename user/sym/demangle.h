@@ -10,16 +10,15 @@
 #define DEMANGLED_MAX 16384
 
 /*
- * Demangles a C++ or Rust symbol, with parameters, into buffer, NUL-terminated. Returns the length,
- * or 0: not such a symbol, longer than the buffer or DEMANGLED_MAX, or a build without libiberty.
- * Only for trusted symbols.
+ * Demangles a C++ or Rust symbol, with parameters, into buffer, NUL-terminated. Returns the length, or 0 if it is not
+ * such a symbol, is longer than the buffer or DEMANGLED_MAX, or in a build without libiberty. Only for trusted symbols.
  */
 size_t demangle(const char *symbol, char *buffer, size_t size);
 
 /*
- * Demangles in a confined process (confined.h), since symbols may be crafted to attack the
- * demangler. The process is started for the first mangled symbol, and stays. A symbol that it fails
- * on stays mangled; after many failures, no more are tried.
+ * Demangles in a confined process (confined.h), since symbols may be crafted to attack the demangler. The process is
+ * started for the first mangled symbol and kept for later ones. A symbol that cannot be demangled remains mangled;
+ * after many failures, no more symbols are tried.
  */
 struct demangler {
 	int fd;                 /* connection to the process; -1: not started */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Disassembles machine code to AT&T syntax, like objdump(1). Code may be crafted to attack the disassembler: an
- * unprivileged child does the work (base/confined.h), and its answer is checked, except for its texts, which may be
+ * Disassembles machine code to AT&T syntax, like objdump(1). Code may be crafted to attack the disassembler, so an
+ * unprivileged child does the work (base/confined.h). Its answer is checked, except for the texts, which may contain
  * anything.
  */
 #ifndef TALLY_ANNOTATE_DISASSEMBLY_H
@@ -49,8 +49,8 @@ struct disassembly {
 };
 
 /*
- * Disassembles size bytes of code located at address. Returns 0; -EOPNOTSUPP: there is no capstone,
- * here or in this build; -EBADMSG or -ETIME: it failed (see confined.h); -ENOMEM.
+ * Disassembles size bytes of code located at address. Returns 0; -EOPNOTSUPP: capstone is not installed or not in this
+ * build; -EBADMSG or -ETIME: it failed (see confined.h); -ENOMEM.
  */
 int disassembly__make(struct disassembly *d, enum machine_code machine, const void *code, size_t size,
 		      u64 address);

@@ -31,13 +31,12 @@ struct elf_symbols {
 };
 
 /*
- * Reads the symbols of the file fd (.symtab, .dynsym), of its .gnu_debugdata, and of the debug file
- * debug_fd (-1: none), whose build ID or CRC must match. allowance may be NULL. Returns 0;
- * -ENOEXEC: not an ELF file of this machine; -ESTALE: the debug file belongs to another file;
- * -ENOMEM; or an error of confined__run().
+ * Reads the symbols of the file fd (.symtab, .dynsym), of its .gnu_debugdata, and of the debug file debug_fd (-1:
+ * none), whose build ID or CRC must match. allowance may be NULL. Returns 0; -ENOEXEC: not an ELF file of this machine;
+ * -ESTALE: the debug file belongs to another file; -ENOMEM; or an error of confined__run().
  *
- * Symbols can share a name string in the file, but each gets its own copy here: names beyond
- * ELF_SYMBOLS_NAMES plus four times the file's strings are left out (dropped).
+ * Symbols can share a name string in the file, but each gets its own copy here. So the names are limited to
+ * ELF_SYMBOLS_NAMES plus four times the file's strings; symbols beyond that are left out (dropped).
  */
 int elf_symbols__read(struct elf_symbols *s, int fd, int debug_fd, struct allowance *allowance);
 void elf_symbols__free(struct elf_symbols *s);

@@ -31,7 +31,7 @@ int jit_map__open(struct jit_map *j, u32 pid);
 
 /*
  * Reads the map if it has grown, in an unprivileged process. If code was replaced, the last line written wins. On a
- * read error the old symbols are kept and err is set. Returns 0 or -ENOMEM.
+ * read error, keeps the old symbols and sets err. Returns 0 or -ENOMEM.
  */
 int jit_map__read(struct jit_map *j, struct allowance *allowance);
 

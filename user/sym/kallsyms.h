@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Kernel functions by name and by address, from /proc/kallsyms. Reading it takes 50 to 100 ms, so it is read only if
- * needed.
+ * Kernel functions by name and by address, from /proc/kallsyms. Reading the file takes 50 to 100 ms, so it is read only
+ * if needed.
  */
 #ifndef TALLY_SYM_KALLSYMS_H
 #define TALLY_SYM_KALLSYMS_H
@@ -29,7 +29,7 @@ struct kernel_functions {
 int kernel_functions__find(struct kernel_functions *found, const char *name, const char *module);
 void kernel_functions__free(struct kernel_functions *f);
 
-/* The address of any symbol (data too, if kallsyms has it). -ENOENT, -EPERM: hidden. */
+/* Finds the address of any symbol (also of data, if kallsyms lists it). -ENOENT, -EPERM: hidden. */
 int kernel_symbol(const char *name, u64 *address);
 
 /* Same for n names (at most 63) in one pass. -ENOENT if any is missing. */
@@ -52,14 +52,14 @@ struct kernel_symbols {
 /* Returns 0, -EPERM (addresses are hidden, or the file is not readable), -ENOMEM. */
 int kernel_symbols__read(struct kernel_symbols *k);
 
-/* Same for the code of modules and BPF programs only. -ENOENT: there are none. */
+/* Same for the code of modules and BPF programs only. -ENOENT if none is loaded. */
 int kernel_symbols__read_modules(struct kernel_symbols *k);
 
-/* Same for variables, which need CONFIG_KALLSYMS_ALL; -EPERM without. */
+/* Same for variables. They need CONFIG_KALLSYMS_ALL; -EPERM without it. */
 int kernel_symbols__read_variables(struct kernel_symbols *k);
 void kernel_symbols__free(struct kernel_symbols *k);
 
-/* The module of a symbol in the table. */
+/* Returns the module of a symbol in the table. */
 const struct kernel_module *kernel_symbols__module(const struct kernel_symbols *k, u32 symbol);
 
 #endif /* TALLY_SYM_KALLSYMS_H */

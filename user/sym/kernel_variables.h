@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names of the kernel's variables by address. The kernel shows them with CONFIG_KALLSYMS_ALL, to those who may see
+ * Names of the kernel's variables by address. The kernel lists them with CONFIG_KALLSYMS_ALL, to users who may see
  * addresses.
  */
 #ifndef TALLY_SYM_KERNEL_VARIABLES_H
@@ -12,13 +12,13 @@
 /* Space for a symbol and an offset. */
 #define KERNEL_VARIABLE_SPACE 600
 
-/* Initialise to all zeros: they are read when they are first needed. */
+/* Initialise to all zeros: the variables are read when first needed. */
 struct kernel_variables {
 	struct kernel_symbols symbols;
 	bool are_read;
 };
 
-/* All of them; empty if the kernel hides them. */
+/* Returns all variables. Empty if the kernel hides them. */
 const struct symbol_table *kernel_variables__table(struct kernel_variables *v);
 
 /*

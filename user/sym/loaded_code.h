@@ -18,8 +18,8 @@ struct loaded_code {
 };
 
 /*
- * Since the last call, has a module been loaded or unloaded, or a BPF program or BPF link (which may have code of its
- * own) been created? Takes a few system calls. Ids that the caller may not see are ignored.
+ * True if, since the last call, a module has been loaded or unloaded, or a BPF program or BPF link (which may have code
+ * of its own) has been created. Takes a few system calls. Ids that the caller may not see are ignored.
  */
 bool loaded_code__has_news(struct loaded_code *c);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A file with code, identified by device, inode, size and time, so that a file mapped by a thousand
- * processes is one object. It is held open until its symbols are read, once.
+ * A file with code, identified by device, inode, size and modification time, so that a file mapped by a thousand
+ * processes is one object. The file is held open until its symbols have been read, which is done once.
  */
 #ifndef TALLY_SYM_MAPPED_FILE_H
 #define TALLY_SYM_MAPPED_FILE_H
@@ -25,7 +25,7 @@ struct mapped_file {
 	int err;                /* why its symbols are missing, to be reported; 0: nothing is missing */
 	bool is_told;           /* is in the unread list of struct symbols */
 	bool is_mapped;         /* see symbols__close_unmapped() */
-	bool is_closed;         /* by that function: to be reopened and reread */
+	bool is_closed;         /* closed by symbols__close_unmapped(): reopen and reread it */
 	STAILQ_ENTRY(mapped_file) next;
 	struct elf_symbols symbols;
 	struct source_file source;      /* fd -1 unless sources are wanted */
@@ -43,14 +43,14 @@ void mapped_file__free(struct mapped_file *f);
 void mapped_file__close(struct mapped_file *f);
 void mapped_file__open_again(struct mapped_file *f, struct mapped_file *other);
 
-/* Order by identity. */
+/* Compares by identity, for tsearch(3). */
 int mapped_file__compare(const void *a, const void *b);
 
 /*
- * Reads the symbols, once: of the file and, if it is stripped, of its debug file. The debug file
- * is searched by build ID below /usr/lib/debug and by debug link beside the file, in the root of the process
- * and then in ours, and must be owned by root or the file's owner. An unreadable file has no
- * symbols. If a signal is pending, the file stays unread, for a later call. Returns 0 or -ENOMEM.
+ * Reads the symbols, once: of the file and, if it is stripped, of its debug file. The debug file is searched by build
+ * ID below /usr/lib/debug and by debug link beside the file, in the root of the process and then in ours, and must be
+ * owned by root or the file's owner. An unreadable file has no symbols. If a signal is pending, the file remains unread
+ * until a later call. Returns 0 or -ENOMEM.
  */
 struct reading_wish {
 	bool source;    /* also look for a debug file with debug information, and keep that open */

@@ -20,9 +20,9 @@ struct mapping_line {
 
 /*
  * Calls visit for each mapping in order of address, until it returns non-zero; that value is returned. -ESRCH: the
- * process has exited, or is a kernel thread without memory of its own. A process can have so many mappings, with names
- * so long, that the kernel takes minutes to list them. So this returns -ETIME after MAPPINGS_TIME_NS of CPU time (time
- * spent waiting on a busy machine does not count), and -EINTR after 50 ms if a signal is pending (see base/confined.h).
+ * process has exited, or is a kernel thread. The kernel may take minutes to list the mappings of a process that has
+ * very many with very long names. Returns -ETIME after MAPPINGS_TIME_NS of CPU time (time spent waiting on a busy
+ * machine does not count), and -EINTR after 50 ms if a signal is pending (see base/confined.h).
  */
 #define MAPPINGS_TIME_NS (2 * NSEC_PER_SEC)
 typedef int (*mapping_visit)(void *arg, const struct mapping_line *line);
@@ -30,12 +30,12 @@ int mappings__each(u32 pid, mapping_visit visit, void *arg);
 /* Same, until end_ns of CLOCK_THREAD_CPUTIME_ID. */
 int mappings__each_until(u32 pid, u64 end_ns, mapping_visit visit, void *arg);
 
-/* The path of a process's executable, in that process's root. Returns 0 or a negative errno. */
+/* Writes the path of a process's executable, in that process's root. Returns 0 or a negative errno. */
 int mappings__program(u32 pid, char *name, size_t size);
 
 /*
- * A path that opens a mapped file, whatever its name refers to by now or in our mount namespace. Needs
- * CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN, and is valid as long as the mapping.
+ * Writes a path that opens a mapped file, even if its name refers to another file by now or in our mount namespace.
+ * Opening needs CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN. The path is valid as long as the mapping.
  */
 #define MAPPED_PATH 80
 void mapping__path(char path[MAPPED_PATH], u32 pid, u64 start, u64 end);
@@ -44,8 +44,8 @@ void mapping__path(char path[MAPPED_PATH], u32 pid, u64 start, u64 end);
 bool mapping__parse(struct mapping_line *m, char *line);
 
 /*
- * Changes after an exec, when the PID is reused, or when mappings change. Mappings are compared by total size only, so
- * replacing one by another of the same size and kind goes unnoticed.
+ * Changes after an exec, when the PID is reused, or when mappings change. Mappings are compared by total size only:
+ * replacing a mapping by another of the same size and kind goes unnoticed.
  */
 struct process_stamp {
 	u64 start_time;         /* changes when the pid is reused */
@@ -57,12 +57,12 @@ struct process_stamp {
 int process_stamp__read(struct process_stamp *p, u32 pid);      /* -ESRCH */
 
 /*
- * CPU time of all threads of a process, in millionths of its age. -ESRCH: it has exited, or is a kernel thread without
- * memory of its own.
+ * Sets *share to the CPU time of all threads of a process, in millionths of its age. -ESRCH: the process has exited, or
+ * is a kernel thread.
  */
 int process_cpu_share(u32 pid, u64 *share);
 
-/* When a process started, by CLOCK_REALTIME as it is set now. -ESRCH. */
+/* Sets *real_ns to the start time of a process, by the current CLOCK_REALTIME. -ESRCH. */
 int process_began(u32 pid, s64 *real_ns);
 
 /* A process's own view of its identity. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Maps addresses to source locations, by the debug information (DWARF) of the code's file or its separate debug file.
- * Unprivileged children read them (confined.h).
+ * Unprivileged children read these files (confined.h).
  *
- * Nothing here is trusted: names may contain any bytes but NUL, as in symbols.h.
+ * The results are untrusted: names may contain any bytes but NUL, as in symbols.h.
  */
 #ifndef TALLY_SYM_SOURCE_H
 #define TALLY_SYM_SOURCE_H
@@ -20,18 +20,17 @@ struct source_place {
 };
 
 /*
- * Call before the first symbols__see(), so that files needed for source locations are kept: those
- * with debug information stay open (at most SOURCE_MAX_FILES), and separate debug files are
- * searched even for files with full symbols. -EOPNOTSUPP: a build without libdw.
+ * Call before the first symbols__see(), so that files needed for source locations are kept: files with debug
+ * information remain open (at most SOURCE_MAX_FILES), and separate debug files are searched even for files with full
+ * symbols. -EOPNOTSUPP: a build without libdw.
  */
 #define SOURCE_MAX_FILES 256
 int symbols__want_source(struct symbols *s);
 
 /*
- * The functions at an address, innermost first: those inlined there, and last the one that contains
- * them. Each but the first is at the line of its call. *n = 0: no information. For a caller in a
- * stack, pass the return address minus 1. Array and strings live as long as struct symbols. Returns
- * 0 or -ENOMEM.
+ * Finds the functions at an address, innermost first: the functions inlined there, then the function that contains
+ * them. Each but the first is at the line of its call. *n = 0: no information. For a caller in a stack, pass the return
+ * address minus 1. Array and strings live as long as struct symbols. Returns 0 or -ENOMEM.
  */
 int symbols__user_source(struct symbols *s, u32 pid, u64 at_ns, u64 address,
 			 const struct source_place **place, size_t *n);

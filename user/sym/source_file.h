@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The debug information of one file, and the unprivileged process that reads it (confined.h): started by the first
- * query, and kept for later ones.
+ * The debug information of one file, and the unprivileged process that reads it (confined.h). The first query starts
+ * the process; later queries use it, too.
  */
 #ifndef TALLY_SYM_SOURCE_FILE_H
 #define TALLY_SYM_SOURCE_FILE_H
@@ -40,7 +40,7 @@ struct sources {
 };
 
 void sources__init(struct sources *s);
-/* Keeps an opened file open if there are not too many. */
+/* Keeps an opened file open unless too many are open. */
 void sources__admit(struct sources *s, struct source_file *f);
 /*
  * Resolves an address of the mapped file called name: see symbols__user_source(). The strings live
@@ -58,7 +58,7 @@ int sources__take(struct sources *s, const char *answer, size_t size, struct sou
 
 /* See symbols__sourceless(). */
 const char *sources__sourceless(const struct sources *s, size_t *at, int *why);
-/* Call while its files still exist. */
+/* Call before the struct source_files are freed. */
 void sources__free(struct sources *s);
 
 #endif /* TALLY_SYM_SOURCE_FILE_H */

@@ -106,7 +106,7 @@ struct symbols {
 
 /* --- files.c ----------------------------------------------------------------------------------- */
 
-/* The shared copy of a string; NULL: no memory. */
+/* Returns the shared copy of a string. NULL: no memory. */
 const char *symbols__intern(struct symbols *s, const char *text);
 const char *symbols__interned(const struct symbols *s, const char *text);       /* NULL: not interned */
 
@@ -130,8 +130,8 @@ int symbols__add_named(struct symbols *s, int fd, const struct stat *st, u32 pid
 		       struct mapped_file **file);
 
 /*
- * Adds a file whose server does not answer (opener__is_unanswered()). It has no symbols, and the report names it. The
- * mapping supplies its identity. Returns 0 or -ENOMEM.
+ * Adds a file whose server does not answer (opener__is_unanswered()). The file has no symbols, and the report names it.
+ * The mapping supplies its identity. Returns 0 or -ENOMEM.
  */
 int symbols__add_unanswered(struct symbols *s, const struct mapping_line *line, int why, struct mapped_file **file);
 
@@ -168,7 +168,7 @@ void code__let_go(struct code *c);
 /* Unshares p's code, and makes room for more mappings. Returns 0 or -ENOMEM. */
 int process__own_code(struct process *p, size_t more);
 
-/* Do both give the same names? */
+/* True if both mappings give the same names. */
 bool mapping__is_same_code(const struct mapping *a, const struct mapping *b);
 
 /* Limit per process: code that is no longer mapped, but may be in earlier stacks. */
@@ -180,8 +180,9 @@ void process__keep_former(struct process *p, const struct mapping *old, const st
 /* --- files.c ----------------------------------------------------------------------------------- */
 
 /*
- * Opens the file of a mapping when its record arrives, since process and file may soon be gone. Each file is opened
- * once. If enough files are open already, it is opened on first use instead. Returns 0, opened or not, or -ENOMEM.
+ * Opens the file of a mapping when its record arrives, since the process may soon exit and the file may soon be
+ * removed. Each file is opened once. If enough files are open already, it is opened on first use instead. Returns 0,
+ * opened or not, or -ENOMEM.
  */
 int symbols__open_at_once(struct symbols *s, u32 pid, const struct mapping_line *line,
 			  struct mapping *m);
@@ -191,14 +192,14 @@ int symbols__open_now(struct symbols *s, u32 pid, struct mapping *m);
 
 /* --- processes.c ------------------------------------------------------------------------------- */
 
-/* The last process with that PID, or the one at that time. NULL: never seen. */
+/* Finds the last process with that PID, or the process with that PID at that time. NULL: never seen. */
 struct process *symbols__find_process(const struct symbols *s, u32 pid);
 struct process *symbols__find_process_at(const struct symbols *s, u32 pid, u64 at_ns);
 
 /* Updates the share of p in the total. */
 void symbols__count_kept(struct symbols *s, struct process *p);
 
-/* Do both stamps belong to one program in one process? */
+/* True if both stamps belong to one program in one process. */
 bool process__is_same(const struct process_stamp *a, const struct process_stamp *b);
 
 /* Frees a process that nothing refers to. */
@@ -210,19 +211,22 @@ struct process *symbols__add_process(struct symbols *s, u32 pid, u64 from_ns);
 /* Ends the process or its current program. */
 void symbols__end_process(struct symbols *s, struct process *p, u64 at_ns);
 
-/* Makes it the most recently seen, and forgets the oldest ones above the limit. */
+/* Makes p the most recently seen process, and forgets the oldest processes above the limit. */
 void symbols__note_seen(struct symbols *s, struct process *p);
 
-/* The kernel's internal files have names that look like paths. */
+/* True if the name is a path. (The kernel's internal files have names that look like paths.) */
 bool mapping_line__has_path(const struct mapping_line *line);
 
-/* Can it be generated code? Such code is anonymous, or in an unlinked file. */
+/* True if it can be generated code, which is anonymous or in an unlinked file. */
 bool mapping_line__is_made(const struct mapping_line *line);
 
 /* Sets module and path, within limits for names. Returns 0 or -ENOMEM. */
 int symbols__name_mapping(struct symbols *s, struct process *p, const struct mapping_line *line, struct mapping *m);
 
-/* Opens the process's JIT map if it can have one, since it may appear at any time. Returns 0 or a negative errno. */
+/*
+ * Opens the process's JIT map if the process can have one; the map may appear at any time. Returns 0 or a negative
+ * errno.
+ */
 int symbols__take_jit_map(struct symbols *s, struct process *p);
 
 #endif /* TALLY_SYM_STATE_H */

@@ -2,8 +2,8 @@
 /*
  * The symbols of one file or of the kernel, by address: 20 bytes each plus the names.
  *
- * A table is built in two steps, because the process that reads a hostile file is not the one that uses the result:
- * symbol_list collects and selects, symbol_table__adopt() checks.
+ * A table is built in two steps, because one process reads the untrusted file and another uses the result: symbol_list
+ * collects and selects, symbol_table__adopt() checks.
  */
 #ifndef TALLY_SYM_SYMBOL_TABLE_H
 #define TALLY_SYM_SYMBOL_TABLE_H
@@ -36,7 +36,7 @@ int symbol_table__adopt(struct symbol_table *t, struct symbol_entry *entry, u64 
 			size_t names_size);
 void symbol_table__free(struct symbol_table *t);
 
-/* The innermost symbol that covers an address, or SYMBOL_NONE. */
+/* Returns the innermost symbol that covers an address, or SYMBOL_NONE. */
 u32 symbol_table__find(const struct symbol_table *t, u64 address);
 
 static inline const char *symbol_table__name(const struct symbol_table *t, u32 i)
@@ -45,8 +45,8 @@ static inline const char *symbol_table__name(const struct symbol_table *t, u32 i
 }
 
 /*
- * Longer names are cut to this length, without splitting a UTF-8 sequence, and end in "...". Returns a copy of a name,
- * cut if necessary, that the caller frees; NULL: no memory.
+ * Returns a copy of a name, which the caller frees. A name longer than SYMBOL_SHOWN_MAX is cut to this length, without
+ * splitting a UTF-8 sequence, and ends in "...". NULL: no memory.
  */
 #define SYMBOL_SHOWN_MAX 4096
 char *symbol_name__cut(const char *name);
@@ -56,11 +56,11 @@ struct demangler;
 const char *symbol_table__shown(struct symbol_table *t, u32 i, struct demangler *d);
 
 /*
- * Which of the names of an address is chosen: the one with the highest rank, then the fewest leading underscores, then
- * the shortest, then the first in byte order.
+ * Order in which a name is chosen for an address: the highest rank, then the fewest leading underscores, then the
+ * shortest name, then the first name in byte order.
  */
 enum symbol_rank {
-	SYMBOL_RANK_END,        /* not a name; only ends the unsized symbol before it */
+	SYMBOL_RANK_END,        /* no name; only ends the unsized symbol before it */
 	SYMBOL_RANK_LABEL,      /* no type: a label in assembly. Dropped inside another symbol */
 	SYMBOL_RANK_LOCAL,
 	SYMBOL_RANK_INDIRECT,   /* the resolver of an STT_GNU_IFUNC */
