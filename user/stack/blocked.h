@@ -8,16 +8,16 @@
  *   by both     user, kernel, --, the waker's in reverse: innermost frame first, its
  *               name last
  *   wall        [on-CPU] or [off-CPU: STATE], and the task's own stack
- * If the waker was an interrupt, the interrupted task is unrelated and is left out.
- * Frames in brackets are notes, in addition to those of stack/names.h:
+ * If the waker was an interrupt, the interrupted task is unrelated and is left out. Frames in brackets are notes, in
+ * addition to those of stack/names.h:
  *   [still blocked]             the slice had not ended when the run did
  *   [blocked before the run]    the user part is no longer available
  *   [user part not taken]       the task is still blocked, or could not be stopped in time
  *   [interrupt]                 instead of the waker's name
  *   [not sampled]               on a CPU, without a later sample
  *
- * Values are ns; events are slices, and samples. A slice counts as a whole in the interval in which
- * it ends; an unfinished one counts in the last report.
+ * Values are ns; events are slices, and samples. A slice counts as a whole in the interval in which it ends; an
+ * unfinished one counts in the last report.
  */
 #ifndef TALLY_STACK_BLOCKED_H
 #define TALLY_STACK_BLOCKED_H
@@ -48,7 +48,7 @@ struct blocked_report {
 	struct table by_note;
 	struct report_frame *frame;     /* of the last report */
 	size_t nidle;                   /* entries that did not grow */
-	bool stale;                     /* the last read took a turn (stack/store.h) */
+	bool stale;                     /* the last read did a turn (stack/store.h) */
 	char sleepers[160];             /* note about the sleepers */
 };
 
@@ -71,8 +71,8 @@ struct blocked_stills {
 };
 
 /*
- * Appends the output of a task iterator (struct blocked_still), run once all programs have stopped.
- * Without iterators appends nothing, and -v names what is missing. Returns 0 or a negative errno.
+ * Appends the output of a task iterator (struct blocked_still), run once all programs have stopped. On kernels without
+ * iterators, appends nothing, and -v reports what is missing. Returns 0 or a negative errno.
  */
 int blocked_stills__read(struct blocked_stills *s, struct bpf_program *prog);
 

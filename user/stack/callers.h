@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Stacks of single events (-g of streams): turns stacks in the kernel's maps into numbered stacks of names. Each stack
- * is resolved when it is first seen, with the names of the kernel and the programs at that time.
+ * is resolved when first seen, with the kernel and user symbols of that time.
  *
  *   caller_rows          options; -g sets c->wanted
  *   callers__check()     after parsing
@@ -22,7 +22,7 @@
 struct callers {
 	/* Choices of the tool. */
 	bool both;                      /* without -K and -U, show both parts; false: only the kernel's */
-	bool at_switches;               /* leaves out the functions that every context switch ends in */
+	bool at_switches;               /* leaves out the functions in which every context switch ends */
 	/* Options. */
 	bool wanted;                    /* -g */
 	bool kernel, user;              /* -K, -U: parts given */
@@ -31,7 +31,7 @@ struct callers {
 	struct stacks stacks;
 	struct call_stacks all;
 	struct stack_id *id;            /* one for each stack in all */
-	struct table by_id;             /* of stacks whose search for names was not interrupted */
+	struct table by_id;             /* of stacks that were resolved without interruption */
 	bool interrupted;
 };
 
@@ -50,24 +50,21 @@ int callers__check(struct callers *c);
 int callers__prepare(struct callers *c, const struct measurement *m, struct bpf_object *obj);
 
 /*
- * Also fills the scope. Sets m->watch_fd: it becomes readable when fd is, or when stacks__watch()
- * must be called. Returns 0 or a negative errno.
+ * Also fills the scope. Sets m->watch_fd, which becomes readable when fd is readable or when stacks__watch() must be
+ * called. Returns 0 or a negative errno.
  */
 int callers__begin(struct callers *c, struct measurement *m, int fd);
 
-/*
- * Finds the number of a stack; *is_new: it is seen for the first time. Returns 0 or a negative
- * errno.
- */
+/* Finds the number of a stack. *is_new: the stack is new. Returns 0 or a negative errno. */
 int callers__number(struct callers *c, const struct stack_id *id, u32 *number, bool *is_new);
 
 /*
- * The same for a line: *stack is NULL if none was taken. Returns 0 or a negative errno; -EINTR, unless is_last: a
- * signal interrupted the search for names; show the record after the signal has been handled.
+ * Same for a line: *stack is NULL if no stack was taken. Returns 0 or a negative errno; -EINTR (unless is_last) if a
+ * signal interrupted symbolization: show the record after the signal has been handled.
  */
 int callers__find(struct callers *c, const struct stack_id *id, bool is_last, const struct call_stack **stack);
 
-/* Has a signal interrupted a search for names since the last call? The next request searches again. */
+/* True if a signal has interrupted symbolization since the last call. The next request symbolizes again. */
 bool callers__take_interrupted(struct callers *c);
 void callers__free(struct callers *c);
 

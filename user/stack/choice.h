@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Selects stacks by their functions: only those with a frame that matches one pattern, and without
- * a frame that matches another.
+ * Selects stacks by their functions: stacks with a frame that matches one pattern, and without a frame that matches
+ * another.
  */
 #ifndef TALLY_STACK_CHOICE_H
 #define TALLY_STACK_CHOICE_H
@@ -28,16 +28,16 @@ struct stack_choice {
 int stack_choice__init(struct stack_choice *c, const char *with, const char *without);
 
 /*
- * Is the stack selected? A frame without a symbol matches by its file's name. Frames without a name
- * (indexes from names->n on) match nothing. Returns 1, 0, or -ENOMEM.
+ * Returns 1 if the stack is selected, 0 if not, or -ENOMEM. A frame without a symbol matches by its file's name. Frames
+ * without a name (indexes >= names->n) match nothing.
  */
 int stack_choice__takes(struct stack_choice *c, const struct stack_names *names,
 			const struct stack_path *path);
 
-/* Is any pattern given? */
+/* True if any pattern is given. */
 bool stack_choice__selects(const struct stack_choice *c);
 
-/* "--frames 'read', --no-frames 'idle'"; false: no selection. */
+/* Writes "--frames 'read', --no-frames 'idle'". Returns false if no pattern is given. */
 bool stack_choice__describe(const struct stack_choice *c, char *text, size_t size);
 void stack_choice__free(struct stack_choice *c);
 

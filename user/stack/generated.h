@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Frames in generated code that no perf map names, and the option that makes the process's runtime write such a map.
- * The runtime is identified by the files that the process has mapped.
+ * Reports frames in generated code that no perf map names, and the option that makes the process's runtime write such a
+ * map. The runtime is identified by the files that the process has mapped.
  *
  *   generated__add()     for each stack of a report that has such a frame
  *   generated__say()     "41.3 % in code that process 812 (Node.js) has generated, without names:
@@ -15,7 +15,7 @@
 #include "base/types.h"
 #include "sym/symbols.h"
 
-/* Further processes are only in the sum. */
+/* Further processes only count in the sum. */
 #define GENERATED_PROCESSES 64
 
 /* All zero: none yet. */

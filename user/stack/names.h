@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Resolves the addresses of a stack to frames; equal frames are kept once. */
+/* Resolves the addresses of a stack to frames. Equal frames are stored once. */
 #ifndef TALLY_STACK_NAMES_H
 #define TALLY_STACK_NAMES_H
 
@@ -58,8 +58,8 @@ void stack_names__free(struct stack_names *names);
 void stack_names__forget_frames(struct stack_names *names);
 
 /*
- * Resolves a stack (NULL: a lost one), by the mappings of its process when the stack was first
- * seen. A frame of kind FRAME_NOTE stands for frames known to be missing:
+ * Resolves a stack (NULL: a lost one), by the mappings of its process when the stack was first seen. A frame of kind
+ * FRAME_NOTE stands for frames known to be missing:
  *   [stack lost]    no room in the map
  *   [user mode]     only the kernel part was requested, and the task was in user mode
  *   [no user stack] only the user part was requested, and the task has none
@@ -75,21 +75,17 @@ int stack_names__resolve(struct stack_names *names, const struct stack *stack, b
 void stack_path__free(struct stack_path *path);
 
 /*
- * Does a tracepoint call this kernel function to reach a tracer's program? Whether a stack walk
- * sees such functions depends on the kernel and on other tracers; for tracepoint events they are
- * removed from the inner end of stacks.
+ * True if a tracepoint calls this kernel function to reach a tracer's program. Whether a stack walk sees such functions
+ * depends on the kernel and on other tracers; for tracepoint events they are removed from the inner end of stacks.
  */
 bool is_tracers_own(const char *name);
 
-/*
- * Is this where threads start, so that a stack that ends here is complete? nuser: frames of the
- * user part.
- */
+/* True if threads start in this function, so a stack that ends here is complete. nuser: frames of the user part. */
 bool is_first_function(const struct symbol *symbol, u32 nuser);
 
 /*
- * Is the frame a function of the thread that made this one? A thread of Go begins in runtime.mstart with the frame
- * pointer of the other thread, and so the walk leads on through the stack of that one. inner: the frame called by it.
+ * True if the frame belongs to the thread that created this one. A Go thread begins in runtime.mstart with the frame
+ * pointer of its creator, so the walk continues through the creator's stack. inner: the frame that this one called.
  */
 bool is_other_thread(const struct symbol *frame, const struct symbol *inner);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Options of tools that show stacks: which part, depth, format, and two more --by keys, dso and
- * sym, of the innermost frame. The tool includes the rows, and sets spec->own_keys.
+ * Options of tools that show stacks: parts, depth, format, and two more --by keys, dso and sym of the innermost frame.
+ * The tool includes the rows, and sets spec->own_keys.
  */
 #ifndef TALLY_STACK_OPTIONS_H
 #define TALLY_STACK_OPTIONS_H
@@ -53,8 +53,8 @@ extern const struct option_row stack_part_rows[];
 int stack_options__check(struct stack_options *o, struct stacks *s, struct cli *cli, u32 by);
 
 /*
- * A picture or profile covers the whole run: an interval without a count gives its duration.
- * Returns -EINVAL after reporting what is incompatible with cli->format.
+ * Checks the options of a picture or profile, which covers the whole run: an interval without a count sets its
+ * duration. Returns -EINVAL after reporting options that are incompatible with cli->format.
  */
 int stack_format__check(struct cli *cli);
 
@@ -64,7 +64,7 @@ int stack_format__check(struct cli *cli);
  */
 int stack_options__check_none(const struct stack_options *o, struct cli *cli);
 
-/* The enum stack_flags of bpf/lib/stack.bpf.h; records the parts in s. */
+/* Returns the enum stack_flags of bpf/lib/stack.bpf.h, and records the parts in s. */
 u32 stack_options__take(const struct stack_options *o, struct stacks *s);
 
 #endif /* TALLY_STACK_OPTIONS_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Events counted by stack, from the maps to the report. The object includes bpf/lib/stack.bpf.h and
- * loss.bpf.h, and has a hash map from struct stack_key to struct stack_count.
+ * Makes a report of events counted by stack from the BPF maps. The object includes bpf/lib/stack.bpf.h and loss.bpf.h,
+ * and has a hash map from struct stack_key to struct stack_count.
  *
  *   stacks__prepare()    between open and load, with the object's constants
  *   stacks__begin()      between load and attach: sets m->watch
@@ -86,28 +86,27 @@ int stacks__prepare(struct stacks *s, const struct measurement *m, struct bpf_ob
 int stacks__begin(struct stacks *s, struct measurement *m);
 
 /*
- * Replaces both for a tool that walks stacks itself: sets how frames are named, from the options. Sets s->unwinder for
- * the names only: see unwinder__begin().
+ * Replaces stacks__prepare() and stacks__begin() for a tool that walks stacks itself: sets how frames are named, from
+ * the options. Sets s->unwinder for the names only: see unwinder__begin().
  */
 int stacks__begin_names(struct stacks *s);
 
-/* For an object whose programs take no stacks in this run: omits the parts only needed for stacks. */
+/* For an object whose programs take no stacks in this run: omits the parts needed only for stacks. */
 int stacks__leave_out(const struct bpf_object *obj);
 
 /* Called from m->watch: records the mappings of new processes. */
 int stacks__watch(struct stacks *s);
 
 /*
- * Fills in events, counters and stacks: resolved, merged, largest first, at most top (0: all). The
- * caller fills in value, source and the description of the values. Frames live as long as s; use
- * the report before making the next one.
+ * Fills in events, counters and stacks. Stacks are resolved, merged and sorted, largest first, at most top (0: all).
+ * The caller fills in value, source and the description of the values. Frames live as long as s; use the report before
+ * making the next one.
  */
 int stacks__report(struct stacks *s, const struct measurement *m, struct report *r, size_t top);
 
 /*
- * Reads the counts since the last call into s->store. Removes from the kernel's maps and from s all
- * data of programs that had ended by then and, in turns (stack/store.h), all data that no longer
- * grows.
+ * Reads the counts since the last call into s->store. Removes from the kernel's maps and from s all data of programs
+ * that had ended by the last call and, in turns (stack/store.h), all data that no longer grows.
  */
 int stacks__read(struct stacks *s);
 
@@ -123,7 +122,10 @@ int stacks__read_losses(struct stacks *s, struct report *r);
 int stacks__add_path(struct stacks *s, struct report *r, struct table *by_path, u32 key, u32 event, u64 value,
 		     const struct stack_path *path);
 
-/* A third part, for the notes on the report: resets the counts of defects, and counts those of a stack. */
+/*
+ * A third part, for the notes on the report. The first function resets the counts of defects; the second counts the
+ * defects of a stack.
+ */
 void stacks__forget_doubts(struct stacks *s);
 void stacks__count_doubts(struct stacks *s, const struct stack_path *path, u64 count);
 
@@ -143,7 +145,8 @@ enum leaf_part {
 
 /*
  * Makes rows from a report's stacks, by key and innermost frame, largest first. With several events, each row belongs
- * to one event, named by its first key; with side_by_side, for people, a row has a column of shares for each event.
+ * to one event, named by its first key. With side_by_side, for text output, a row has a column of shares for each
+ * event.
  */
 int stacks__tabulate(struct report *r, u32 leaf, size_t top, bool side_by_side);
 

@@ -8,16 +8,16 @@
  *   stack_store__free()
  *
  * Functions return 0 or a negative errno. Counts are read as differences, and each stack is fetched once. Entries are
- * removed from the kernel's maps: those of ended programs by stack_store__drop_marked(), and in a turn all entries that
- * will no longer be added to or referred to. A turn is due when the maps are a quarter full, or when most entries have
- * not grown.
+ * removed from the kernel's maps: stack_store__drop_marked() removes entries of ended programs, and a turn removes all
+ * entries that no program will update or refer to. A turn is due when the maps are a quarter full, or when most entries
+ * have not grown.
  *
- *   stack_store__is_due()      is a turn due?
+ *   stack_store__is_due()      true if a turn is due
  *   stack_store__begin_turn()  begins a new generation (bpf/lib/stack.bpf.h): marks all entries for removal ...
  *   stack_store__hold()        ... except these stacks
  *   stack_store__end_turn()    removes the rest
  *
- * stack_store__read() does all of that if counts are keyed by struct stack_key.
+ * stack_store__read() does all of these steps if counts are keyed by struct stack_key.
  */
 #ifndef TALLY_STACK_STORE_H
 #define TALLY_STACK_STORE_H
@@ -34,7 +34,7 @@
 #define STACKS_ON_DEMAND 131072
 #define STACKS_AT_ONCE 8192
 
-/* The kernel's limit of frames in a stack walk (kernel.perf_event_max_stack). */
+/* Returns the kernel's limit of frames in a stack walk (kernel.perf_event_max_stack). */
 u32 stack_walk_limit(void);
 
 /* The count of one key since the last read. */
@@ -71,7 +71,7 @@ struct stack_store {
 	struct stack_sample *sample;
 	size_t nsamples;
 	size_t nidle;           /* keys that did not grow */
-	bool stale;             /* the last read took a turn: the next one starts from scratch */
+	bool stale;             /* the last read did a turn: the next read starts from scratch */
 	/* Turns; NULL: no turns are taken. */
 	volatile u32 *generation;
 	const volatile u8 *armed;       /* the gate */
@@ -92,9 +92,9 @@ struct stack_leaving {
 };
 
 /*
- * Sizes the stack maps, and the map called counts (NULL: none), for a number of stacks (0: this
- * kernel's default) of at most depth kernel frames and depth user frames, plus as many Python
- * frames if python is set. repeats: for each interval.
+ * Sizes the stack maps, and the map called counts (NULL: none), for a number of stacks (0: this kernel's default) of at
+ * most depth kernel frames and depth user frames, plus as many Python frames if python is set. repeats: intervals
+ * follow, so leave room for the keys of the next one (map__set_room_for_keys()).
  */
 int stack_store__prepare(struct bpf_object *obj, const struct host *host, const char *counts,
 			 u32 stacks, u32 depth, bool python, bool repeats);
@@ -102,17 +102,17 @@ int stack_store__begin(struct stack_store *s, const struct bpf_object *obj, cons
 		       u64 seed);
 
 /*
- * The kernel allocates map elements from a small per-CPU stock per map, which an interrupt refills
- * and enlarges only after an allocation. A context switch may need two at once, with interrupts
- * off. So this allocates one element of each map on each CPU before the programs are attached; if
- * that is impossible, the first new stacks may be lost.
+ * The kernel allocates map elements from a small per-CPU stock per map, which an interrupt refills and enlarges only
+ * after an allocation. A context switch may need two elements at once, with interrupts off. So this function allocates
+ * one element of each map on each CPU. Call it before the programs are attached. If the allocation is impossible, the
+ * first new stacks may be lost.
  */
 void stack_store__fill_stocks(const struct stack_store *s);
 
 /*
- * Fetches a stack, which the caller frees. A missing stack is lost: *stack is unchanged. So is one
- * whose hash does not match its slot: in a preemptible program, another task's walk may have
- * overwritten the buffer between walking and storing.
+ * Fetches a stack, which the caller frees. *stack is unchanged if the stack is lost: it is missing, or its hash does
+ * not match its slot. (In a preemptible program, another task's walk may have overwritten the buffer between walking
+ * and storing.)
  */
 int stack_store__fetch(const struct stack_store *s, const struct stack_id *id,
 		       struct stack **stack);
@@ -120,10 +120,10 @@ int stack_store__fetch(const struct stack_store *s, const struct stack_id *id,
 /* Fills in s->sample, valid until the next read. */
 int stack_store__read(struct stack_store *s);
 
-/* Forgets everything read, after a read that took a turn; call before the next read. */
+/* Forgets everything read. Call it after a read that did a turn, before the next read. */
 void stack_store__begin_anew(struct stack_store *s);
 
-/* n: existing keys, of which nidle did not grow since the last read. */
+/* True if a turn is due. n: existing keys, of which nidle did not grow since the last read. */
 bool stack_store__is_due(const struct stack_store *s, size_t n, size_t nidle);
 /* Stacks in the kernel's maps. */
 u64 stack_store__in_maps(const struct stack_store *s);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Detects throttled events. The kernel limits the samples per tick of a CPU
- * (kernel.perf_event_max_sample_rate) and drops the rest until the next tick, so busy periods are
- * undersampled. Frequency sampling adapts to this, a fixed period does not. The kernel lowers the
- * limit by itself if samples of a hardware counter take too long.
+ * Detects throttled events. The kernel limits the samples per tick of a CPU (kernel.perf_event_max_sample_rate) and
+ * drops the rest until the next tick, so busy periods are undersampled. Frequency sampling adapts to the limit; a fixed
+ * period does not. The kernel lowers the limit by itself if samples of a hardware counter take too long.
  *
  *   throttled__begin()
  *   throttled__watch()     for each event, once opened
@@ -35,16 +34,15 @@ struct throttled {
 void throttled__begin(struct throttled *t);
 
 /*
- * Best effort: events whose ring cannot be mapped are not watched. watch_fd: an epoll, readable
- * when a ring is half full. fd stays the caller's, and may be closed before throttled__close().
- * Returns 0 or -ENOMEM.
+ * Best effort: events whose ring cannot be mapped are not watched. watch_fd: an epoll, readable when a ring is half
+ * full. fd remains owned by the caller, and may be closed before throttled__close(). Returns 0 or -ENOMEM.
  */
 int throttled__watch(struct throttled *t, int fd, int cpu, int watch_fd);
 void throttled__read(struct throttled *t);
 
 /*
- * Number of times the event was throttled since the last call, on all CPUs; a lower bound if
- * records were lost. Reads the rings first.
+ * Returns how often the event was throttled since the last call, on all CPUs; a lower bound if records were lost. Reads
+ * the rings first.
  */
 u64 throttled__since(struct throttled *t);
 
