@@ -22,9 +22,9 @@ struct binary_functions {
 };
 
 /*
- * Finds the file that a name refers to. A path is taken as is; a name without a slash ("libc.so.6", "libc", "bash") is
- * looked up as the dynamic linker and the shell do (ld.so.cache, then root's PATH: /usr/local/sbin .. /bin). The result
- * is allocated; NULL with errno on failure.
+ * Finds the file that a name refers to. A path is returned unchanged; a name without a slash ("libc.so.6", "libc",
+ * "bash") is looked up as the dynamic linker and the shell do (ld.so.cache, then root's PATH: /usr/local/sbin .. /bin).
+ * The result is allocated; NULL with errno set on failure.
  */
 char *binary__locate(const char *name);
 
@@ -35,30 +35,30 @@ char *binary__locate(const char *name);
 char *binary__locate_for(const char *name, const char *program);
 
 /*
- * Finds the functions (STT_FUNC, STT_GNU_IFUNC) with code in the file that have this name; if there are none, those
- * whose names match it as a glob (NULL: all). .symtab, .dynsym and .gnu_debugdata are merged, with each (name, address)
- * once. A Go program without a symbol table has the names of types/go_symbols.h. Returns 0 or a negative errno
- * (-ENOEXEC: not an ELF file, or damaged).
+ * Finds the functions (STT_FUNC, STT_GNU_IFUNC) with code in the file that have this name; if there are none, the
+ * functions whose names match it as a glob (NULL: all). .symtab, .dynsym and .gnu_debugdata are merged, with each
+ * (name, address) once. A Go program without a symbol table has the names of types/go_symbols.h. Returns 0 or a
+ * negative errno (-ENOEXEC: not an ELF file, or damaged).
  */
 int binary_functions__find(struct binary_functions *found, const char *path, const char *name);
 void binary_functions__free(struct binary_functions *f);
 
 /*
- * Same, but if no function has this name, finds those that is_wanted(symbol, name) accepts. is_wanted() runs in an
- * unprivileged process and must not leave it.
+ * Same, but if no function has this name, finds the functions that is_wanted(symbol, name) accepts. is_wanted() runs in
+ * an unprivileged process and must not exit it.
  */
 int binary_functions__search(struct binary_functions *found, const char *path,
 			     bool (*is_wanted)(const char *symbol, const void *name), const char *name);
 
-/* Does the file contain 32-bit code? False if it cannot be read or is not an ELF file. */
+/* True if the file contains 32-bit code. False if it cannot be read or is not an ELF file. */
 bool binary__is_32_bit(const char *path);
 
-/* File offset of a virtual address; -ENOENT if no executable segment contains it. */
+/* Converts a virtual address to a file offset. -ENOENT if no executable segment contains the address. */
 int binary__file_offset(const char *path, u64 address, u64 *file_offset);
 
 /*
- * The address of a data symbol (for breakpoints) or a function. -ENOENT. In a position-independent
- * file it is relative to the load address.
+ * Finds the address of a data symbol (for breakpoints) or a function. -ENOENT. In a position-independent file, the
+ * address is relative to the load address.
  */
 int binary__symbol(const char *path, const char *name, u64 *address, bool *is_relative);
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Types of the running kernel and its modules from BTF (Documentation/bpf/btf.rst), as C
- * declarations and as offsets. A module's BTF is read at the first lookup in it. Functions that
- * take a struct btf work on any BTF and are pure.
+ * Types of the running kernel and its modules from BTF (Documentation/bpf/btf.rst), as C declarations and as offsets. A
+ * module's BTF is read at the first lookup in it. Functions that take a struct btf work on any BTF and are pure.
  *
- * All functions return 0 or a negative errno, leave the result unchanged on failure, and allocate
- * results.
+ * All functions return 0 or a negative errno, leave the result unchanged on failure, and allocate results.
  */
 #ifndef TALLY_TYPES_BTF_H
 #define TALLY_TYPES_BTF_H
@@ -17,13 +15,12 @@
 /* --- any BTF --------------------------------------------------------------------------------- */
 
 /*
- * "const char *name", "int (*fn)(struct sock *)", "u8 addr[16]"; name "" gives the type alone:
- * "const char *". Anonymous types are "struct {...}". NULL if out of memory or if the BTF is nested
- * too deeply.
+ * Formats a declaration: "const char *name", "int (*fn)(struct sock *)", "u8 addr[16]". With name "", only the type:
+ * "const char *". Anonymous types are "struct {...}". NULL if out of memory or if the BTF is nested too deeply.
  */
 char *btf_declaration(const struct btf *btf, u32 id, const char *name);
 
-/* The type without typedefs and qualifiers. NULL if there is no such type. */
+/* Strips typedefs and qualifiers from a type. NULL if no such type exists. */
 const struct btf_type *btf_bare_type(const struct btf *btf, u32 id, u32 *bare_id);
 
 struct type_member {
@@ -79,8 +76,8 @@ struct function_prototype {
 };
 
 /*
- * The prototype of a function (BTF_KIND_FUNC), or of a prototype, typedef or pointer to one.
- * -EINVAL: none.
+ * Reads the prototype of a function (BTF_KIND_FUNC), or of a prototype, typedef or pointer to a prototype. -EINVAL:
+ * none.
  */
 int function_prototype__read(struct function_prototype *p, const struct btf *btf, u32 id);
 void function_prototype__free(struct function_prototype *p);
@@ -107,7 +104,7 @@ int kernel_types__open(struct kernel_types *t);
 /* Does nothing if not open. */
 void kernel_types__close(struct kernel_types *t);
 
-/* Opens the types on the first call. NULL: they could not be opened. The caller closes them. */
+/* Opens the types on the first call. Returns NULL if they could not be opened. The caller closes them. */
 struct kernel_types *kernel_types__on_first_use(struct kernel_types *t);
 
 /* A type and where it was found; valid as long as the kernel_types. */
@@ -123,28 +120,28 @@ struct kernel_type_list {
 };
 
 /*
- * All definitions of a type: "struct sock", "union ...", "enum ...", or "sock", which may also be a
- * typedef. A name may have several definitions, private to source files. Searches vmlinux, and only
- * if that has none, all modules. n is at least 1, or the result is -ENOENT.
+ * Finds all definitions of a type: "struct sock", "union ...", "enum ...", or "sock", which may also be a typedef. A
+ * name may have several definitions, private to source files. Searches vmlinux, and all modules only if vmlinux has no
+ * definition. Returns -ENOENT if there is none.
  */
 int kernel_types__find(struct kernel_types *t, const char *name, struct kernel_type_list *found);
 void kernel_type_list__free(struct kernel_type_list *l);
 
 /*
- * A function by name, in a module or in vmlinux (NULL). -ENOENT for functions that BTF lacks:
- * inlined, changed by the compiler, or with an ambiguous name.
+ * Finds a function by name, in a module or in vmlinux (NULL). -ENOENT for functions that BTF lacks: inlined functions,
+ * functions changed by the compiler, and functions with an ambiguous name.
  */
 int kernel_types__function(struct kernel_types *t, const char *name, const char *module,
 			   struct kernel_type *found);
 
 /*
- * The prototype of a tracepoint's handlers, in vmlinux or any module: a function or, if BTF lacks it, a typedef without
- * argument names. Its first argument is hidden from programs. -ENOENT: BTF has no tracepoint of this name.
+ * Finds the prototype of a tracepoint's handlers, in vmlinux or any module: a function or, if BTF lacks it, a typedef
+ * without argument names. Programs do not see its first argument. -ENOENT: BTF has no tracepoint of this name.
  */
 #define TRACEPOINT_DATA 1
 int kernel_types__tracepoint(struct kernel_types *t, const char *name, struct kernel_type *found);
 
-/* All type names, for hints; they belong to the types. */
+/* Lists all type names, for hints. They are owned by the types. */
 int kernel_types__names(const struct kernel_types *t, const char ***names, size_t *n);
 
 #endif /* TALLY_TYPES_BTF_H */

@@ -8,7 +8,7 @@
 /* Nesting limit for pointers to functions that take pointers to functions, and so on: no kernel reaches 10. */
 #define BTF_NESTING_MAX 32
 
-/* Returns the name at an offset, "" if there is none. It belongs to the BTF. */
+/* Returns the name at an offset, "" if there is none. Owned by the BTF. */
 static inline const char *btf_name(const struct btf *btf, u32 offset)
 {
 	return btf__name_by_offset(btf, offset) ?: "";

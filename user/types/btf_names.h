@@ -13,20 +13,20 @@ struct btf_wanted {
 	char *name;             /* of relocated types without their flavours (NAME___FLAVOUR) */
 	size_t length;
 	u32 kind;               /* BTF_KIND_; an enum may be of either kind */
-	bool by_id;             /* libbpf tells the kernel its id */
+	bool by_id;             /* libbpf passes its id to the kernel */
 	bool found;             /* by btf_bytes__make_part() */
 };
 
 struct btf_names {
 	struct btf_wanted *name;
 	size_t n;
-	bool keep_ids;          /* the part must: instructions have ids of types */
+	bool keep_ids;          /* the part must keep the kernel's ids: instructions contain type ids */
 };
 
 /*
- * Adds the names for this object: the roots of its relocations, where its programs are attached,
- * its ksyms. file: the ELF file that the object was opened from. -EOPNOTSUPP: not known for this
- * object; -EBADMSG, -ENOMEM.
+ * Adds the names for this object: the root types of its relocations, the attach targets of its programs, its ksyms.
+ * file: the ELF file that the object was opened from. -EOPNOTSUPP: the names cannot be determined for this object;
+ * -EBADMSG, -ENOMEM.
  */
 int btf_names__add_object(struct btf_names *names, const struct bpf_object *obj, const void *file,
 			  size_t size);
@@ -34,10 +34,10 @@ int btf_names__add_object(struct btf_names *names, const struct bpf_object *obj,
 int btf_names__add(struct btf_names *names, const char *name, u32 kind);
 void btf_names__free(struct btf_names *names);
 
-/* Length of a name without its flavour, as libbpf sees it. */
+/* Returns the length of a name without its flavour, as libbpf sees it. */
 size_t btf_essential_length(const char *name);
 
-/* The kind, the same for both kinds of enums. */
+/* Returns the kind; BTF_KIND_ENUM for both kinds of enums. */
 static inline u32 btf_plain_kind(const struct btf_type *t)
 {
 	return btf_is_any_enum(t) ? BTF_KIND_ENUM : btf_kind(t);

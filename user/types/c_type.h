@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * C types as expressions need them, from any source: kernel BTF, BTF made from DWARF, or only a
- * size. Pure except c_type__parse(); the BTF must outlive the types.
+ * C types for expressions, from any source: kernel BTF, BTF made from DWARF, or only a size. Pure except
+ * c_type__parse(); the BTF must outlive the types.
  */
 #ifndef TALLY_TYPES_C_TYPE_H
 #define TALLY_TYPES_C_TYPE_H
@@ -30,26 +30,26 @@ struct c_type c_type__integer(u32 size, bool is_signed);
 struct c_type c_type__of(const struct btf *btf, u32 id);
 struct c_type c_type__pointer_to(struct c_type t);
 
-/* Is it a number: an integer, character, boolean, enumeration or pointer? Gives its size and sign. */
+/* True for a number: an integer, character, boolean, enumeration or pointer. Sets its size and sign. */
 bool c_type__is_number(const struct c_type *t, u32 *size, bool *is_signed);
 bool c_type__is_pointer(const struct c_type *t);
 bool c_type__is_struct(const struct c_type *t);         /* or union */
 bool c_type__is_enum(const struct c_type *t);
 bool c_type__is_char(const struct c_type *t);           /* char itself, not u8, which is unsigned char */
 
-/* The type pointed to. False: not a pointer, or void. */
+/* Finds the type pointed to. False: not a pointer, or void. */
 bool c_type__pointee(const struct c_type *t, struct c_type *to);
-/* The type that a C++ reference (DWARF_REFERENCE) refers to. False: not a reference. */
+/* Finds the type that a C++ reference (DWARF_REFERENCE) refers to. False: not a reference. */
 bool c_type__referred(const struct c_type *t, struct c_type *to);
-/* The type of an array's elements, and their number (0: flexible). */
+/* Finds the type of an array's elements, and their number (0: flexible). */
 bool c_type__element(const struct c_type *t, struct c_type *element, u32 *n);
 
 /* Bytes; 0: unknown. */
 u64 c_type__size(const struct c_type *t);
 
-/* A member by name, including those of anonymous members. False: not a structure, or no such member. */
+/* Finds a member by name, also in anonymous members. False: not a structure, or no such member. */
 bool c_type__member(const struct c_type *t, const char *name, struct c_member *m);
-/* Calls visit for the name of each member, including those of anonymous members. */
+/* Calls visit for the name of each member, including members of anonymous members. */
 void c_type__members(const struct c_type *t, void (*visit)(void *arg, const char *name), void *arg);
 
 /* Finds the value of an enumerator of this enumeration, by name. */

@@ -46,7 +46,7 @@ void eh_walk__init(struct eh_walk *w, struct eh_bytes section);
  */
 int eh_walk__next(struct eh_walk *w, struct cursor *fde);
 
-/* Size in bytes of a pointer in this encoding; 0: variable. */
+/* Returns the size in bytes of a pointer in this encoding; 0: variable. */
 u32 eh_pointer_bytes(u8 encoding, u32 word_bytes);
 
 /* Takes a pointer's raw value, without its base. False: variable size, or truncated. */

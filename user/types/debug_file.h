@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The files with a program's symbols and debug information: located by name here, and parsed by unprivileged processes
+ * Locates the files with a program's symbols and debug information by name. Unprivileged processes parse them
  * (base/confined.h).
  */
 #ifndef TALLY_TYPES_DEBUG_FILE_H

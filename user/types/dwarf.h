@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Functions, lines and variables of a program or the kernel, from debug information (DWARF, through elfutils' libdw).
- * The files are not trusted: sizes, depths and loops are capped, libdw checks the rest, and an unprivileged process
+ * The files are untrusted: sizes, depths and loops are capped, libdw checks the rest, and an unprivileged process
  * (base/confined.h) reads each open program. Nothing is fetched from the network (debuginfod).
  *
- * A function may have several copies: one out of line and one in each function that inlines it; and several source
- * files may have a static function of that name. All of them are found.
+ * A function may have several copies: one out of line and one in each function that inlines it. Several source files
+ * may have a static function of the same name. All of them are found.
  *
  * All functions return 0 or a negative errno: -EOPNOTSUPP in a build without libdw, -EBADMSG if the debug information
  * is damaged or exceeds the size limit, -EPROTONOSUPPORT if it is compressed by a method that this build's libelf lacks
@@ -37,21 +37,20 @@ int dwarf__open(struct dwarf **d, const char *path);
 int dwarf__open_fd(struct dwarf **d, int fd, int alt_fd);
 
 /*
- * Opens the debug information of the running kernel (module NULL: vmlinux) or a module, in the
- * places where distributions install it, if the build ID matches. Addresses are those before
- * relocation (KASLR, module loading): use function and offset. root is "" (tests: a directory in
- * front of all paths). -ENODATA: not found.
+ * Opens the debug information of the running kernel (module NULL: vmlinux) or a module, in the places where
+ * distributions install it, if the build ID matches. Addresses are not relocated (KASLR, module loading): use function
+ * and offset. root is "" (tests: a directory in front of all paths). -ENODATA: not found.
  */
 int dwarf__open_kernel(struct dwarf **d, const char *root, const char *module);
 
 void dwarf__close(struct dwarf *d);
 
-/* The file that contains the debug information. */
+/* Returns the path of the file that contains the debug information. */
 const char *dwarf__path(const struct dwarf *d);
 
 /*
- * Does it refer to further files (.dwo, .dwp: -gsplit-dwarf)? They are not read, so everything in those compilation
- * units is unknown.
+ * True if the debug information refers to further files (.dwo, .dwp: -gsplit-dwarf). They are not read, so everything
+ * in those compilation units is unknown.
  */
 bool dwarf__is_split(const struct dwarf *d);
 
@@ -61,8 +60,8 @@ struct dwarf_unread {
 };
 
 /*
- * d: open, or NULL; err: the error of opening it. Returns NULL if all is read or there is no debug information. The
- * result is constant.
+ * d: open, or NULL; err: the error of opening it. Returns NULL if everything is read or there is no debug information.
+ * The result is a constant.
  */
 const struct dwarf_unread *dwarf__unread(const struct dwarf *d, int err);
 
@@ -94,8 +93,8 @@ struct dwarf_functions {
 };
 
 /*
- * Finds the functions with code that have this name or linkage name; if there are none, those that match it as a glob
- * (fnmatch(3); NULL: all).
+ * Finds the functions with code that have this name or linkage name; if there are none, the functions that match it as
+ * a glob (fnmatch(3); NULL: all).
  */
 int dwarf_functions__find(struct dwarf_functions *found, struct dwarf *d, const char *name);
 void dwarf_functions__free(struct dwarf_functions *f);
@@ -124,16 +123,16 @@ struct dwarf_lines {
 	size_t n;
 };
 
-/* The lines of one function, in the file that defines it. */
+/* Finds the lines of one function, in the file that defines it. */
 int dwarf_lines__of(struct dwarf_lines *lines, struct dwarf *d, const struct dwarf_function *f);
 
 /*
- * The lines of the source file whose path ends with file ("main.c", "src/main.c"). relative is 0:
- * no function.
+ * Finds the lines of the source file whose path ends with file ("main.c", "src/main.c"). relative is 0: the lines are
+ * not relative to a function.
  */
 int dwarf_lines__of_file(struct dwarf_lines *lines, struct dwarf *d, const char *file);
 
-/* Does the line table have a row for exactly this address? Then an instruction begins there. */
+/* True if the line table has a row for exactly this address. If so, an instruction begins there. */
 bool dwarf__has_row(struct dwarf *d, u64 address);
 void dwarf_lines__free(struct dwarf_lines *lines);
 
@@ -197,8 +196,8 @@ struct dwarf_variable {
 };
 
 /*
- * The declared parameters of an out-of-line function in C or C++, and the slots that they take. Not is_known: there may
- * be more of them ("...", a C function without a prototype), or how they are passed is not known.
+ * The declared parameters of an out-of-line function in C or C++, and the slots that they take. If is_known is false,
+ * there may be more parameters ("...", a C function without a prototype), or it is unknown how they are passed.
  */
 struct dwarf_declared {
 	bool is_known;
@@ -214,8 +213,8 @@ struct dwarf_variables {
 };
 
 /*
- * The variables visible at an address: the parameters of the function that begins there, else of the innermost one,
- * inlined or not, and the variables of the enclosing blocks (inner ones hide outer ones of the same name), statics
+ * Finds the variables visible at an address: the parameters of the function that begins there, else of the innermost
+ * one, inlined or not, and the variables of the enclosing blocks (inner ones hide outer ones of the same name), statics
  * included. With globals, also the globals of the compilation unit. -ENOENT: no function there.
  */
 int dwarf_variables__at(struct dwarf_variables *found, struct dwarf *d, u64 address, bool globals);

@@ -19,8 +19,8 @@
 #define DWARF_MAX_STEPS (16 << 20)
 
 /*
- * If an unprivileged process reads the files, a dwarf has only its path and the connection to that process; everything
- * else is in the struct dwarf of that process.
+ * If an unprivileged process reads the files, this struct only has the path and the connection to that process; the
+ * struct dwarf of that process has everything else.
  */
 struct dwarf {
 	char *path;
@@ -54,7 +54,7 @@ int dwarf_direct__open_path(struct dwarf **d, const char *path);
 void dwarf_direct__close(struct dwarf *d);
 
 /*
- * The functions of types/dwarf.h, as run by the process that reads the files. place NULL: whatever function is there.
+ * The functions of types/dwarf.h, as run by the process that reads the files. place NULL: the function at the address.
  */
 int dwarf_direct__functions(struct dwarf_functions *found, struct dwarf *d, const char *name);
 int dwarf_direct__lines_of(struct dwarf_lines *lines, struct dwarf *d,
@@ -91,7 +91,7 @@ static inline const char *dwarf_die__name(const struct dwarf *d, Dwarf_Die *die)
 	return dwarf__text(d, dwarf_diename(die));
 }
 
-/* Is it a lexical block? A function, out of line or inlined? A scope that can contain functions? */
+/* True for a lexical block; for a function, out of line or inlined; for a scope that can contain functions. */
 bool dwarf_die__is_block(Dwarf_Die *die);
 bool dwarf_die__is_function(Dwarf_Die *die);
 bool dwarf_die__may_hold_functions(Dwarf_Die *die);
@@ -99,7 +99,7 @@ bool dwarf_die__may_hold_functions(Dwarf_Die *die);
 /* Strips typedefs and qualifiers. False: void, a function, or an endless chain. */
 bool dwarf_die__peel(Dwarf_Die *type);
 
-/* The file that declares an entry; NULL: unknown. */
+/* Returns the file that declares an entry; NULL if unknown. */
 const char *dwarf_die__file(Dwarf_Die *die);
 
 /* Address ranges of an entry, in an array that the caller frees. */
@@ -110,10 +110,10 @@ struct dwarf_ranges {
 
 int dwarf_ranges__of(struct dwarf_ranges *out, struct dwarf *d, Dwarf_Die *die);
 
-/* The first instruction of a function or an inlined copy. */
+/* Finds the first instruction of a function or an inlined copy. */
 int dwarf_die__entry(struct dwarf *d, Dwarf_Die *die, u64 *address);
 
-/* The address after the prologue of an out-of-line function; its entry if unknown. */
+/* Returns the address after the prologue of an out-of-line function; its entry if unknown. */
 u64 dwarf_die__body(Dwarf_Die *die, u64 entry);
 
 /*
@@ -129,7 +129,7 @@ struct dwarf_copies {
 
 int dwarf_copies__find(struct dwarf_copies *out, struct dwarf *d, Dwarf_Die *die, u64 entry);
 
-/* Index of the first of n sorted line table rows at or after an address. */
+/* Returns the index of the first of n sorted line table rows at or after an address. */
 size_t dwarf_rows__first(Dwarf_Lines *rows, size_t n, u64 address);
 
 /* Finds the compilation unit of an address. False: none. */
@@ -178,8 +178,8 @@ int dwarf_variable__set_type(struct dwarf_variable *v, struct dwarf *d, Dwarf_Di
 void dwarf_abi__pass(struct dwarf_variables *found, struct dwarf *d, Dwarf_Die *function);
 
 /*
- * For Go. dwarf_go__is_result(): is this parameter actually a result? dwarf_go__result() sets type and passed of the
- * first result, and returns 0 or -ENOMEM.
+ * For Go. dwarf_go__is_result() is true if this parameter is actually a result. dwarf_go__result() sets type and passed
+ * of the first result, and returns 0 or -ENOMEM.
  */
 bool dwarf_go__is_result(Dwarf_Die *parameter);
 int dwarf_go__result(struct dwarf_variable *out, struct dwarf *d, Dwarf_Die *function);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Maps many addresses of one file to source locations: the lookup structures of a compilation unit
- * are built once, at the first address in it. Trust and errors as in types/dwarf.h.
+ * Maps many addresses of one file to source locations. The lookup structures of a compilation unit are built once, at
+ * the first lookup of an address in it. Trust and errors as in types/dwarf.h.
  */
 #ifndef TALLY_TYPES_DWARF_SOURCE_H
 #define TALLY_TYPES_DWARF_SOURCE_H
@@ -26,8 +26,8 @@ void dwarf_source__free(struct dwarf_source *s);
 #define DWARF_SOURCE_PLACES 64
 
 /*
- * The functions inlined at an address, innermost first, and then the function that contains them. Each but the first is
- * at the line of its call. *n = 0: unknown address. place has room for DWARF_SOURCE_PLACES.
+ * Finds the functions inlined at an address, innermost first, and then the function that contains them. Each but the
+ * first is at the line of its call. *n = 0: unknown address. place has room for DWARF_SOURCE_PLACES.
  */
 int dwarf_source__at(struct dwarf_source *s, u64 address, struct dwarf_source_place *place,
 		     size_t *n);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Serialization of the structures of types/dwarf.h between the process that reads the files
- * (types/dwarf_server.c) and the one that queries it (types/dwarf_confined.c). Structures are sent
- * as they are, so new members are included, followed by the data of their pointers. A new pointer
- * needs code here.
+ * Serialization of the structures of types/dwarf.h between the process that reads the files (types/dwarf_server.c) and
+ * the one that queries it (types/dwarf_confined.c). Structures are sent byte for byte, so new members are included,
+ * followed by the data behind their pointers. A new pointer member needs new code here.
  *
- * Receivers check what they rely on. After an error (unwire.err) functions, lines and variables
- * have been freed; the caller frees a single place or function.
+ * Receivers check what they rely on. After an error (unwire.err) functions, lines and variables have been freed; the
+ * caller frees a single place or function.
  */
 #ifndef TALLY_TYPES_DWARF_WIRE_H
 #define TALLY_TYPES_DWARF_WIRE_H

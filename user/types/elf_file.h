@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Untrusted ELF files, for the readers in user/types. Only regular files of this machine's byte
- * order are opened. They are read, not mapped: truncating the file meanwhile gives an error, not
- * SIGBUS. Sections larger than ELF_FILE_MAX_SECTION count as damaged.
+ * Untrusted ELF files, for the readers in user/types. Only regular files of this machine's byte order are opened. They
+ * are read, not mapped: if a file is truncated during reading, the result is an error, not SIGBUS. Sections larger than
+ * ELF_FILE_MAX_SECTION count as damaged.
  */
 #ifndef TALLY_TYPES_ELF_FILE_H
 #define TALLY_TYPES_ELF_FILE_H
@@ -20,7 +20,7 @@ struct elf_segment {
 	bool executable;
 };
 
-/* The file offset of size bytes at an address within one of n segments; -ENOENT. */
+/* Finds the file offset of size bytes at an address within one of n segments. -ENOENT. */
 int elf_segments__offset(const struct elf_segment *segment, size_t n, u64 address, u64 size,
 			 bool executable, u64 *offset);
 
@@ -46,20 +46,20 @@ int elf_file__open(struct elf_file *f, const char *path);
 /* Same, for an open, readable descriptor. Takes ownership of it, also on failure. */
 int elf_file__open_fd(struct elf_file *f, int fd);
 /*
- * Same, but mapped: for processes that may die of SIGBUS (base/confined.h) and read little of a
- * large file. Writes to its sections stay private to this process.
+ * Same, but mapped: for processes that may die of SIGBUS (base/confined.h) and read little of a large file. Writes to
+ * its sections remain private to this process.
  */
 int elf_file__map_fd(struct elf_file *f, int fd);
 void elf_file__close(struct elf_file *f);
 
 /*
- * The first uncompressed section of that name with data in the file. -ENOENT, -EBADMSG (too large,
- * or not in the file), -ENOMEM. *data belongs to the file.
+ * Finds the first uncompressed section of that name with data in the file. -ENOENT, -EBADMSG (too large, or not in the
+ * file), -ENOMEM. *data is owned by the file.
  */
 int elf_file__section(const struct elf_file *f, const char *name, GElf_Shdr *header,
 		      Elf_Data **data);
 
-/* File offset of size bytes at an address within one segment; -ENOENT. */
+/* Finds the file offset of size bytes at an address within one segment. -ENOENT. */
 int elf_file__offset(const struct elf_file *f, u64 address, u64 size, bool executable,
 		     u64 *offset);
 
@@ -79,10 +79,10 @@ struct debug_alt {
 
 void elf_file__alt_link(const struct elf_file *f, struct debug_alt *alt);
 bool elf_file__has_debug_info(const struct elf_file *f);
-/* Is debug the debug file of a file with this build ID or, without one, this link? */
+/* True if debug is the debug file of a file with this build ID or, without a build ID, this link. */
 bool elf_file__belongs(const struct elf_file *debug, const struct build_id *id,
 		       const struct debug_link *link);
-/* The CRC of the whole file. Returns 0, or a negative errno if it cannot be read. */
+/* Computes the CRC of the whole file. Returns 0, or a negative errno if the file cannot be read. */
 int elf_file__crc(const struct elf_file *f, u32 *crc);
 
 /*
@@ -97,7 +97,7 @@ int elf_file__symbols(const struct elf_file *f, const char *table, const char *s
 
 void elf_file__build_id(const struct elf_file *f, struct build_id *id);
 
-/* The build ID in a buffer of notes (/sys/kernel/notes). */
+/* Finds the build ID in a buffer of notes (/sys/kernel/notes). */
 void build_id__of_notes(struct build_id *id, const void *notes, size_t size);
 bool build_id__equal(const struct build_id *a, const struct build_id *b);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The files that a program maps when it starts, found before it starts: itself, its interpreter, and the libraries that
- * these need, as ld.so(8) or, if that is the interpreter, musl's loader would find them. Nothing is executed, and
- * unprivileged processes parse the files (base/confined.h).
+ * Finds the files that a program will map when it starts: the program, its interpreter, and the libraries that they
+ * need, as ld.so(8) would find them, or musl's loader if that is the interpreter. Nothing is executed, and unprivileged
+ * processes parse the files (base/confined.h).
  *
- * Best effort: libraries that the program opens itself (dlopen(3), LD_PRELOAD), those of hwcaps directories that
+ * Best effort: libraries that the program opens itself (dlopen(3), LD_PRELOAD), libraries in hwcaps directories that
  * ld.so.cache does not list, and programs that a script's interpreter starts are missing.
  */
 #ifndef TALLY_TYPES_PROGRAM_FILES_H

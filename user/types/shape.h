@@ -3,7 +3,7 @@
  * Formats the bytes of a structure or an array as text, member by member: {.id=1, .name="x", .at=0x7ffe10,
  * .state=RUNNING, .sizes=[1, 2]}. A shape is made once from a type, which need not outlive it.
  *
- * Types come from untrusted debug information: the amount shown is limited, and "..." stands for the rest. Pure.
+ * Types come from untrusted debug information, so the amount shown is limited; "..." stands for the rest. Pure.
  */
 #ifndef TALLY_TYPES_SHAPE_H
 #define TALLY_TYPES_SHAPE_H
@@ -17,7 +17,7 @@
 
 struct shape;
 
-/* -EINVAL: not a structure, union, array or enumeration, or of unknown size; -ENOMEM. */
+/* Makes the shape of a type. -EINVAL: not a structure, union, array or enumeration, or of unknown size; -ENOMEM. */
 int shape__new(struct shape **s, const struct c_type *type);
 
 /* Makes the shape of a number of size bytes whose values have names, added one by one. NULL if out of memory. */
@@ -31,10 +31,10 @@ struct shape *shape__of_flags(u32 size);
 int shape__add_name(struct shape *s, const char *name, u64 value);
 void shape__free(struct shape *s);
 
-/* Number of bytes that a shape formats, at most SHAPE_BYTES_MOST. */
+/* Returns the number of bytes that a shape formats, at most SHAPE_BYTES_MOST. */
 u32 shape__size(const struct shape *s);
 
-/* Do both format the same bytes alike? */
+/* True if both shapes format the same bytes alike. */
 bool shape__equal(const struct shape *a, const struct shape *b);
 
 /* Formats size bytes. Allocated; NULL if out of memory. */

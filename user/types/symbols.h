@@ -26,8 +26,8 @@ struct symbol_tables {
 };
 
 /*
- * Parses the tables of a print fmt; pure. Unusable parts are skipped: a table whose number is not that of one field,
- * and names whose values only the compiler knew. Returns 0 or -ENOMEM.
+ * Parses the tables of a print fmt; pure. Unusable parts are skipped: a table whose number is not the value of one
+ * field, and names whose values only the compiler knew. Returns 0 or -ENOMEM.
  */
 int symbol_tables__parse(struct symbol_tables *out, const char *print);
 void symbol_tables__free(struct symbol_tables *t);

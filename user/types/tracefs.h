@@ -15,12 +15,12 @@
 int tracefs__open(void);
 
 /*
- * Opens a directory of a file system of that type, which is mounted only for this purpose and at no path. Returns a
- * descriptor, which the caller closes, or a negative errno.
+ * Mounts a file system of that type, at no path, and opens a directory in it. Returns a descriptor, which the caller
+ * closes, or a negative errno.
  */
 int open_private(const char *type, const char *directory);
 
-/* Is tracefs mounted where other processes see it? */
+/* True if tracefs is mounted where other processes see it. */
 bool tracefs__is_mounted(void);
 
 struct tracepoint_name {
@@ -40,10 +40,10 @@ int tracepoints__find(struct tracepoints *found, int tracefs, const char *system
 		      const char *name);
 void tracepoints__free(struct tracepoints *t);
 
-/* All systems, as tracepoints with a NULL name. */
+/* Lists all systems, as tracepoints with a NULL name. */
 int tracepoints__systems(struct tracepoints *found, int tracefs);
 
-/* The id in SYSTEM/NAME/id. Returns 0 or a negative errno. */
+/* Reads the id from SYSTEM/NAME/id. Returns 0 or a negative errno. */
 int tracepoint__id(int tracefs, const char *system, const char *name, u32 *id);
 
 /* One field of a tracepoint's record, from its format file. */
