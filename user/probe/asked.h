@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which arguments the expressions at a function's return need (probe/saved.h). */
+/* Finds the arguments that expressions at a function's return need (probe/saved.h). */
 #ifndef TALLY_PROBE_ASKED_H
 #define TALLY_PROBE_ASKED_H
 
@@ -7,7 +7,7 @@
 
 /*
  * Finds the arguments that the expressions of a plan need, and puts them in p->saved[]. All events of the plan must be
- * returns, and only its ends are resolved. Returns 0 or a negative errno, after reporting the error.
+ * returns, and only the ends of the plan are resolved. Returns 0 or a negative errno, after reporting the error.
  */
 int probe_asked__find(struct probe_plan *p);
 

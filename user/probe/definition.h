@@ -39,8 +39,8 @@ int probe_definition__parse(struct probe_definition *d, const char *typed, struc
 void probe_definition__free(struct probe_definition *d);
 
 /*
- * A list of expressions, "comm,sk->sk_family,NAME=EXPR", as arguments. Commas inside parentheses,
- * brackets and quotes do not separate. Errors are returned as above.
+ * Parses a list of expressions, "comm,sk->sk_family,NAME=EXPR", as arguments. Commas inside parentheses, brackets and
+ * quotes do not separate. Errors are returned as above.
  */
 int probe_arguments__parse(struct probe_argument **argument, size_t *n, const char *typed,
 			   struct complaint *c, char **part);

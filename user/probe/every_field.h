@@ -6,11 +6,10 @@
 #include "probe/spot.h"
 
 /*
- * Returns the fields as if the probe had named them, in the order of the record: numbers that have
- * names by name, and pointers to code as symbols. Leaves out the fields that all records have
- * (common_pid, ...), and fields that cannot be shown. i: one of the sites at the end. Other events
- * have no fields. Returns 0 or a negative errno, after reporting the error. Free with
- * probe_arguments__free().
+ * Returns the fields as if the probe had named them, in the order of the record. Numbers with symbolic names are shown
+ * by name, and pointers to code as symbols. Leaves out fields that all records have (common_pid, ...), and fields that
+ * cannot be shown. i: the index of a site at the end. Events other than tracepoints have no fields. Returns 0 or a
+ * negative errno, after reporting the error. Free with probe_arguments__free().
  */
 int every_field__of(struct probe_argument **argument, size_t *n, struct probe_plan *p, size_t i);
 

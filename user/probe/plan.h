@@ -11,7 +11,7 @@
  *
  * A measurement of spans has two sides, begins and ends. A measurement of single events has only ends. Expressions are
  * evaluated at the begin if possible, else at the end: the arguments of a function at its entry, $retval and $elapsed
- * at its return. With two events, they are evaluated at the first event that knows the name.
+ * at its return. With two events, an expression is evaluated at the first event that has the name.
  *
  * Returns of functions are single events. If an expression at a return needs arguments, the returns become spans of
  * calls, whose begins only save the arguments (saved.h). Scope, filter, keys and values are evaluated at the return.
@@ -115,7 +115,7 @@ struct probe_plan {
 	struct place_alias *alias;      /* aliases from all arguments */
 	size_t naliases;
 	/* Derived: */
-	struct expr *part[PROBE_SIDES]; /* parts of the filter, by the side that tests them; NULL if there are none */
+	struct expr *part[PROBE_SIDES]; /* parts of the filter, by the side that tests them; NULL: none */
 	struct probe_kept kept[PROBE_KEPT_MOST];
 	size_t nkept;
 	struct probe_saved saved[PROBE_KEPT_MOST];
@@ -124,11 +124,11 @@ struct probe_plan {
 	struct probe_field *field;      /* same order as in layout */
 	size_t nfields;
 	/*
-	 * For a stream of events with different fields: the group of each site at the end, from 1 on, or NULL if all
+	 * For a stream of events with different fields: the group (>= 1) of each site at the end, or NULL if all sites
 	 * have the same fields. Groups share the space in the layout after the common fields.
 	 */
 	size_t *group;
-	bool each_site;                 /* each site has a group of its own */
+	bool each_site;                 /* each site has its own group */
 	struct probe_argument *every;   /* all fields of tracepoints whose probes name none */
 	size_t nevery;
 	struct layout layout;
@@ -143,15 +143,17 @@ struct probe_plan {
 
 int probe_plan__init(struct probe_plan *p, const struct probe_request *request);
 
-/* programs: those of begins and ends. without_fentry: set after probe_plan__attach() returned -EAGAIN. */
+/*
+ * programs: the programs for begins and for ends. without_fentry: set it after probe_plan__attach() returned -EAGAIN.
+ */
 int probe_plan__choose(struct probe_plan *p, const struct attach_programs programs[PROBE_SIDES],
 		       bool without_fentry);
 int probe_plan__compile(struct probe_plan *p);
 
-/* The number of event numbers. Calls have those of their begins. */
+/* Returns the number of event numbers. Calls use the numbers of their begins. */
 size_t probe_plan__nevents(const struct probe_plan *p);
 
-/* Whether some events are calls of Go functions. */
+/* True if some events are calls of Go functions. */
 static inline bool probe_plan__has_goroutines(const struct probe_plan *p)
 {
 	const struct event_sites *begins = &p->side[PROBE_BEGIN].sites;
@@ -164,18 +166,15 @@ static inline bool probe_plan__has_goroutines(const struct probe_plan *p)
 }
 
 /*
- * Whether calls are told apart by goroutine. The counters of --with belong to a thread, so with them a call that
- * continues in another thread is lost.
+ * True if calls are matched by goroutine. The counters of --with are per thread, so with them a call that continues in
+ * another thread is lost.
  */
 static inline bool probe_plan__is_by_goroutine(const struct probe_plan *p)
 {
 	return !p->request->with && probe_plan__has_goroutines(p);
 }
 
-/*
- * Returns -EAGAIN if the kernel lacks fentry for one of the functions. Nothing is attached in this
- * case.
- */
+/* Returns -EAGAIN, with nothing attached, if the kernel lacks fentry for one of the functions. */
 int probe_plan__attach(struct probe_plan *p);
 
 /* Describes the source for the header of reports, and the measured value. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Arguments that expressions at a function's return need. They are saved at the entry of the same call, 8 bytes each,
- * as they were passed. The target of a pointer is read at the return. probe/asked.h finds the arguments.
+ * Arguments that expressions at a function's return need. The arguments are saved at the entry of the same call, 8
+ * bytes each, as passed. The target of a pointer is read at the return. probe/asked.h finds the arguments.
  */
 #ifndef TALLY_PROBE_SAVED_H
 #define TALLY_PROBE_SAVED_H

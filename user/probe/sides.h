@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Divides expressions between the sides of a span: the begin evaluates as much as possible, and the
- * end evaluates the rest. Values that are known only at the begin but needed at the end (size > 0
- * || $retval < 0) are kept with the begin.
+ * Divides expressions between the sides of a span: the begin evaluates as much as possible, and the end evaluates the
+ * rest. Values that are known only at the begin but needed at the end (size > 0 || $retval < 0) are stored with the
+ * begin.
  */
 #ifndef TALLY_PROBE_SIDES_H
 #define TALLY_PROBE_SIDES_H
 
 #include "probe/plan.h"
 
-/* begin: the place of a begin, or NULL without spans. */
+/* True if the begin evaluates e. begin: the place of a begin, or NULL without spans. */
 bool side__belongs_to_begin(const struct probe_plan *p, const struct expr *e,
 			    const struct place *begin);
 

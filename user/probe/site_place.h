@@ -12,18 +12,18 @@
 
 #define NAMED_TYPES 8
 
-/* Sources opened so far, which later sites use again. */
+/* Sources opened so far, to be reused for later sites. */
 struct knowledge {
 	struct kernel_types types;
 	struct c_type task;     /* struct task_struct */
 	bool has_task;
 	int tracefs;            /* -1: not opened */
-	bool want_dwarf; /* some names may be known only to debug information, which is slow to read */
+	bool want_dwarf; /* some names may only be in debug information, which is slow to read */
 	struct dwarf *dwarf;    /* debug information of dwarf_path, or NULL */
 	const struct dwarf_unread *unread;      /* why debug information is missing or incomplete, or NULL */
 	struct dwarf_types *dwarf_types;        /* NULL if not needed so far */
 	char *dwarf_path;
-	/* The types most recently named by casts, because an expression is compiled several times. */
+	/* Cache of the types most recently named by casts, because an expression is compiled several times. */
 	struct named_type {
 		char *name;
 		u64 address;
@@ -44,9 +44,9 @@ void knowledge__release(struct knowledge *k);
 int site_place__make(struct place *p, struct tracepoint_format *format,
 		     const struct event_site *site, enum attach_way way, struct knowledge *k);
 /*
- * Whether to read this tracepoint by its arguments instead of its record. names() decides, with
- * both in p. It is first called with the record alone and `perhaps` set, to find out whether
- * arguments may be needed, because reading types takes some milliseconds.
+ * True if this tracepoint is to be read by its arguments instead of its record. names() decides, with both in p. It is
+ * first called with only the record and `perhaps` set, to find out whether arguments may be needed at all, because
+ * reading types takes some milliseconds.
  */
 typedef bool (*names_arguments)(void *arg, const struct place *p, bool perhaps);
 bool site_place__needs_arguments(const struct event_site *site, names_arguments names, void *arg,

@@ -17,7 +17,7 @@ int spot__make(struct spot *spot, struct probe_plan *p, enum probe_side_name sid
 /* Also accepts a zeroed struct. */
 void spot__free(struct spot *spot);
 
-/* The first of the sites that belong to the same event. */
+/* Returns the first of the sites that belong to the same event. */
 size_t probe_side__first_of_event(const struct probe_side *s, size_t i);
 
 #endif /* TALLY_PROBE_SPOT_H */
