@@ -8,7 +8,7 @@
 
 const struct tracepoint_field *field__find(const struct tracepoint_format *format, const char *name);
 
-/* Whether the field is an array of characters, fixed or dynamic (not a pointer). */
+/* True if the field is an array of characters, fixed or dynamic (not a pointer). */
 bool field_is_text(const struct tracepoint_field *f);
 bool field_is_pointer(const struct tracepoint_field *f);
 
@@ -24,13 +24,13 @@ enum field_symbol_kind {
 };
 
 enum field_symbol_kind field__symbol_kind(const struct tracepoint_format *format, const char *field);
-/* Calls visit for each symbol, or each flag, until it returns non-zero, which is returned. */
+/* Calls visit for each symbol or flag until it returns non-zero; that value is returned. */
 int field__each_symbol(const struct tracepoint_format *format, const char *field,
 		       int (*visit)(void *arg, const char *name, u64 number), void *arg);
-/* The number that this field prints as name (vec == TIMER). */
+/* Finds the number that this field prints as name (vec == TIMER). False if there is none. */
 bool field__symbol(const struct tracepoint_format *format, const char *field, const char *name, u64 *number);
 
-/* The kernel's number of the device node at path e. Returns 0, -ENOENT, or -EINVAL (not a device). */
+/* Finds the kernel's device number of the device node at path e. Returns 0, -ENOENT, or -EINVAL (not a device). */
 int expr__device(const struct expr *e, u64 *number, struct complaint *c);
 
 #endif /* TALLY_EXPR_FIELDS_H */

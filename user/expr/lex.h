@@ -26,8 +26,8 @@ struct lexer {
 };
 
 /*
- * Returns the next token. If an operand is allowed here (operand), a slash starts a device path and
- * a percent sign a register. Returns 0, or -EINVAL (-ENOMEM) with the complaint filled in.
+ * Returns the next token. If operand is set, an operand is allowed here: a slash begins a device path, and a percent
+ * sign a register. Returns 0, or -EINVAL (-ENOMEM) with the complaint filled in.
  */
 int lexer__next(struct lexer *lexer, struct token *t, bool operand);
 
