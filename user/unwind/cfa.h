@@ -4,8 +4,8 @@
  * (DWARF 5, 6.4.2), and converts them to the rules of bpf/lib/unwind.h. Only sp, fp and the return address are tracked,
  * and the base register on request.
  *
- * libdw gives the same results (tests/unit/test_unwind_cfi.c compares them), but takes five times as long, and runs a
- * function from its start for each row, which makes a hostile file's cost quadratic in its size.
+ * libdw gives the same results (tests/unit/test_unwind_cfi.c compares them), but takes five times as long. It also runs
+ * a function from its start for each row, so the cost of a hostile file is quadratic in its size.
  */
 #ifndef TALLY_UNWIND_CFA_H
 #define TALLY_UNWIND_CFA_H
@@ -45,7 +45,7 @@ struct cfa_common {
 	s64 data_unit;
 	bool is_signal_frame;
 	bool has_other_ra;      /* the return address is not in the machine's usual register */
-	/* rules track the base register; else rules that need it are unsupported */
+	/* rules track the base register; otherwise rules that need it are unsupported */
 	bool tracks_base;
 	bool *needs_base;               /* set if a rule needs the base register */
 	struct cfa_state initial;
@@ -53,7 +53,7 @@ struct cfa_common {
 
 /*
  * Called for each rule with the offset from the function's start at which it takes effect. Offsets increase from 0; a
- * rule equal to the previous one is not reported. A non-zero result is passed on.
+ * rule equal to the previous one is not reported. A non-zero result ends cfa__run(), which returns it.
  */
 typedef int (*cfa_visit)(void *arg, u32 offset, const struct unwind_rule *rule);
 

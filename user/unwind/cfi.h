@@ -37,10 +37,10 @@ int cfi_table__ask(int fd, struct allowance *allowance, void **answer, size_t *s
 int cfi_table__begin(struct confined_job *job, int fd, struct allowance *allowance);
 int cfi_table__take(struct cfi_table *t, const void *answer, size_t size);
 
-/* The rule at an address; NULL: no page of the table covers it. */
+/* Returns the rule at an address; NULL if no page of the table covers it. */
 const struct unwind_rule *cfi_table__find(const struct cfi_table *t, u64 address);
 
-/* Does a rule start at exactly this address? Then so does an instruction. */
+/* True if a rule starts at exactly this address. If so, an instruction starts there, too. */
 bool cfi_table__has_row(const struct cfi_table *t, u64 address);
 
 #endif /* TALLY_UNWIND_CFI_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Properties of a machine that conversion of unwind tables depends on: the DWARF numbers of registers, and ABI
- * conventions. Both machines are always built in, so that the tables of either can be made and tested on the other.
+ * Machine properties for the conversion of unwind tables: the DWARF numbers of registers, and ABI conventions. Both
+ * machines are always built in, so that the tables of either can be made and tested on the other.
  */
 #ifndef TALLY_UNWIND_MACHINE_H
 #define TALLY_UNWIND_MACHINE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Descriptors of the maps of bpf/lib/unwind.h. They remain the caller's. */
+/* Descriptors of the maps of bpf/lib/unwind.h. Owned by the caller. */
 #ifndef TALLY_UNWIND_MAPS_H
 #define TALLY_UNWIND_MAPS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The code that processes have mapped, in the maps of bpf/lib/unwind.h. Replaced data stays valid for a second, since
+ * The code that processes have mapped, in the maps of bpf/lib/unwind.h. Replaced data remains valid for a second, since
  * BPF programs may still be reading it.
  */
 #ifndef TALLY_UNWIND_SPACES_H
@@ -37,32 +37,29 @@ struct unwind_spaces {
 	u64 nknown, refused;                    /* refused: no room */
 };
 
-/*
- * Uses the maps unwind_spaces and unwind_mappings, which remain the caller's. Returns 0 or a
- * negative errno.
- */
+/* Uses the maps unwind_spaces and unwind_mappings, which the caller owns. Returns 0 or a negative errno. */
 int unwind_spaces__init(struct unwind_spaces *s, int spaces_fd, int mappings_fd);
 void unwind_spaces__free(struct unwind_spaces *s);
 
-/* Do the maps hold the process's state as of this stamp? */
+/* True if the maps hold the process's state as of this stamp. */
 bool unwind_spaces__has(const struct unwind_spaces *s, u32 pid, const struct process_stamp *stamp);
 
 /*
- * Sets the n mappings of a process, sorted by address. Without room for them the process gets none, and is counted as
- * refused. Returns 0 or -ENOMEM.
+ * Sets the n mappings of a process, sorted by address. If there is no room for them, the process gets no mappings and
+ * is counted as refused. Returns 0 or -ENOMEM.
  */
 int unwind_spaces__put(struct unwind_spaces *s, u32 pid, const struct process_stamp *stamp,
 		       const struct unwind_mapping *mapping, u32 n);
 
 /*
- * A JIT compiler can change its process's mappings a thousand times a second. Reading them may take at most a tenth of
- * a CPU per process: note_seen() records how long the last read took, and may_see() decides whether another is allowed.
- * *known: the process has a range.
+ * A JIT compiler can change its process's mappings a thousand times a second. Reading mappings may take at most a tenth
+ * of a CPU per process: note_seen() records how long the last read took, and may_see() decides whether another read is
+ * allowed. *known: the process has a range.
  */
 void unwind_spaces__note_seen(struct unwind_spaces *s, u32 pid, u64 now_ns, u64 took_ns);
 bool unwind_spaces__may_see(const struct unwind_spaces *s, u32 pid, u64 now_ns, bool *known);
 
-/* Gives a child its parent's mappings. Does nothing if those are unknown. Returns 0 or -ENOMEM. */
+/* Gives a child its parent's mappings. Does nothing if the parent's mappings are unknown. Returns 0 or -ENOMEM. */
 int unwind_spaces__fork(struct unwind_spaces *s, u32 pid, u32 parent);
 
 /* Returns the mapping of a process at an address, NULL if none is known. Valid until the next change. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Iterates over all processes, those with the highest CPU share over their lifetime first, in small steps: lists them
- * all at once, ranks them one by one, then returns them.
+ * Iterates over all processes in small steps, by descending CPU share over their lifetime: lists them all at once,
+ * ranks them one by one, then returns them.
  */
 #ifndef TALLY_UNWIND_SWEEP_H
 #define TALLY_UNWIND_SWEEP_H

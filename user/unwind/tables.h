@@ -74,8 +74,8 @@ struct unwind_tables {
 #define UNWIND_BUDGET (64ULL << 20)
 
 /*
- * Uses the maps unwind_rules, unwind_files, unwind_slabs and unwind_found, which remain the
- * caller's. budget: bytes for all files. Returns 0 or a negative errno.
+ * Uses the maps unwind_rules, unwind_files, unwind_slabs and unwind_found, which the caller owns. budget: bytes for all
+ * files. Returns 0 or a negative errno.
  */
 int unwind_tables__init(struct unwind_tables *t, const struct unwind_maps *maps, u64 budget);
 void unwind_tables__free(struct unwind_tables *t);
@@ -92,8 +92,8 @@ int unwind_tables__take(struct unwind_tables *t, struct confined_job *job, int f
 u64 unwind_tables__say_refused(const struct unwind_tables *t, FILE *f);
 
 /*
- * From now on, BPF programs find the file fd behind mappings of processes that are not yet known. Best effort: on some
- * file systems the numbers of stat(2) differ from the kernel's.
+ * Lets BPF programs find the file fd behind mappings of processes that are not yet known. Best effort: on some file
+ * systems the device and inode numbers of stat(2) differ from the kernel's.
  */
 void unwind_tables__announce(const struct unwind_tables *t, u32 number, int fd);
 
@@ -104,8 +104,8 @@ void unwind_tables__announce(const struct unwind_tables *t, u32 number, int fd);
 int unwind_tables__find(const struct unwind_tables *t, u32 number, u64 address, const struct unwind_rule **rule);
 
 /*
- * The bias of a mapping: its addresses minus the file's virtual addresses, if code at this offset of the file is mapped
- * at start. -ENOENT: the file has no code there.
+ * Finds the bias of a mapping (its addresses minus the file's virtual addresses), if code at this offset of the file is
+ * mapped at start. -ENOENT: the file has no code there.
  */
 int unwind_tables__bias(const struct unwind_tables *t, u32 number, u64 start, u64 offset, u64 *bias);
 

@@ -3,9 +3,9 @@
  * Maintains the tables for walking user stacks without frame pointers (bpf/lib/unwind.h), for the processes that
  * symbols (sym/symbols.h) has seen and the files they have mapped.
  *
- * A process's mappings enter the maps at once. Its files follow when child processes have read them; until then, walks
- * use frame pointers. Callers run unwinder__work() whenever epoll_fd is readable, or unwinder__finish() to wait until
- * all files are read.
+ * A process's mappings are added to the maps at once. The tables of its files are added when child processes have read
+ * them; until then, walks use frame pointers. Callers run unwinder__work() whenever epoll_fd is readable, or
+ * unwinder__finish() to wait until all files are read.
  */
 #ifndef TALLY_UNWIND_UNWINDER_H
 #define TALLY_UNWIND_UNWINDER_H
@@ -19,10 +19,10 @@
 #include "unwind/wanted.h"
 
 /*
- * While files are being read, this process and the readers run at nice value UNWINDER_NICE if permitted. When all CPUs
- * are busy, the wait for each file would otherwise be ten times as long as the work, and all samples of its code are
- * incomplete until then. This applies only to the first seconds: files that come later are chosen by other users, who
- * must not gain priority for the reading of their files.
+ * While files are being read, this process and the readers run at nice value UNWINDER_NICE if permitted. Otherwise,
+ * when all CPUs are busy, the wait for each file would be ten times as long as the work, and all samples of its code
+ * are incomplete until then. The priority is raised only for the first seconds: later files are chosen by other users,
+ * who must not gain priority for the reading of their files.
  */
 #define UNWINDER_NICE (-15)
 #define UNWINDER_HURRY_NS (3 * NSEC_PER_SEC)
@@ -49,7 +49,7 @@ struct unwinder {
 	bool hurries;                   /* has raised its priority above nice_before */
 	int nice_before;
 	u64 began_ns;                   /* CLOCK_MONOTONIC */
-	int epoll_fd, timer_fd;         /* there is work to do */
+	int epoll_fd, timer_fd;         /* readable when there is work to do */
 	u32 only;               /* see unwinder__follow() */
 	bool follows;
 	struct unwind_mapping *mapping; /* of the current process */
@@ -86,13 +86,13 @@ int unwinder__changed(struct unwinder *u, u32 pid);
 int unwinder__forked(struct unwinder *u, u32 pid, u32 parent);
 
 /*
- * Does a step by frame pointers find the caller of this code correctly, or as well as any method here can? False if a
- * table says otherwise, or may do so once it has been read. mark: see struct symbols_code; address: virtual, of the
- * file.
+ * True if a step by frame pointers finds the caller of this code correctly, or as well as any other method here. False
+ * if a table says otherwise, or may do so once it has been read. mark: see struct symbols_code; address: virtual, of
+ * the file.
  */
 bool unwinder__is_walked_by_frame_pointers(const struct unwinder *u, u32 mark, u64 address);
 
-/* Has the file been read, and found to have no table? False if it has one, or has not been read yet. */
+/* True if the file has been read and has no table. False if it has a table, or has not been read yet. */
 bool unwinder__is_without_table(u32 mark);
 
 /*
@@ -108,7 +108,7 @@ void unwinder__follow(struct unwinder *u, u32 pid);
 int unwinder__see_all(struct unwinder *u);
 
 /*
- * Same, in steps of unwinder__work(), in the order of sweep.h, for up to UNWINDER_SWEEP_FILES files. Other files are
+ * Same, in steps of unwinder__work(), in the order of sweep.h, for up to UNWINDER_SWEEP_FILES files. Further files are
  * read when their processes run.
  */
 #define UNWINDER_SWEEP_FILES 192

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Walks user stacks of threads that are not running, as the BPF programs do (bpf/lib/unwind.bpf.h): by the tables of an
- * unwinder, and by frame pointers where there is no table. Memory and registers may hold anything; a walk always ends.
+ * unwinder, and by frame pointers in code without a table. Memory and registers are untrusted; a walk always ends.
  */
 #ifndef TALLY_UNWIND_WALK_H
 #define TALLY_UNWIND_WALK_H
@@ -45,7 +45,9 @@ int unwind_walker__new(struct unwind_walker **walker, const struct unwinder *unw
 		       ssize_t (*read)(void *arg, u64 address, void *to, size_t size), void *arg);
 void unwind_walker__free(struct unwind_walker *walker);
 
-/* Fills in the user part of a stack, after its kernel part. Writes at most most frames; to has room for them. */
+/*
+ * Fills in the user part of a stack, after its kernel part. Writes at most `most` frames, for which to must have room.
+ */
 void unwind_walker__walk(struct unwind_walker *walker, u32 pid, const struct walk_regs *regs, u32 most,
 			 struct stack *to);
 

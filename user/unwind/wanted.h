@@ -14,7 +14,7 @@
 
 struct wanted_file {
 	TAILQ_ENTRY(wanted_file) next;
-	u32 token;              /* from 1 on, unique per file */
+	u32 token;              /* >= 1, unique per file */
 	int fd;
 	u64 size;               /* of the file, in bytes */
 	u32 uid;                /* file_owner() */
@@ -23,7 +23,7 @@ struct wanted_file {
 
 struct wanted_files {
 	TAILQ_HEAD(wanted_queue, wanted_file) files;
-	u32 n, nusers;          /* all; those not owned by root */
+	u32 n, nusers;          /* all files; files not owned by root */
 	const u32 *lacks;       /* see UNWIND_LACKS; NULL: unknown */
 	u32 last_token;         /* number of files queued so far */
 };
@@ -41,9 +41,9 @@ u32 wanted__add(struct wanted_files *w, int fd, u32 *mark, bool soon);
 void wanted__hasten(struct wanted_files *w, u32 token);
 
 /*
- * Takes the file whose table walks have missed most often relative to its size, which minimizes the walks that miss a
- * table until all are read. If no table was missed, takes the first file of the queue. Considers only files of at most
- * most bytes and, unless users is set, only files of root. The caller owns the file: it closes fd and frees it. NULL:
+ * Takes the file whose table was missed by most walks relative to its size, which minimizes the walks that miss a table
+ * until all are read. If no table was missed, takes the first file of the queue. Considers only files of at most `most`
+ * bytes and, unless users is set, only files owned by root. The caller owns the file, closes fd and frees it. NULL:
  * none.
  */
 struct wanted_file *wanted__take(struct wanted_files *w, u64 most, bool users);
