@@ -24,7 +24,7 @@ struct code {
 	struct code_note {
 		size_t at;              /* the first instruction it describes */
 		char *text;
-	} *note;                        /* what the instructions do, by ascending position */
+	} *note;                        /* describes the instructions, by ascending position */
 	size_t nnotes;
 	int err;                        /* the first error */
 };
@@ -55,7 +55,7 @@ void code__place(struct code *c, int label);
 void code__jump(struct code *c, int label);
 /* if (dst OP src) goto label; OP: BPF_JEQ, BPF_JNE, BPF_JGT, BPF_JGE, BPF_JLT, BPF_JSGT, ... */
 void code__jump_if(struct code *c, int op, int dst, int src, int label);
-/* The same with a signed 32-bit number. */
+/* Same, with a signed 32-bit number. */
 void code__jump_if_number(struct code *c, int op, int dst, s64 number, int label);
 
 bool code__jumps_to(const struct code *c, int label);

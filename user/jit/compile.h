@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Compiles expressions to BPF instructions: the bodies of the functions in bpf/lib/probe.h, for one
- * site.
+ * Compiles expressions to BPF instructions: the bodies of the functions in bpf/lib/probe.h, for one site.
  *
- * Comparisons are by value: a signed number and an unsigned one compare correctly. Arithmetic is in
- * 64 bits, as in C. Memory is read in the order of the expression, once per dereference, and a
- * failed read makes the whole function fail: its zeroes are never used as data. A text is read when
- * it is compared or stored.
+ * Comparisons are by value: a signed number and an unsigned one compare correctly. Arithmetic is in 64 bits, as in C.
+ * Memory is read in the order of the expression, once per dereference. A failed read makes the whole function fail: its
+ * zeroes are never used as data. A text is read when it is compared or stored.
  *
  * In addition to the names of the place, expressions can use comm pid tid uid cpu cgroup pidns (of the current task)
  * and nsecs; container and unit as a whole field of a key or record.
  *
- * All functions take a zeroed *code; always release it with code__free(). Errors: -EINVAL, with *c
- * about the text that e was parsed from; -EOPNOTSUPP: only the kernel's own filter supports this
- * (the common fields of a tracepoint); -ENOENT: no such device; -ENOMEM.
+ * All functions take a zeroed *code; always release it with code__free(). Errors: -EINVAL, with *c about the text that
+ * e was parsed from; -EOPNOTSUPP: only the kernel's own filter supports this (the common fields of a tracepoint);
+ * -ENOENT: no such device; -ENOMEM.
  */
 #ifndef TALLY_JIT_COMPILE_H
 #define TALLY_JIT_COMPILE_H
@@ -26,7 +24,7 @@
 /* event_filter() */
 int filter__compile(struct code *code, const struct expr *e, const struct place *place,
 		    struct complaint *c);
-/* A body that only returns result: a filter that passes everything, or its equivalent for the others. */
+/* A body that always returns result: the pass-all filter and its counterparts. */
 int body__constant(struct code *code, int result);
 
 /* The type of an expression at a place. */
@@ -40,16 +38,16 @@ struct operand_type {
 int expr__type(struct operand_type *t, const struct expr *e, const struct place *place,
 	       struct complaint *c);
 
-/* event_value() takes numbers of this range as values. */
+/* Range of numbers that event_value() accepts. */
 enum value_range {
-	VALUE_BITS,             /* all, whatever their 64 bits mean */
+	VALUE_BITS,             /* all 64-bit values */
 	VALUE_UNSIGNED,         /* 0 and above; the result is 1 for other numbers */
 	VALUE_SIGNED,           /* below 2^63; other numbers are EVENT_BAD_ARITHMETIC */
 };
 int value__compile(struct code *code, const struct expr *e, enum value_range range,
 		   const struct place *place, struct complaint *c);
 
-/* event_value() and the index of its bucket among n ascending bounds: 0 is below the first. */
+/* event_value(), with the index of its bucket among n ascending bounds: 0 is below the first bound. */
 int bucket__compile(struct code *code, const struct expr *e, const s64 *bound, size_t n,
 		    const struct place *place, struct complaint *c);
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Shared by the files of the compiler. Registers: r6 is the context, r7 the frame
- * (bpf/lib/probe.h), r8 the position of a record's next text, r0 the value just computed, r1 to r5
- * scratch. Values that must survive another computation are spilled to stack slots; texts to
- * compare go to a buffer below the slots. Total stack use stays below 256 bytes, since the calling
- * program needs the rest.
+ * Shared by the files of the compiler. Registers: r6 is the context, r7 the frame (bpf/lib/probe.h), r8 the position of
+ * a record's next text, r0 the value just computed, r1 to r5 scratch. Values that must survive another computation are
+ * spilled to stack slots; texts to compare go to a buffer below the slots. Total stack use is below 256 bytes, since
+ * the calling program needs the rest.
  */
 #ifndef TALLY_JIT_COMPILER_H
 #define TALLY_JIT_COMPILER_H
@@ -38,7 +37,7 @@ void compiler__begin_losses(struct compiler *f);
 /* Complains about e. Returns -EINVAL. */
 int compiler__refuse(struct compiler *f, const struct expr *e, const char *why);
 
-/* A free slot's offset from r10, or 0 after complaining that none is left; free it with f->slots--. */
+/* Returns a free slot's offset from r10, or 0 after complaining that none is left. Free the slot with f->slots--. */
 int compiler__slot(struct compiler *f, const struct expr *e);
 
 int size_code(u32 size);        /* size 1 .. 8 to BPF_B ... BPF_DW, or -EINVAL */
@@ -60,8 +59,8 @@ int compiler__both(struct compiler *f, const struct expr *e, struct operand *lef
 		   struct operand *right);
 
 /*
- * Is the expression constant? Then sets *number to its value and *o to match. beside: the
- * expression it is compared with; a name may be one of its symbols or enumerators.
+ * If the expression is constant, sets *is_constant, its value in *number, and *o. beside: the expression that it is
+ * compared with; a name may be one of its symbols or enumerators. Returns 0 or a negative errno.
  */
 int compiler__constant(struct compiler *f, const struct expr *e, const struct expr *beside,
 		       u64 *number, struct operand *o, bool *is_constant);
@@ -70,16 +69,17 @@ int compiler__constant(struct compiler *f, const struct expr *e, const struct ex
  * --- name.c: names, and special values that begin with $ ---------------------------------------
  */
 
-/* The expression that a name is an alias of, or e itself. */
+/* Returns the expression that a name is an alias of, or e itself. */
 const struct expr *compiler__follow(const struct compiler *f, const struct expr *e);
 
 /*
- * Is it container or unit, of the current task's cgroup? Returns 0 with *kind, -ENOENT if it is something else, or
- * -EINVAL after complaining that the event is about another task. The value is the cgroup's id.
+ * Checks whether e is the name container or unit, which refers to the current task's cgroup. Returns 0 with *kind set,
+ * -ENOENT if it is something else, or -EINVAL after complaining that the event is about another task. The value is the
+ * cgroup's id.
  */
 int compiler__cgroup_name(struct compiler *f, const struct expr *e, enum layout_kind *kind);
 
-/* The id of the current task's cgroup, into r0. */
+/* Loads the id of the current task's cgroup into r0. */
 int compiler__cgroup(struct compiler *f, const struct expr *e);
 
 int compiler__name(struct compiler *f, const struct expr *e, struct operand *o);
@@ -87,15 +87,15 @@ int compiler__special(struct compiler *f, const struct expr *e, struct operand *
 int compiler__register(struct compiler *f, const struct expr *e, struct operand *o);
 
 /*
- * Is it a member reached through $task? Such memory is the kernel's, as is the memory that its
- * pointers reach.
+ * True for a member reached through $task. Such memory is kernel memory, and so is the memory that its pointers refer
+ * to.
  */
 bool expr_is_of_task(const struct compiler *f, const struct expr *e);
 
 int compiler__load_variable(struct compiler *f, const struct expr *e,
 			    const struct place_variable *v, struct operand *o);
 
-/* The type that $arg1 is declared to point to; false: not a pointer, or unknown. */
+/* Finds the type that $arg1 is declared to point to. False: not a pointer, or unknown. */
 bool compiler__argument_pointee(const struct compiler *f, const struct expr *e, struct c_type *to);
 
 /* Loads the address of a variable in memory into r0. False: the variable is not in memory. */
@@ -128,24 +128,24 @@ int compiler__load(struct compiler *f, const struct expr *e, const struct lvalue
  */
 void compiler__read(struct compiler *f, s64 offset, u32 size, bool in_kernel);
 
-/* Is it a structure, or an array of non-characters, of known size? */
+/* True for a structure, or an array of non-characters, of known size. */
 bool compiler__is_aggregate(struct compiler *f, const struct expr *e, struct c_type *type);
 
 /*
- * Copies it to a field of a key. Unless the field is only displayed (record), the padding between
- * members and after texts becomes zero.
+ * Copies an aggregate to a field of a key. Unless the field is only displayed (record), the padding between members and
+ * after texts becomes zero.
  */
 int compiler__aggregate(struct compiler *f, const struct expr *e, const struct layout_field *field,
 			bool record);
 
-/* The type of an expression, without emitting code. */
+/* Determines the type of an expression, without emitting code. */
 int compiler__type(struct compiler *f, const struct expr *e, struct operand *o);
 
 /*
  * --- text.c ------------------------------------------------------------------------------------
  */
 
-/* Is it a text? Then *most is its maximum length in characters, COMPILER_TEXT_MOST if unknown. */
+/* True for a text. *most is its maximum length in characters, COMPILER_TEXT_MOST if unknown. */
 bool compiler__is_text(struct compiler *f, const struct expr *e, u32 *most);
 
 /*
@@ -169,7 +169,7 @@ bool expr_compares_texts(struct compiler *f, const struct expr *e);
  * --- symbol.c ----------------------------------------------------------------------------------
  */
 
-/* Does it compare an address with a function name: $caller ~ "tcp_*"? */
+/* True if e compares an address with a function name: $caller ~ "tcp_*". */
 bool expr_compares_symbols(const struct compiler *f, const struct expr *e);
 int compiler__symbol_condition(struct compiler *f, const struct expr *e, bool wanted, int label);
 
@@ -179,7 +179,7 @@ int compiler__symbol_condition(struct compiler *f, const struct expr *e, bool wa
 
 /* Jumps to label if e has the wanted truth value; otherwise falls through. */
 int compiler__condition(struct compiler *f, const struct expr *e, bool wanted, int label);
-/* The truth of a condition as a number, 1 or 0. */
+/* Computes the truth of a condition as a number, 1 or 0. */
 int compiler__truth(struct compiler *f, const struct expr *e, struct operand *o);
 
 #endif /* TALLY_JIT_COMPILER_H */

@@ -11,12 +11,11 @@
 #define DUMP_SPACE 128
 
 /*
- * Instruction i, "r0 = *(u32 *)(r6 +16)", in text[DUMP_SPACE]. Returns the number of instruction
- * slots: 1 or 2.
+ * Writes instruction i, "r0 = *(u32 *)(r6 +16)", to text[DUMP_SPACE]. Returns the number of instruction slots: 1 or 2.
  */
 size_t code__dump(const struct code *c, size_t i, char text[DUMP_SPACE]);
 
-/* The note that starts at this instruction; NULL: the previous note still applies. */
+/* Returns the note that starts at this instruction; NULL if the previous note still applies. */
 const char *code__note_at(const struct code *c, size_t i);
 
 #endif /* TALLY_JIT_DUMP_H */

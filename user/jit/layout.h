@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The layout of a key, or of a stream's record: made by a measurement's plan, written by compiled
- * code (jit/compile.h), read for display.
+ * The layout of a key, or of a stream's record. The plan of a measurement makes the layout, compiled code
+ * (jit/compile.h) writes data in it, and reports read the data.
  */
 #ifndef TALLY_PROBE_LAYOUT_H
 #define TALLY_PROBE_LAYOUT_H
@@ -78,13 +78,13 @@ int layout_field__show(struct field *out, const struct layout_field *f, const vo
 		       struct layout_names *names);
 
 /*
- * A report merges the cgroups of a container, or of a unit: replaces the ids in a key by that of the first such cgroup.
- * key: aligned to 4 bytes. Returns 0 or -ENOMEM.
+ * A report merges the cgroups of a container, or of a unit. layout__merge_key() replaces the ids in a key by the id of
+ * the first such cgroup. key: aligned to 4 bytes. Returns 0 or -ENOMEM.
  */
 bool layout__merges(const struct layout *l);
 int layout__merge_key(const struct layout *l, void *key, struct layout_names *names);
 
-/* The number of cells that layout__add_cells() makes. */
+/* Returns the number of cells that layout__add_cells() makes. */
 size_t layout__ncells(const struct layout *l);
 
 /*

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A number as the compiler knows it before any event: its type and its range. Comparisons are
- * mathematical, between any two types; results of arithmetic are exact if they fit into 64 bits of
- * their kind, and wrap otherwise. A result that can be negative is signed, any other is unsigned.
- * Pure.
+ * A number as the compiler knows it at compile time: its type and its range. Comparisons are mathematical, between any
+ * two types; results of arithmetic are exact if they fit into 64 bits of their kind, and wrap otherwise. A result that
+ * can be negative is signed; any other result is unsigned. Pure.
  */
 #ifndef TALLY_JIT_OPERAND_H
 #define TALLY_JIT_OPERAND_H
@@ -26,22 +25,22 @@ struct operand {
 	u32 elements;           /* of the array at this address; 0: unknown, or not an array */
 };
 
-/* A number of this declared type. */
+/* Returns a number of this declared type. */
 struct operand operand_of(enum number_kind kind, const struct c_type *type);
 struct operand operand_integer(u32 size, bool is_signed);
-/* The address of an object of this type. */
+/* Returns the address of an object of this type. */
 struct operand operand_address(struct c_type type);
 
-/* A computed number; if the range exceeds 64 bits, the value has wrapped and can be any of its kind. */
+/* Returns a computed number. If the range exceeds 64 bits, the value has wrapped and can be any of its kind. */
 struct operand operand_between(__int128 lowest, __int128 highest);
 struct operand operand_constant(u64 number, enum number_kind kind);
 
-/* The result of an operator, EXPR_ADD to EXPR_BIT_OR except comparisons; and of a unary one. */
+/* Returns the result of a binary operator, EXPR_ADD to EXPR_BIT_OR except comparisons, and of a unary operator. */
 struct operand operand_result(enum expr_op op, const struct operand *left,
 			      const struct operand *right);
 struct operand operand_unary(enum expr_op op, const struct operand *operand);
 
-/* Do the operands' ranges decide the comparison? Then *holds is its result. */
+/* True if the operands' ranges decide the comparison. If so, *holds is its result. */
 bool operand_decides(enum expr_op op, const struct operand *left, const struct operand *right,
 		     bool *holds);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The names that an expression can use at one site of an event, and where their values are. Made
- * from the site's tracepoint format, kernel BTF, USDT note or DWARF, used by the compiler. Owns its
- * variables and borrows everything else.
+ * The names that an expression can use at one site of an event, and the locations of their values. A place is made from
+ * the site's tracepoint format, kernel BTF, USDT note or DWARF, and used by the compiler. It owns its variables and
+ * borrows everything else.
  */
 #ifndef TALLY_JIT_PLACE_H
 #define TALLY_JIT_PLACE_H
@@ -30,7 +30,7 @@ enum place_where {
 	AT_CONSTANT,            /* offset is the value */
 	AT_POINTED,             /* in memory at the address in argument number */
 	AT_FRAME,               /* 8 bytes of the frame, offset bytes after the start of its key */
-	AT_NOWHERE,             /* not available at this point: see why */
+	AT_NOWHERE,             /* not available at this point; why has the reason */
 };
 
 struct place_variable {
@@ -44,21 +44,21 @@ struct place_variable {
 };
 
 /*
- * A name for an expression: ALIAS=EXPR, or the last member in it. The second kind does not stand for the expression
- * where the event has something of that name itself.
+ * A name for an expression: ALIAS=EXPR, or the last member in the expression. The second kind is not used where the
+ * event itself has that name.
  */
 struct place_alias {
 	const char *name;
 	const struct expr *expr;
 	bool is_given;          /* ALIAS= */
-	bool is_off;            /* stands for nothing: its expression contains the name */
+	bool is_off;            /* unused, because its expression contains the name */
 };
 
-/* The declared arguments of a function. Not is_known: it may have more arguments. */
+/* The declared arguments of a function. If is_known is false, the function may have more arguments. */
 struct place_declared {
 	bool is_known;
 	u32 arguments;
-	u32 registers, stack;           /* those that the arguments take, and words of the stack */
+	u32 registers, stack;           /* argument registers and stack words that the arguments take */
 };
 
 struct place {
@@ -74,13 +74,13 @@ struct place {
 	bool is_32_bit;                 /* 32-bit program: arguments are on the stack, 4 bytes each */
 	bool is_go;                     /* arguments are in Go's registers */
 	struct place_declared declared; /* PLACE_REGISTERS */
-	const char *no_arguments;       /* why they are not known by number, a sentence; NULL: they are */
+	const char *no_arguments;       /* a sentence: why arguments are not known by number; NULL: they are */
 	bool has_goroutine;             /* calls are distinguished by goroutine, not by thread */
 	bool is_inside;                 /* inside a function, not at its entry */
 	bool is_end;                    /* $elapsed is available */
 	bool about_other;               /* the subject is not the current task */
 	bool own_arguments; /* $arg1 is the variable arg1, or unknown: not at a function's entry */
-	bool has_arguments;             /* PLACE_RECORD: has arguments that are available without the record */
+	bool has_arguments;             /* PLACE_RECORD: the site has arguments that are available without the record */
 	bool by_site;                   /* LAYOUT_EVENT: show the site's number; else number */
 	u32 number;
 	const struct tracepoint_format *format;         /* PLACE_RECORD */
@@ -90,7 +90,7 @@ struct place {
 	bool has_result;
 	bool guessed_result;            /* the result's type is unknown: s64 assumed */
 	struct c_type result;           /* of $retval */
-	const char *no_result;          /* why there is no result, a sentence; NULL: nothing has returned */
+	const char *no_result;          /* a sentence: why there is no result; NULL: nothing has returned */
 	const struct place_alias *alias;
 	size_t naliases;
 	enum scope_hierarchy hierarchy; /* of cgroups */
@@ -111,7 +111,7 @@ struct place {
 	u64 address;                    /* is_user: address of the site, in the binary's numbering */
 };
 
-/* The kernel types; NULL: none. */
+/* Returns the kernel types; NULL: none. */
 struct kernel_types *place__types(const struct place *p);
 
 /*
@@ -128,16 +128,16 @@ void place__free(struct place *p);
 
 const struct place_variable *place__find(const struct place *p, const char *name);
 
-/* A name that has a meaning at every event: comm, pid, cpu and so on. */
+/* True for a name that has a meaning at every event: comm, pid, cpu and so on. */
 bool place__is_known_everywhere(const char *name);
 
-/* Whether the event has something of this name, whatever aliases there are. */
+/* True if the event itself has this name, regardless of aliases. */
 bool place__has_itself(const struct place *p, const char *name);
 
-/* The expression that e is an alias of; NULL: e is not an alias. */
+/* Returns the expression that e is an alias of; NULL if e is not an alias. */
 const struct expr *place__stands_for_other(const struct place *p, const struct expr *e);
 
-/* The known names, "fd, buf, count", in text[size], for messages. */
+/* Writes the known names, "fd, buf, count", to text[size], for messages. */
 void place__names(const struct place *p, char *text, size_t size);
 
 /*
