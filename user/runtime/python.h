@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CPython frames in stacks (bpf/lib/python.h): tells programs where to look in which process, and resolves the frames
- * that they found. The programs send a code object's strings with the first stack that contains it, so nothing is read
- * from a process here, and the process may have ended. Threads that sleep are walked by the loader instead
- * (runtime/python_walk.h), with the same words.
+ * CPython frames in stacks (bpf/lib/python.h). Gives BPF programs the location of Python's data in each process, and
+ * resolves the frames that they found. The programs send a code object's strings with the first stack that contains it,
+ * so this code reads nothing from a process, which may have exited. For sleeping threads, the loader walks the frames
+ * instead (runtime/python_walk.h), with the same words.
  *
- * Interpreters are found by file name, *python*; a process without rights reads each file once.
+ * Interpreters are found by file name, *python*; an unprivileged process reads each file once.
  */
 #ifndef TALLY_RUNTIME_PYTHON_H
 #define TALLY_RUNTIME_PYTHON_H
@@ -59,17 +59,20 @@ struct python_frame {
  * errno.
  */
 int python__begin(struct python *p, const struct bpf_object *obj, struct symbols *symbols);
-/* The same without programs. */
+/* Same, without programs. */
 void python__begin_apart(struct python *p, struct symbols *symbols);
 void python__end(struct python *p);
 
 /* Checks a process that symbols__see() has seen for an interpreter. Returns 0 or -ENOMEM. */
 int python__see(struct python *p, u32 pid);
 
-/* Without programs: where the process last seen has its frames. NULL: it has no interpreter whose layout is known. */
+/*
+ * Without programs: the location of the frames in the process last passed to python__see(). NULL if it has no
+ * interpreter with a known layout.
+ */
 const struct python_process *python__process(const struct python *p);
 
-/* The same: takes a code object, as programs send it, with a number that no other has. */
+/* Without programs: adds a code object, in the format that programs send, with a unique number. */
 void python__take(struct python *p, const struct python_code *code);
 
 /* Reads the data that programs have sent. Call before resolving words. Returns 0 or a negative errno. */
@@ -81,8 +84,8 @@ int python__epoll_fd(const struct python *p);
 void python__find(struct python *p, u64 word, struct python_frame *found);
 
 /*
- * Whether the frame is run by its own call of a C function that the word does not locate in the stack. If so,
- * [*runs, *runs_end) are the addresses of that function.
+ * True if the frame runs in its own call of a C function, and the word does not give the position of that call in the
+ * stack. If so, [*runs, *runs_end) are the addresses of that function.
  */
 bool python__is_object(const struct python *p, u64 word, u64 *runs, u64 *runs_end);
 

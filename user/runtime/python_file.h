@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The file that contains CPython, a program or a library, read by a process without rights
- * (base/confined.h).
- */
+/* Reads the file that contains CPython, a program or a library, in an unprivileged process (base/confined.h). */
 #ifndef TALLY_RUNTIME_PYTHON_FILE_H
 #define TALLY_RUNTIME_PYTHON_FILE_H
 
@@ -29,7 +26,7 @@ struct python_file {
  */
 int python_file__read(struct python_file *f, int fd, struct allowance *allowance);
 
-/* A part of python_file__read(): parses the answer, of size bytes, which may contain anything. */
+/* A part of python_file__read(): parses the answer, of size bytes, which is untrusted. */
 int python_file__take(struct python_file *f, const void *answer, size_t size);
 
 #endif /* TALLY_RUNTIME_PYTHON_FILE_H */

@@ -18,8 +18,9 @@
 #define PYTHON_RELEASE(major, minor) ((major) << 8 | (minor))
 
 /*
- * version: Py_Version, 0x030b02f0 for 3.11.2; before 3.11 only the release. head: the first bytes
- * of _PyRuntime in the file. Returns 0; -EOPNOTSUPP: unknown layout; -EBADMSG: its published offsets are invalid.
+ * Finds the layout of an interpreter. version: Py_Version, 0x030b02f0 for 3.11.2; before 3.11 only the release. head:
+ * the first bytes of _PyRuntime in the file. Returns 0; -EOPNOTSUPP: unknown layout; -EBADMSG: its published offsets
+ * are invalid.
  */
 int python_layout__find(struct python_layout *l, u32 version, const u8 *head, size_t size);
 
