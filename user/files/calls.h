@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The user-space half of bpf/files/file.bpf.h: system calls that operate on files, and the options that file tools
- * share.
- */
+/* The user-space half of bpf/files/file.bpf.h: system calls on files, and the common options of file tools. */
 #ifndef TALLY_FILES_CALLS_H
 #define TALLY_FILES_CALLS_H
 

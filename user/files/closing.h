@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Closes descriptors for which close(2) waits in the kernel. A link or perf event that ran a program is gone only after
- * a grace period of 20 to 120 ms; grace periods that begin together end together.
+ * Closes descriptors for which close(2) waits in the kernel. A link or perf event that ran a program is freed only
+ * after a grace period of 20 to 120 ms; grace periods that begin together end together.
  */
 #ifndef TALLY_FILES_CLOSING_H
 #define TALLY_FILES_CLOSING_H

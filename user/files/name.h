@@ -7,22 +7,22 @@
 #include "bpf/lib/file.h"
 
 /*
- * The path, which the caller frees: from the root of the mount namespace it was opened in, followed
- * by " (deleted)" if deleted, with a leading ".../" if truncated; "pipe:[4711]", "/memfd:name" and
- * the like for objects without a directory; NULL if unknown or out of memory. Not escaped. size:
- * bytes of n received; reads no further.
+ * Returns the path, which the caller frees. It begins at the root of the mount namespace in which the file was opened,
+ * with " (deleted)" appended if deleted, and a leading ".../" if truncated. Objects without a directory are
+ * "pipe:[4711]", "/memfd:name" and the like. NULL if unknown or out of memory. Not escaped. size: number of bytes of n
+ * received; no further bytes are read.
  */
 char *file_name__path(const struct file_name *n, size_t size);
 
-/* One path per file, the first one added. Initialise to all zeros. */
+/* One path per file: the first path added. Initialise to all zeros. */
 struct file_names {
 	void *tree;
 };
 
-/* Takes over path, which may be NULL. Returns 0 or -ENOMEM. */
+/* Takes ownership of path, which may be NULL. Returns 0 or -ENOMEM. */
 int file_names__add(struct file_names *names, const struct file_id *id, char *path);
 
-/* NULL: unknown file. */
+/* Returns the file's path, or NULL if the file is unknown. */
 const char *file_names__find(const struct file_names *names, const struct file_id *id);
 void file_names__free(struct file_names *names);
 
