@@ -24,7 +24,7 @@ static u64 program_ns(const struct measurement *m)
 	return sum;
 }
 
-/* The time that the programs of a measurement took since the last call. */
+/* Returns the run time of a measurement's programs since the last call. */
 static u64 spend(struct measurement *m)
 {
 	u64 now = program_ns(m), spent = now - m->spent_ns;
@@ -33,7 +33,7 @@ static u64 spend(struct measurement *m)
 	return spent;
 }
 
-/* The measurement that took most, of those that can be stopped; NULL if it would be the last one. */
+/* Finds the most expensive measurement that can be stopped. NULL if it is the only one still running. */
 static struct measurement *dearest(struct run *run, u64 *spent_ns)
 {
 	struct measurement *found = NULL;
@@ -83,7 +83,7 @@ bool budget__is_over(struct budget *b, struct run *run)
 {
 	struct budget now = { overhead__program_ns(), monotonic_ns() };
 	u64 window_ns = now.time_ns - b->time_ns, spent_ns;
-	/* A drop means programs have gone: no cost. */
+	/* The sum decreases if programs were unloaded: no cost. */
 	double share = share_of_machine(run, (double)now.program_ns - b->program_ns, window_ns);
 	struct measurement *m = dearest(run, &spent_ns);
 
@@ -113,7 +113,7 @@ bool budget__take_out(struct run *run)
 	for (i = 0; i < before; i++) {
 		struct measurement *m = run->measurement[i];
 
-		/* Its next interval would begin there: the last report is written. */
+		/* If its next interval would begin at its end, its last report has been written. */
 		if (!m->ended_ns || m->began_ns != m->ended_ns)
 			run->measurement[n++] = m;
 		else if (run->nabsent < RUN_MOST)

@@ -15,7 +15,7 @@
 #include "host/user.h"
 #include "report/diag.h"
 
-/* Parses an ID that sudo(8) sets in the environment; false if absent. */
+/* Parses an ID that sudo(8) sets in the environment. False if absent or invalid. */
 static bool sudo_id(const char *name, u32 *id)
 {
 	const char *text = getenv(name);
@@ -58,7 +58,7 @@ static void child(char **argv, int go, int report, const struct command_setting 
 	child_signal__give_back();
 	if (setting->files.rlim_max && setrlimit(RLIMIT_NOFILE, &setting->files))
 		_exit(127);
-	/* Nothing is measured yet: looking up the groups of a user reads files and asks servers. */
+	/* Done before measuring begins: looking up a user's groups reads files and queries servers. */
 	err = become_invoking_user();
 	if (!err)
 		err = change_environment(setting);
@@ -129,7 +129,7 @@ close_go:
 	return err;
 }
 
-/* The child died while it waited for its go. */
+/* Reports that the child died while it waited for command__go(). */
 static int complain_of_early_end(const struct command *c)
 {
 	siginfo_t info = {};
@@ -167,7 +167,7 @@ int command__go(struct command *c)
 	n = read_on(c->error_fd, &said, sizeof(said));
 	if (n == sizeof(said.before)) {
 		c->before = said.before;
-		/* A successful exec closes it; a failed one writes its errno. */
+		/* A successful exec closes the pipe; a failed exec writes its errno. */
 		n = read_on(c->error_fd, &said, sizeof(said));
 		c->has_begun = !n;
 		if (!n)

@@ -5,10 +5,10 @@
 
 #include "run/run.h"
 
-/* The status of the run itself, without its command. */
+/* Returns the exit status of the run itself, regardless of its command. */
 static int own_exit_code(const struct run *run, int err)
 {
-	/* The reader of the output is gone: a normal end. */
+	/* The reader of the output has closed it: a normal end. */
 	if (run->writer.failed == -EPIPE)
 		err = 0;
 	if (run->unwritten)

@@ -23,25 +23,23 @@
 #ifdef HAVE_MICROHTTPD
 
 /*
- * Limits per address. A connection takes a descriptor and at most CONNECTION_BYTES; all share the
- * answers. Scrapers send their request at once and read as fast as they can.
+ * Limits per address. A connection takes a descriptor and at most CONNECTION_BYTES; all connections share the answers.
+ * Scrapers send their request at once and read as fast as they can.
  */
 #define MOST_CONNECTIONS 128U
 #define CONNECTION_BYTES ((size_t)8192)
 #define SILENT_SECONDS 3U
 #define CONNECTION_NS (10 * NSEC_PER_SEC)
 
-/*
- * A connection without an answer by then is dropped and counted as slow. Less than SILENT_SECONDS.
- */
+/* A connection that ends without an answer after this time is counted as dropped. Must be less than SILENT_SECONDS. */
 #define SLOW_NS (2 * NSEC_PER_SEC)
 
-/* Free connections kept for newcomers: more than the library accepts in one call. */
+/* Connections kept free for new clients: more than the library accepts in one call. */
 #define FREE_PLACES 16U
 
 /*
- * With a thread: how often the run's loop turns at least, and for how long it may not until /-/healthy says so. Reading
- * the maps of many measurements takes seconds on a busy machine.
+ * With a thread: the run's loop turns at least once per TURN_MS, and /-/healthy fails if it has not turned for
+ * STUCK_NS. Reading the maps of many measurements takes seconds on a busy machine.
  */
 #define TURN_MS 10000
 #define STUCK_NS (60 * NSEC_PER_SEC)
@@ -49,7 +47,7 @@
 #define LONGEST_PROFILE 60      /* s; as short as scrapers of profiles have it */
 #define USUAL_PROFILE "10"
 
-#define STACK_BYTES ((size_t)256 << 10) /* of the thread, whatever ulimit -s says */
+#define STACK_BYTES ((size_t)256 << 10) /* of the thread, regardless of ulimit -s */
 
 /* Formats of the answer. */
 enum {
@@ -63,8 +61,8 @@ struct connection {
 	struct MHD_Daemon *daemon;
 	u64 since_ns;           /* 0: a free entry */
 	bool answered;          /* the kernel has taken the whole answer */
-	bool ended;             /* we shut it down; the library has not noticed yet */
-	bool waits;             /* for its profile */
+	bool ended;             /* shut down here, but not yet noticed by the library */
+	bool waits;             /* waits for its profile */
 };
 
 struct listen {
@@ -75,20 +73,20 @@ struct listen {
 	int epoll_fd;           /* watches the epoll descriptors of the daemons */
 	struct MHD_Response *newest[AS_NEITHER];
 	struct connection connection[LISTEN_MOST_ADDRESSES * MOST_CONNECTIONS];
-	listen_refresh refresh; /* NULL: there is a thread */
+	listen_refresh refresh; /* NULL: a thread serves */
 	void *context;
 	int err;                /* from refresh(), or of the thread */
 	bool is_ready;
-	bool is_ready_next; /* with the next text */
-	u64 turned_ns;          /* the loop was last seen; 0: it has not begun */
+	bool is_ready_next; /* becomes ready with the next text */
+	u64 turned_ns;          /* last turn of the loop; 0: it has not begun */
 	struct listen_counts counts;
-	pthread_mutex_t lock;   /* for all of the above; the thread holds it but while it waits */
+	pthread_mutex_t lock;   /* protects all of the above; the thread releases it only while it waits */
 	pthread_t thread;
 	bool has_thread;
 	int stop_fd;            /* ends the thread */
 	bool profiles;
 	struct profiling profile;
-	struct MHD_Connection *client;  /* who waits for the profile, suspended until it is made; NULL: nobody */
+	struct MHD_Connection *client;  /* waits for the profile, suspended until it is made; NULL: none */
 	bool client_left;
 	int made;               /* the profile, or a negative errno */
 };
@@ -97,7 +95,7 @@ struct listen {
  * --- answers -----------------------------------------------------------------------------------
  */
 
-/* Copies the text. Returns NULL without memory. */
+/* Copies the text. Returns NULL if out of memory. */
 static struct MHD_Response *make_response(const struct microhttpd *http, const char *text, size_t n,
 					  const char *type)
 {
@@ -114,7 +112,7 @@ static struct MHD_Response *make_response(const struct microhttpd *http, const c
 	return NULL;
 }
 
-/* The library holds a reference for each response being sent. MHD_NO closes the connection. */
+/* Sends a text. The library holds a reference for each response being sent. MHD_NO closes the connection. */
 static enum MHD_Result say(const struct listen *l, struct MHD_Connection *c, unsigned int status,
 			   const char *text)
 {
@@ -131,7 +129,7 @@ static enum MHD_Result say(const struct listen *l, struct MHD_Connection *c, uns
 	return result;
 }
 
-/* Whether the Accept header lists that media range. */
+/* True if the Accept header lists that media range. */
 static bool names(const char *accept, const char *range)
 {
 	size_t n = strlen(range);
@@ -146,8 +144,8 @@ static bool names(const char *accept, const char *range)
 }
 
 /*
- * OpenMetrics for clients that name it or accept anything; the older text format for clients that
- * name only that. Quality values are ignored: both formats carry the same data.
+ * OpenMetrics for clients that name it or accept anything; the older text format for clients that name only text/plain.
+ * Quality values are ignored: both formats carry the same data.
  */
 static int format_for(const char *accept)
 {
@@ -182,7 +180,7 @@ static struct connection *place_of(const struct listen *l, struct MHD_Connection
 	return info ? info->socket_context : NULL;
 }
 
-/* The response owns the descriptor. */
+/* Sends the profile. The response owns its descriptor. */
 static enum MHD_Result hand_over_profile(struct listen *l, struct MHD_Connection *c)
 {
 	struct MHD_Response *r;
@@ -205,7 +203,7 @@ static enum MHD_Result hand_over_profile(struct listen *l, struct MHD_Connection
 	return result;
 }
 
-/* The library calls again for a connection that is resumed. */
+/* Starts a profile. The library calls this again when the connection is resumed, to send the profile. */
 static enum MHD_Result give_profile(struct listen *l, struct MHD_Connection *c)
 {
 	const char *text = l->http->lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "seconds");
@@ -305,7 +303,7 @@ static void end_connection(struct listen *l, struct connection *c)
 	shutdown(c->fd, SHUT_RDWR);
 }
 
-/* Scrapers finish within moments, so the oldest connection is not a scraper. */
+/* Ends the oldest connection if few are free. Scrapers finish within moments, so it is not a scraper. */
 static void make_room(struct listen *l, struct MHD_Daemon *d)
 {
 	struct connection *oldest = NULL, *c;
@@ -367,8 +365,8 @@ static void note_answer(void *listen, struct MHD_Connection *c, void **own, enum
 }
 
 /*
- * The library closes silent connections. A client that sends a little now and then would stay: each
- * time it sends, its age is checked here.
+ * The library closes silent connections. A client that sends a little from time to time would remain, so its age is
+ * checked here each time it sends.
  */
 static void end_old_connections(struct listen *l)
 {
@@ -381,7 +379,7 @@ static void end_old_connections(struct listen *l)
 			end_connection(l, &l->connection[i]);
 }
 
-/* How long until a client has been silent for too long; -1: there is none. */
+/* Returns the time until a client has been silent for too long; -1: no client is connected. */
 static int timeout_ms(const struct listen *l)
 {
 	MHD_UNSIGNED_LONG_LONG ms, least = SILENT_SECONDS * 1000;
@@ -398,8 +396,8 @@ static int timeout_ms(const struct listen *l)
 }
 
 /*
- * Runs the daemon again after connections have ended. At the connection limit the library accepts
- * waiting clients only in its next call, and no event would wake us for that.
+ * Runs the daemon again after connections have ended. At the connection limit, the library accepts waiting clients only
+ * in its next call, and no event would wake us for that call.
  */
 static int serve_address(const struct listen *l, struct MHD_Daemon *d)
 {
@@ -428,7 +426,7 @@ static int serve_all(struct listen *l)
  * --- the thread --------------------------------------------------------------------------------
  */
 
-/* The client has its time to read the profile from now on. */
+/* Ends the profile. The client's time to read it begins now. */
 static void end_profile(struct listen *l)
 {
 	struct connection *place = place_of(l, l->client);
@@ -442,8 +440,9 @@ static void end_profile(struct listen *l)
 }
 
 /*
- * The library does not look at a suspended connection, so we watch its socket. A client that has closed it, or only its
- * half of the connection, does not read the profile: HTTP servers cannot tell these apart before they write.
+ * Returns the socket of the suspended client, which the library does not watch; -1: none. A client that has closed it
+ * is assumed not to read the profile, even if it has closed only its half of the connection: an HTTP server cannot
+ * distinguish the two before it writes.
  */
 static int client_fd(const struct listen *l)
 {
@@ -481,7 +480,10 @@ static void *serve(void *listen)
 	return NULL;
 }
 
-/* Signals are the loop's. Without a thread (a limit of processes), the loop serves. */
+/*
+ * Starts the thread, which blocks all signals: the loop handles them. If no thread can be created (process limit), the
+ * loop serves.
+ */
 static int start_thread(struct listen *l)
 {
 	sigset_t all, before;
@@ -507,7 +509,7 @@ static void end_thread(struct listen *l)
 		eventfd_write(l->stop_fd, 1);
 		pthread_join(l->thread, NULL);
 	}
-	/* The library ends no suspended connection. */
+	/* The library does not end suspended connections. */
 	if (l->profile.pid) {
 		profiling__stop(&l->profile);
 		l->made = -EINTR;
@@ -541,7 +543,7 @@ int listen__serve(struct listen *l)
 	l->turned_ns = monotonic_ns();
 	err = l->has_thread ? l->err : 0;
 	pthread_mutex_unlock(&l->lock);
-	/* Without a thread nobody else takes the lock, and the answer may be made now, by listen__publish(). */
+	/* Without a thread, no lock is needed, and this call may make the answer, by listen__publish(). */
 	return l->has_thread ? err : serve_all(l);
 }
 

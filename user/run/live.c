@@ -15,7 +15,7 @@
 #define MOST_KEYS 64
 #define HELP_LINES 8
 #define HEAD_TEXTS 6
-#define PANE_LINES 12           /* a pane with fewer says little: then not all of them are shown */
+#define PANE_LINES 12           /* smaller panes show too little: in that case, some are not shown */
 
 static const char help[] =
 	"q      quits, and prints the last report\n"
@@ -27,15 +27,15 @@ static const char help[] =
 	"h, ?   shows this, or hides it\n";
 static const char help_of_several[] = "tab    puts the next measurement on top, which s, r, n and b are about\n";
 
-/* The part of a measurement that is shown. */
+/* The part of the screen that shows a measurement. */
 struct pane {
-	const struct cli *cli;  /* the measurement's, which tells panes apart */
+	const struct cli *cli;  /* of the measurement; identifies the pane */
 	struct report report;   /* on the screen, in its order */
-	char *head[HEAD_TEXTS]; /* its texts, which may be made anew for each report */
-	bool has_report;        /* it can be shown again: in another order or size */
-	char *text;             /* of one that cannot */
+	char *head[HEAD_TEXTS]; /* copies of its texts, since the next report may replace the originals */
+	bool has_report;        /* the report can be shown again, in another order or size */
+	char *text;             /* the text of a report that cannot be shown again */
 	bool milliseconds, timestamps, brief;   /* see struct writer */
-	char *name;             /* column that it is sorted by; NULL: in the tool's order */
+	char *name;             /* sort column; NULL: in the tool's order */
 	bool reversed;
 	size_t first;           /* row on top of the pane */
 };
@@ -44,7 +44,7 @@ struct live {
 	struct screen screen;
 	const struct cli *cli;
 	struct pane *pane;      /* in the order of their first reports */
-	size_t n, top;          /* top: the uppermost one */
+	size_t n, top;          /* top: index of the uppermost pane */
 	bool paused, has_help;
 };
 
@@ -116,7 +116,7 @@ static struct pane *find_or_add(struct live *l, const struct cli *cli)
 	return &l->pane[l->n++];
 }
 
-/* The one that keys are about; NULL: there is none with a report that can be shown again. */
+/* Returns the pane that keys apply to, or NULL if its report cannot be shown again. */
 static struct pane *on_top(const struct live *l)
 {
 	return l->n && l->pane[l->top].has_report ? &l->pane[l->top] : NULL;
@@ -126,7 +126,7 @@ static struct pane *on_top(const struct live *l)
  * --- what is shown -----------------------------------------------------------------------------
  */
 
-/* How it is sorted, in the words of the table's headings. */
+/* Writes the sort order, in the words of the table's headings. */
 static int put_order(const struct live *l, FILE *f)
 {
 	const struct pane *p = on_top(l);
@@ -163,7 +163,7 @@ static int put_keys(const struct live *l, FILE *f)
 	return err;
 }
 
-/* The lines below the report, the last without an end. */
+/* Formats the lines below the report, without the last newline. */
 static char *lines_below(const struct live *l)
 {
 	char *text = NULL;
@@ -182,7 +182,7 @@ static char *lines_below(const struct live *l)
 	return NULL;
 }
 
-/* Totals stay. */
+/* Skips rows of the table, but not its totals. */
 static void skip_rows(struct report *view, size_t n)
 {
 	view->row += n;
@@ -190,7 +190,7 @@ static void skip_rows(struct report *view, size_t n)
 	view->hidden += n;
 }
 
-/* The source and the notes are below the last report, where they can be read. */
+/* Omits the source and the notes, which are printed below the last report. */
 static int render(const struct live *l, const struct pane *p, const struct report *r, size_t lines, char **text)
 {
 	struct report view;
@@ -217,7 +217,7 @@ static int render(const struct live *l, const struct pane *p, const struct repor
 	return err;
 }
 
-/* Writes the text's first lines, at most as many. Returns how many. */
+/* Writes at most `most` lines of the text. Returns the number of lines written. */
 static size_t put_lines(FILE *f, const char *text, size_t most)
 {
 	size_t n = 0, len;
@@ -255,7 +255,10 @@ static size_t lines_for_panes(const struct live *l)
 	return lines > below + PANE_LINES ? lines - below : PANE_LINES;
 }
 
-/* Panes one below the other, the one on top first; each has what those before leave of its share. */
+/*
+ * Writes panes one below the other, beginning with the top one. Each gets an equal share of the lines that the panes
+ * before it left.
+ */
 static int put_panes(const struct live *l, FILE *f)
 {
 	size_t left = lines_for_panes(l), shown = left / PANE_LINES, i;
@@ -273,7 +276,7 @@ static int put_panes(const struct live *l, FILE *f)
 	return err;
 }
 
-/* One alone has the whole screen, which cuts it to its size. */
+/* Writes all panes. A single pane has the whole screen, which cuts it to size. */
 static int put_all(const struct live *l, FILE *f)
 {
 	const struct pane *p = l->pane;
@@ -313,7 +316,7 @@ static int draw(struct live *l)
 	return err;
 }
 
-/* The report on the screen outlives the making of the next one. */
+/* Copies the texts, because the report remains on the screen while the next one is made. */
 static int copy_head(struct pane *p)
 {
 	struct report *r = &p->report;
@@ -338,7 +341,10 @@ static void stay_within(struct pane *p)
 		p->first = rows ? rows - 1 : 0;
 }
 
-/* Frames of stacks are borrowed, and change with the next report: these are kept as text. */
+/*
+ * Keeps a report for the screen. Reports with stacks are kept as text, because their frames are borrowed and change
+ * with the next report.
+ */
 static int keep(struct live *l, struct pane *p, struct report *r)
 {
 	char *text = NULL;
@@ -405,7 +411,7 @@ int live__fd(const struct live *l)
 	return l && l->screen.has_keys ? 0 : -1;
 }
 
-/* The column after the present one, or the first. */
+/* Sorts by the column after the current one, or by the first. */
 static void sort_by_next(struct pane *p)
 {
 	const char *next = arrange__column(&p->report, 0), *column;
@@ -427,7 +433,7 @@ static void reverse(struct pane *p)
 	arrange__sort(&p->report, p->name, p->name ? p->reversed : true);
 }
 
-/* By half a screen; the last row stays. */
+/* Moves by half a screen, at most to the last row. */
 static void page(struct pane *p, bool back)
 {
 	size_t step = terminal__of_output().rows / 2;
@@ -439,7 +445,7 @@ static void page(struct pane *p, bool back)
 	stay_within(p);
 }
 
-/* About the one on top. */
+/* Applies a key to the top pane. */
 static void arrange_pane(struct pane *p, char key)
 {
 	if (!p)

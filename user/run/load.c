@@ -5,8 +5,8 @@
 #include "types/kernel_btf.h"
 
 /*
- * Open files beyond the object's own: libbpf's feature probes, a ring and its timer, the timers of
- * the run, files of /proc.
+ * Open files in addition to those of the object: libbpf's feature probes, a ring and its timer, the timers of the run,
+ * files of /proc.
  */
 #define FILES_BESIDE 12
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A run of one measurement: a tool by itself. */
+/* Runs a single measurement: one tool by itself. */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -10,7 +10,7 @@
 #include "run/measurement.h"
 #include "run/tabulate.h"
 
-/* Segments per key: CPUs it is seen on, times groups of four powers of two. */
+/* Segments per key: number of CPUs on which the key occurs, times groups of four powers of two. */
 #define SEGMENTS_WHEN_CHEAP (8 * 4)
 #define SEGMENTS_WHEN_ALLOCATED (4 * 2)
 

@@ -27,7 +27,7 @@
  * --- the scope, and memory ---------------------------------------------------------------------
  */
 
-/* Bytes a map is charged now, by the kernel's own figure (bpf_map_show_fdinfo, memlock). */
+/* Returns the bytes that the kernel currently charges for a map (bpf_map_show_fdinfo(), memlock). */
 static u64 charged_bytes(int fd)
 {
 	char path[64], *line = NULL;
@@ -100,7 +100,8 @@ int measurement__fill_scope(const struct measurement *m, const struct bpf_object
  */
 
 /*
- * The C library does not know the numbers that kernels do not mean to return: ENOTSUPP, of programs that need the JIT.
+ * Describes an error. strerror() lacks kernel-internal error numbers that can still be returned: ENOTSUPP, for programs
+ * that need the JIT.
  */
 static const char *reason(int err)
 {
@@ -116,7 +117,7 @@ int measurement__complain(const struct measurement *m, const char *what, int err
 	/* skeleton__load() has already reported the limit. */
 	if (err == -EMFILE || err == -ENFILE)
 		return strcmp(what, "load") ? host__complain_of_files() : err;
-	/* The kernel refuses hashes beyond its limits with E2BIG, and programs, too. */
+	/* The kernel returns E2BIG for hashes beyond its limits, but also for programs. */
 	if (err == -ENOMEM || (err == -E2BIG && many)) {
 		diag_error("not enough memory for the maps");
 		if (m->cli->by || many)
@@ -159,7 +160,7 @@ static bool is_iterator(const struct bpf_program *prog)
 	return !strncmp(bpf_program__section_name(prog), "iter/", 5);
 }
 
-/* Shows the programs the tasks that already exist. */
+/* Runs the task iterators, so that the programs know the tasks that already exist. */
 static void look_at_tasks(const struct measurement *m)
 {
 	struct bpf_program *prog;
@@ -173,7 +174,10 @@ static void look_at_tasks(const struct measurement *m)
 		diag_detail("no task iterator: what tasks did before is known once it changes");
 }
 
-/* Programs with a function in their section's name. attach__sites() sees to templates (SEC("kprobe")), without one. */
+/*
+ * Checks that the programs with a function in their section name can be attached. attach__sites() checks templates
+ * (SEC("kprobe")).
+ */
 static int check_setting(struct measurement *m)
 {
 	bool traced = false, kprobes = false;
@@ -188,7 +192,7 @@ static int check_setting(struct measurement *m)
 		kprobes |= !strncmp(section, "kprobe/", 7) || !strncmp(section, "kretprobe/", 10);
 		traced |= !strncmp(section, "fentry/", 7) || !strncmp(section, "fexit/", 6);
 	}
-	/* kprobes of a skeleton are at the start of their functions. */
+	/* The kprobes of a skeleton are on the first instructions of functions. */
 	refusal = probing__refusal(traced || kprobes, kprobes);
 	if (!refusal.why)
 		return 0;
@@ -268,7 +272,7 @@ static int open_and_load(struct measurement *m)
 	else if (!err && m->spec->table)
 		err = sum_table__prepare(m);
 
-	/* Already reported: not possible as asked, or not found out in time. */
+	/* Already reported: not possible as requested, or not determined in time. */
 	if (err == -EINVAL || err == -EOPNOTSUPP || err == -EPERM || err == -ETIME || err == -EINTR)
 		return err;
 	if (!err && !m->cli->explain)
@@ -332,7 +336,7 @@ bool measurement__can_stop(const struct measurement *m)
 	return m->skeleton && m->armed && !m->spec->stays_attached;
 }
 
-/* Outside of an interval (stat -r), metrics wait until the measurement ends. */
+/* Adds metrics. Outside of an interval (stat -r), they are kept until the measurement ends. */
 static int add_metrics(struct measurement *m, const struct report *r)
 {
 	m->has_metrics = true;

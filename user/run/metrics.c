@@ -30,7 +30,7 @@ static void put_name(FILE *f, const struct own_family *family)
 	fprintf(f, "%s%s", family->name, family->type[0] == 'c' ? "_total" : "");
 }
 
-/* first: labels as text, or ""; tool may be NULL. */
+/* Writes a sample. first: labels as text, or ""; tool may be NULL. */
 static int put_sample(struct exposition *x, const struct own_family *family, const char *first, const char *tool,
 		      double value)
 {
@@ -72,7 +72,7 @@ static int put_measurement(struct exposition *x, const struct measurement *m)
 	return err ?: put_sample(x, &reading, label, m->tool, m->reading_ns / 1e9);
 }
 
-/* A line that is not measured; labelled like a measured one. */
+/* Writes up = 0 for a line that is not measured, labelled like a measured line. */
 static int put_absent(struct exposition *x, const struct run_absent *absent)
 {
 	struct openmetrics *m = openmetrics__new(absent->command);
@@ -86,7 +86,7 @@ static int put_absent(struct exposition *x, const struct run_absent *absent)
  * --- tally itself ------------------------------------------------------------------------------
  */
 
-/* Resident set size; 0: unknown. */
+/* Returns the resident set size; 0: unknown. */
 static u64 resident_bytes(void)
 {
 	FILE *f = fopen("/proc/self/statm", "re");

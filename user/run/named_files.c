@@ -13,8 +13,8 @@ static int take(void *context, const void *record, size_t size)
 	char *path = file_name__path(&n->name, size - offsetof(struct file_record, name));
 
 	/*
-	 * All anonymous inodes (eventfd, epoll, ...) share one inode, so drop the part of the name
-	 * that tells them apart.
+	 * All anonymous inodes (eventfd, epoll, ...) share one inode, so drop the part of the name that distinguishes
+	 * them.
 	 */
 	if (path && !n->name.mode)
 		path[strcspn(path, ":")] = 0;

@@ -17,16 +17,16 @@
 /* Cumulative cost of one program: since it was loaded, or in windows. */
 struct program_cost {
 	u32 id;
-	int fd;                 /* one of this process, or -1: there is none but of a link */
+	int fd;                 /* descriptor in this process; -1: only its link has one */
 	u64 runs, ns;
 	char name[BPF_OBJ_NAME_LEN];
 };
 
-/* A program that is looked at in windows. */
+/* A program whose statistics are read in windows. */
 struct watched_program {
-	struct program_cost cost;       /* in the windows that have ended */
-	u64 runs, ns;                   /* since it was loaded, when the window began */
-	bool is_seen;                   /* both are known */
+	struct program_cost cost;       /* in windows that have ended */
+	u64 runs, ns;                   /* totals since it was loaded, at the start of the window */
+	bool is_seen;                   /* both totals are known */
 };
 
 u64 own_cpu_ns(void)
@@ -113,7 +113,7 @@ static int add_program_by_id(struct snapshot *s, u32 id)
 	return err;
 }
 
-/* For programs whose own descriptor was closed after attaching. */
+/* Adds the program of a link, whose own descriptor may have been closed after attaching. */
 static int add_program_of_link(void *context, int fd)
 {
 	struct bpf_link_info info = {};
@@ -122,7 +122,7 @@ static int add_program_of_link(void *context, int fd)
 	return bpf_obj_get_info_by_fd(fd, &info, &size) ? 0 : add_program_by_id(context, info.prog_id);
 }
 
-/* The same for perf events without links (before 5.15). */
+/* Same, for perf events without links (before 5.15). */
 static int add_program_of_event(void *context, int fd)
 {
 	u32 size = 0, id = 0, type;
@@ -148,7 +148,7 @@ static int take_snapshot(struct snapshot *s)
 	return err;
 }
 
-/* The kernel's own figure of what the map is charged. */
+/* Adds the bytes that the kernel charges for the map. */
 static int add_map(void *context, int fd)
 {
 	char path[64], line[256];
@@ -168,11 +168,11 @@ static int add_map(void *context, int fd)
 /*
  * --- windows -----------------------------------------------------------------------------------
  *
- * Somebody else may have the kernel count, too. So what a program has run is read at both ends of each window: all
- * that it has run in the end would be more than it ran in windows.
+ * Other users may enable the kernel's BPF statistics, too. So a program's statistics are read at both ends of each
+ * window: its total at the end would include runs outside of windows.
  */
 
-/* The descriptor may be another file's by now: its measurement has ended. */
+/* If the program's measurement has ended, its descriptor may now refer to another file. */
 static bool read_cost(struct program_cost *p, struct bpf_prog_info *info)
 {
 	u32 size = sizeof(*info);
@@ -222,7 +222,7 @@ static bool is_watched(const struct overhead *o, u32 id)
 	return false;
 }
 
-/* Watches the programs that have come, and no more those that have gone. Call while slices are held. */
+/* Starts watching new programs, and stops watching removed ones. Call while slices are held. */
 static int watch_programs(struct overhead *o)
 {
 	struct watched_program *new;
@@ -264,7 +264,7 @@ static int take_watched(const struct overhead *o, struct snapshot *now)
 	return 0;
 }
 
-/* *on_ns: the time of all windows until then; 0 without slices. */
+/* Reads the costs of all programs. *on_ns: total time of all windows so far; 0 without slices. */
 static int take_costs(struct overhead *o, struct snapshot *now, u64 *on_ns)
 {
 	int err;
@@ -341,8 +341,8 @@ static int by_time(const void *a, const void *b)
 }
 
 /*
- * Estimates the whole of a program's figure from that of the windows. Programs that are attached in slices only have no
- * other cost.
+ * Extrapolates a program's figure from the windows to the whole time that it was attached. Programs that are attached
+ * only in slices have no other cost.
  */
 static u64 whole_of(const struct overhead *o, const struct report_overhead *cost, u32 id, u64 seen)
 {

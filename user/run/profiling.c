@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 /*
- * Signals are as in a shell's child. It does not outlive us: else, killed, we would leave its programs in the kernel.
+ * Signals are set as in a shell's child. PR_SET_PDEATHSIG kills the child with its parent: if we were killed, its
+ * programs would otherwise remain in the kernel.
  */
 static void child(pid_t parent, int output, char *const argv[])
 {

@@ -24,8 +24,8 @@ static int write_top(struct measurement *m, const struct report *r, size_t top)
 }
 
 /*
- * The last report is written below the terminal's earlier content. If its interval had just begun, it
- * says little: the one that was on the screen is written, too.
+ * Writes the last report below the terminal's earlier content. If its interval had just begun, it contains little, so
+ * the report that was on the screen is written, too.
  */
 static int write_live(struct measurement *m, struct report *r)
 {
@@ -75,7 +75,7 @@ static int add_overhead(struct run *run, struct report *r)
 	return err;
 }
 
-/* For reports that have no place for the cost. */
+/* Prints the cost for reports whose format cannot contain it. */
 static void tell_overhead(const struct measurement *m, const struct report *r)
 {
 	enum report_format format = m->writer->format;
@@ -95,7 +95,7 @@ static void tell_overhead(const struct measurement *m, const struct report *r)
 	free(line);
 }
 
-/* The cost of the programs is shown once, with the last report of an interval. */
+/* True for the last report of an interval, which shows the cost of the programs. */
 static bool tells_overhead(const struct measurement *m)
 {
 	const struct run *run = m->run;
@@ -104,8 +104,8 @@ static bool tells_overhead(const struct measurement *m)
 }
 
 /*
- * Programs that read lines see no report among them. Files of -o are read later, by people, who need to know what was
- * lost: they have it, but for --template.
+ * True if only lines are written. Programs that read lines get no report between them. A file of -o gets the report,
+ * except with --template, since its readers need to know what was lost.
  */
 static bool has_only_lines(const struct measurement *m)
 {
@@ -113,8 +113,8 @@ static bool has_only_lines(const struct measurement *m)
 }
 
 /*
- * Points the writer at this measurement: in a run of several, each has its own headings, its own
- * time unit and --top, and its own name in messages.
+ * Sets the writer to this measurement. In a run of several, each measurement has its own headings, time unit, --top and
+ * name in messages.
  */
 void reports__begin_lines(struct measurement *m)
 {
@@ -141,8 +141,8 @@ void reports__end_lines(struct measurement *m)
 #define CLOCK_STEP_NS (NSEC_PER_SEC / 2)        /* more than NTP slews the clock between two reports */
 
 /*
- * Start of the next interval: the end of the last one, so that intervals have no gaps. If the clock
- * was set or the machine suspended meanwhile, what the clock says for that moment.
+ * Returns the start of the next interval: the end of the last one, so that intervals have no gaps. If the clock was set
+ * or the machine was suspended in between, the time of that moment by the current clock.
  */
 static u64 next_start(u64 expected_ns, u64 began_ns)
 {
@@ -153,8 +153,8 @@ static u64 next_start(u64 expected_ns, u64 began_ns)
 }
 
 /*
- * The next interval begins where this one ends. Measurements are read one after the other, so each
- * has intervals of its own.
+ * The next interval begins where this one ends. Measurements are read one after the other, so each has its own
+ * intervals.
  */
 static int write_report(struct measurement *m)
 {

@@ -18,12 +18,13 @@
 #define AT_ONCE 4096            /* records per write */
 #define STOP (-EINTR)           /* from the callback: pause the drain */
 #define LOOK_NS (50 * NSEC_PER_MSEC)
-/* Records with stacks take longer to show than to happen: a drain may not keep the run from its end. */
+/* Showing a record with a stack can take longer than the event itself: a drain must not delay the end of the run. */
 #define TURN_NS (50 * NSEC_PER_MSEC)
 #define CPU_TIME_EACH 16        /* records between two readings of the CPU time, which is a system call */
 
 /*
- * Large enough for a reader that is away for a third of a second: descheduled, or a slow terminal.
+ * Large enough for a reader that does not read for a third of a second, because it is descheduled or the terminal is
+ * slow.
  */
 #define LEAST_RING (8ULL << 20)
 #define MOST_RING (64ULL << 20)
@@ -37,17 +38,17 @@ struct ring {
 	struct ring_buffer *buffer;
 	size_t least;                   /* bytes of the shortest record */
 	bool hears_signals;
-	bool all_committed;             /* no program runs any more, so no record is reserved only */
+	bool all_committed;             /* no program runs any more, so every reserved record is committed */
 	u64 last_ns, last_cpu_ns;       /* limits of the last drain */
 	u64 end_ns, end_cpu_ns;         /* of this drain: CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID; 0: none */
 	bool is_over;                   /* one of them has passed */
-	bool skips;                     /* counts records as unread, and does not take them */
+	bool skips;                     /* counts records as unread instead of taking them */
 	u64 unread;
 	int epoll_fd, timer_fd;
 	u32 room;                       /* most records the buffer can hold */
 	u32 here, most;                 /* records taken by this consume call, and its limit */
 	int err;                        /* of this consume call */
-	void *kept;                     /* a record that could not be taken yet, before all others; NULL */
+	void *kept;                     /* the next record, if it could not be taken yet; else NULL */
 	size_t kept_size;
 };
 
@@ -90,7 +91,10 @@ static bool is_to_wait(const struct ring *r)
 	return r->hears_signals && !r->writer->is_last && confined__interrupted();
 }
 
-/* CPU time is what counts on a busy machine; the other limit is for output that nobody takes. */
+/*
+ * Sets the limits of a drain. The limit of CPU time suits a busy machine; the limit of elapsed time applies if the
+ * output is not read.
+ */
 static void begin_turn(struct ring *r)
 {
 	bool is_last = r->writer->is_last;
@@ -128,7 +132,7 @@ static int take_record(void *context, void *data, size_t size)
 		return 0;
 	}
 	r->err = size < r->least ? -EBADMSG : r->take(r->context, data, size);
-	/* libbpf counts it as consumed, and stops behind it. */
+	/* libbpf counts the record as consumed, and stops after it. */
 	if (r->err == -EINTR) {
 		r->err = keep(r, data, size);
 		return STOP;
@@ -188,7 +192,7 @@ static int take_some(struct ring *r)
 	return err;
 }
 
-/* The epoll descriptor is edge-triggered: reading it consumes the edge. */
+/* Consumes pending edges: the epoll descriptor is edge-triggered. */
 static void forget_edges(struct ring *r)
 {
 	struct epoll_event events[2];
@@ -200,8 +204,8 @@ static void forget_edges(struct ring *r)
 }
 
 /*
- * Behind a record that is reserved and not committed yet, nothing can be read: in the last report, whatever a program
- * was about to commit on a CPU that stands still would be lost, and all behind it.
+ * Waits until reserved records are committed: no record after a reserved one can be read. Otherwise, the last report
+ * would lose a record that a program was about to commit on a stalled CPU, and all records after it.
  */
 static int await_commits(struct ring *r)
 {
@@ -214,7 +218,7 @@ static int await_commits(struct ring *r)
 	return err;
 }
 
-/* After the last drain: programs have ended, so no record is added meanwhile. */
+/* Counts the remaining records as unread, after the last drain. Programs have ended, so no record is added. */
 static int skip_rest(struct ring *r)
 {
 	int n;
@@ -228,7 +232,7 @@ static int skip_rest(struct ring *r)
 	return n < 0 ? n : 0;
 }
 
-/* Records are left for which no edge comes. */
+/* Sets the timer, because records are left for which no further edge is reported. */
 static int come_back(struct ring *r)
 {
 	const struct itimerspec soon = { .it_interval = { .tv_nsec = LOOK_NS }, .it_value = { .tv_nsec = 1 } };

@@ -24,7 +24,7 @@
 #include "run/reports.h"
 #include "run/subjects.h"
 
-/* A descriptor that the run waits on failed: without it, the run might not end when it should. */
+/* Reports that a descriptor that the run waits on could not be set up. Without it, the run might not end in time. */
 static int complain_of_waiting(const char *what, int err)
 {
 	if (err == -EMFILE || err == -ENFILE)
@@ -65,7 +65,7 @@ static int start_command(struct run *run)
 		diag_error("cannot start '%s': %s", cli->command[0], strerror(-err));
 		return err;
 	}
-	/* As in perf: with tasks named, or -a, the command only sets the duration. */
+	/* As in perf: if tasks or -a are given, the command only sets the duration. */
 	if (!cli->scope.npids && !cli->scope.ntids && !cli->scope.all)
 		cli->scope.command_pid = run->command.pid;
 	else
@@ -73,7 +73,7 @@ static int start_command(struct run *run)
 	return 0;
 }
 
-/* JSON and CSV carry a heat map as the reports of its intervals. */
+/* Creates the heat map. JSON and CSV have the reports of its intervals instead. */
 static int open_heat(struct measurement *m)
 {
 	const struct cli *cli = m->cli;
@@ -166,7 +166,7 @@ int run__add(struct run *run, struct measurement *m)
 	return err;
 }
 
-/* A command that ends by the signal that interrupts the run has not failed. */
+/* Takes over the command's exit status, unless the signal that interrupted the run may also have ended the command. */
 static void release_command(struct run *run)
 {
 	struct command *c = &run->command;
@@ -201,9 +201,9 @@ enum {
 /* How often --budget is checked. */
 #define BUDGET_WINDOW_NS NSEC_PER_SEC
 
-/* A timer of the run. It counts from the beginning of the measurement, so no run is shorter than asked for. */
+/* A timer of the run. It starts with the measurement, so no run is shorter than requested. */
 struct timer {
-	int wait;               /* its place among the descriptors */
+	int wait;               /* its index in the descriptors */
 	u64 first_ns;           /* 0: not wanted */
 	u64 period_ns;          /* 0: once */
 };
@@ -269,8 +269,8 @@ static void close_timers(const struct cli *cli, struct pollfd wait[WAITS])
 }
 
 /*
- * timeout(1) signals its command and then their process group, and a terminal's group may hold a shell that passes the
- * signal on: what comes so soon after the first signal is the same request.
+ * timeout(1) signals its command and then their process group, and a shell in the terminal's process group may forward
+ * the signal. So another signal soon after the first one is the same request.
  */
 #define SAME_SIGNAL_NS (300 * NSEC_PER_MSEC)
 
@@ -300,10 +300,7 @@ static void end_at_another_signal(void)
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-/*
- * The first signal asks for the last report; a second one ends the run without waiting. Returns
- * whether the run ends.
- */
+/* The first signal requests the last report; a second one ends the run at once. Returns true if the run ends. */
 static bool take_signal(struct run *run)
 {
 	struct signalfd_siginfo info = {};
@@ -323,7 +320,10 @@ static bool take_signal(struct run *run)
 	return true;
 }
 
-/* Stops all measurements from counting. Some read files then, so each has an end of its own. */
+/*
+ * Stops all measurements from counting. Stopping some of them takes time, since they read files, so each has its own
+ * end.
+ */
 static void close_gates(struct run *run)
 {
 	size_t i;
@@ -343,7 +343,7 @@ static void close_gates(struct run *run)
 	slices__stop(run->slices);
 }
 
-/* The command goes on unmeasured. Hooks outside the skeleton find the gate closed. */
+/* Lets the command continue unmeasured. Programs that the skeleton does not attach find the gate closed. */
 static void await_command(struct run *run, struct pollfd wait[WAITS])
 {
 	struct pollfd end[] = { wait[WAIT_SIGNAL], wait[WAIT_END], wait[WAIT_COMMAND] };
@@ -380,9 +380,7 @@ static int take_events(struct run *run)
 	return err < 0 ? err : end;
 }
 
-/*
- * A run that is listened to goes on for weeks. Later intervals do not need the memory of a long one with many keys.
- */
+/* A run with --listen continues for weeks. Later intervals do not need the memory of a long interval with many keys. */
 #define TRIM_NS (10 * NSEC_PER_SEC)
 
 static void give_memory_back(struct run *run)
@@ -460,7 +458,7 @@ static int loop(struct run *run, struct pollfd wait[WAITS], struct subjects *sub
 
 	budget__begin(&spent, run);
 	if (subjects->epoll_fd >= 0 && !subjects->alive)
-		raise(SIGTERM);         /* all ended before they could be watched */
+		raise(SIGTERM);         /* all processes ended before they could be watched */
 	while (!end) {
 		if (budget__take_out(run))
 			watch_events(run, wait);
@@ -485,7 +483,7 @@ static int loop(struct run *run, struct pollfd wait[WAITS], struct subjects *sub
 		end |= request == LIVE_QUIT;
 		due = wait[WAIT_INTERVAL].revents;
 		is_last = end || (due && run->cli->count && n + 1 == run->cli->count);
-		/* All that is read from here on, for however long, has happened until now. */
+		/* Events end here: everything read later happened before this point, however long reading takes. */
 		if (is_last) {
 			close_gates(run);
 			begin_last(run);
@@ -522,10 +520,7 @@ static int loop(struct run *run, struct pollfd wait[WAITS], struct subjects *sub
 	return 0;
 }
 
-/*
- * Reports will come: removes metrics of an earlier run from the file, and announces what is
- * measured.
- */
+/* Before the first report: removes metrics of an earlier run from the file, and announces what is measured. */
 static int begin_metrics(struct run *run)
 {
 	if (run->cli->on_demand)
@@ -535,7 +530,7 @@ static int begin_metrics(struct run *run)
 
 #define LONG_NS (5 * NSEC_PER_SEC)     /* shorter runs need no explanation */
 
-/* Tells a user at a terminal what is being measured, and how to end it. */
+/* Tells a user at a terminal that the measurement is running, and how to end it. */
 static void tell_who_waits(const struct run *run)
 {
 	const struct cli *cli = run->cli;
@@ -566,13 +561,13 @@ static int announce(struct run *run)
 	return 0;
 }
 
-/* Shorter intervals would have no slice, or most of one. */
+/* Shorter intervals would have no slice, or consist mostly of one. */
 #define SLICED_INTERVAL_NS (2 * NSEC_PER_SEC)
 
-/* A run or an interval as long as this has several slices with statistics even if only each third one has them. */
+/* A run or interval of this length has several slices with statistics, even if only every third slice has them. */
 #define RARE_STATISTICS_NS (10 * NSEC_PER_SEC)
 
-/* In how many slices the BPF statistics are on: one of so many. */
+/* Returns N: BPF statistics are on in every Nth slice. */
 static u32 statistics_every(const struct cli *cli)
 {
 	u64 shortest_ns = RARE_STATISTICS_NS;
@@ -584,7 +579,7 @@ static u32 statistics_every(const struct cli *cli)
 	return shortest_ns < RARE_STATISTICS_NS ? 1 : 3;
 }
 
-/* Without memory for them, nothing is sliced. */
+/* Without memory for slices, nothing is sliced. */
 static void start_slices(struct run *run)
 {
 	const struct cli *cli = run->cli;
@@ -624,8 +619,8 @@ static void begin_interval(struct measurement *m)
 }
 
 /*
- * All that counts comes after the begin of the interval, for however long this process is held up in between. Some
- * measurements read files then, so each has a begin of its own.
+ * Begins each interval before the measurement counts, so that all counted events are in it, however long this process
+ * is delayed in between. Arming some measurements takes time, since they read files, so each has its own begin.
  */
 static int arm(struct run *run)
 {
@@ -641,8 +636,8 @@ static int arm(struct run *run)
 }
 
 /*
- * --delay: the command, or what is measured otherwise, runs unmeasured until the delay has passed. A signal or the end
- * of the command cuts it short; the loop then ends the run.
+ * --delay: the command, or whatever else is measured, runs unmeasured until the delay has passed. A signal or the end
+ * of the command shortens the delay; the loop then ends the run.
  */
 static int begin_late(struct run *run, const struct pollfd wait[WAITS])
 {

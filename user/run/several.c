@@ -11,7 +11,7 @@
 #include "report/diag.h"
 #include "report/openmetrics.h"
 
-/* Options of the run, which lines may not have. */
+/* Option groups of the run, not allowed in lines. */
 #define GROUPS_OF_RUN (CLI_TIME | CLI_OUTPUT | CLI_RUN | CLI_COMMAND | CLI_HEAT | CLI_LIVE)
 
 /* One line and its state. */
@@ -64,7 +64,7 @@ static bool takes(void *input, char *arg)
 	return several_lines__take(&s->text, arg);
 }
 
-/* Copies a scope option of the run to the line, which must not set it itself. */
+/* Copies a scope option of the run to the line, which must not also set the option. */
 static int merge(const void *of_run, void *of_line, size_t size, const char *option)
 {
 	static const char nothing[16];
@@ -159,7 +159,7 @@ static int impose(const struct several *s, struct cli *line)
 	return merge_scopes(run, line);
 }
 
-/* Tools with stacks check their own formats last. */
+/* Checks a line. Tools with stacks check their own formats last. */
 static int check(struct line *l)
 {
 	const struct tool_spec *spec = l->m.spec;
@@ -185,7 +185,7 @@ static int check(struct line *l)
 	return err ?: check_format(&l->cli, format);
 }
 
-/* --help and similar options exit, which would end a run in progress. */
+/* Refuses --help and similar options, which exit and would end a run in progress. */
 static int check_words(char *const *word)
 {
 	static const char *const wrong[] = { "--help", "--usage", "--version" };
@@ -270,7 +270,7 @@ static struct line *new_line(struct several *s, const char *text)
 	return NULL;
 }
 
-/* The line is the label that tells metrics apart. */
+/* Refuses equal lines for OpenMetrics, where the line is the label that distinguishes metrics. */
 static int check_unique(const struct several *s, struct line *const *line, size_t n)
 {
 	size_t i, k;
@@ -284,7 +284,7 @@ static int check_unique(const struct several *s, struct line *const *line, size_
 	return 0;
 }
 
-/* The line with that text that is being measured, unless it is in have. */
+/* Finds a line with that text that is being measured and is not in have. */
 static struct line *same_line(const struct several *s, const char *text, struct line *const *have, size_t n)
 {
 	size_t i, k;
@@ -351,7 +351,7 @@ static struct line **parse_lines(struct several *s, const char *const *text, siz
  * --- the run -----------------------------------------------------------------------------------
  */
 
-/* Scopes a line to the command unless it has a scope of its own, as perf does. */
+/* Scopes a line to the command unless the line has its own scope, as perf does. */
 static void follow_command(const struct cli *run, struct cli *line)
 {
 	const struct scope_options *o = &line->scope;
@@ -362,7 +362,7 @@ static void follow_command(const struct cli *run, struct cli *line)
 		line->scope.command_apart = run->scope.command_pid ?: run->scope.command_apart;
 }
 
-/* Loads and attaches; ready to be armed. */
+/* Loads and attaches a measurement, which can then be armed. */
 static int begin(struct measurement *m)
 {
 	int err = measurement__load(m);
@@ -373,8 +373,8 @@ static int begin(struct measurement *m)
 }
 
 /*
- * Whether the error would stop every line: a usage error, a missing right or an output that takes no more, not a limit
- * of the kernel.
+ * True if the error would stop every line: a usage error, a missing permission or a failed output, not a limit of the
+ * kernel.
  */
 static bool is_for_all(const struct run *run, int err)
 {
@@ -398,7 +398,7 @@ static int add_line(struct run *run, struct line *l)
 	return err;
 }
 
-/* Adds a line; reports one that cannot be measured. Returns what add_line() did. */
+/* Adds a line, and reports it if it cannot be measured. Returns the result of add_line(). */
 static int add_new_line(struct run *run, struct line *l)
 {
 	int err;
@@ -423,10 +423,7 @@ static bool is_any_measured(struct line *const *line, size_t n)
 	return false;
 }
 
-/*
- * Keeps measured lines and begins the others. needed: at least one of the first that many must
- * work.
- */
+/* Keeps measured lines and begins the others. At least one of the first `needed` lines must work. */
 static int add_lines(struct run *run, struct line **line, size_t n, size_t needed)
 {
 	int err = 0, last = 0;
@@ -459,7 +456,7 @@ static int arm_new(struct several *s, struct line *const *line, size_t n)
 	return err;
 }
 
-/* The measurements before the reload, to go back to. */
+/* The measurements before the reload, restored if it fails. */
 struct former {
 	struct measurement *measurement[RUN_MOST];
 	struct run_absent absent[RUN_MOST];

@@ -12,26 +12,26 @@
 #include "run/measurement.h"
 
 #define SLICE_NS (100 * NSEC_PER_MSEC)
-#define STATISTICS_NS (25 * NSEC_PER_MSEC)      /* of a slice: they cost two clock readings a run */
+#define STATISTICS_NS (25 * NSEC_PER_MSEC)      /* of a slice; statistics cost two clock readings per run */
 #define REST_NS (900 * NSEC_PER_MSEC)
 #define CALL_NS 200             /* the slow path of a system call */
 #define CHEAP_SHARE 0.01        /* of the machine */
 
-/* A thread begins and ends slices. It holds the lock but while it waits. */
+/* A thread begins and ends slices. It releases the lock only while it waits. */
 struct slices {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t ended;
 	bool end, joined;
 	int cpus;
-	u32 every;              /* statistics are turned on in each slice of so many */
-	u64 begun;              /* slices until now */
-	bool cheap;             /* what the last one of these has measured */
-	bool busier;            /* since then CPUs have become busier */
-	size_t measured;        /* members then */
+	u32 every;              /* BPF statistics are on in every Nth slice */
+	u64 begun;              /* number of slices so far */
+	bool cheap;             /* result of the last slice with statistics */
+	bool busier;            /* CPUs have become busier since that slice */
+	size_t measured;        /* number of members in that slice */
 	bool on;                /* statistics are on */
-	u64 on_ns;              /* they were, in windows that have ended */
-	u64 since_ns;           /* the last window began then */
+	u64 on_ns;              /* time with statistics on, in windows that have ended */
+	u64 since_ns;           /* start of the last window */
 	slices_look *look;
 	void *context;
 	struct measurement *member[RUN_MOST];
@@ -51,7 +51,10 @@ static void rest(struct slices *s, u64 ns)
  * --- windows -----------------------------------------------------------------------------------
  */
 
-/* The looks at both ends take equally long, so each program is looked at for as long as the window lasts. */
+/*
+ * Reading the programs takes equally long at both ends of a window, so each program is observed for the length of the
+ * window.
+ */
 static void begin_window(struct slices *s)
 {
 	s->since_ns = monotonic_ns();
@@ -70,7 +73,7 @@ static void end_window(struct slices *s)
  * --- programs ----------------------------------------------------------------------------------
  */
 
-/* The skeleton's link of a program. */
+/* Returns the skeleton's link of a program. */
 static struct bpf_link **link_of(const struct measurement *m, const struct bpf_program *program)
 {
 	int i;
@@ -81,7 +84,7 @@ static struct bpf_link **link_of(const struct measurement *m, const struct bpf_p
 	return NULL;
 }
 
-/* A program that cannot be attached again is tried at the next slice. */
+/* Attaches the programs. A program that cannot be attached is retried in the next slice. */
 static void attach(struct measurement *m)
 {
 	struct sliced *p = &m->sliced;
@@ -125,7 +128,7 @@ static void detach(struct measurement *m)
 
 struct cost {
 	u64 ns;                 /* of all programs */
-	u64 calls;              /* system calls: runs of the program at them that ran most */
+	u64 calls;              /* system calls: run count of the program on system calls that ran most often */
 };
 
 static struct cost cost_of(const struct slices *s)
@@ -164,7 +167,7 @@ static bool is_due(const struct slices *s)
 	return s->begun % s->every == 0 || s->busier || s->n != s->measured;
 }
 
-/* Whether the programs that are attached cost little, by the kernel's statistics. */
+/* True if the attached programs cost little, by the kernel's statistics. */
 static bool measure(struct slices *s)
 {
 	int fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
@@ -181,13 +184,13 @@ static bool measure(struct slices *s)
 	rest(s, STATISTICS_NS);
 	end_window(s);
 	s->on = false;
-	/* New members have runs from before. */
+	/* The counts of new members include earlier runs. */
 	cheap = s->n != members || is_cheap(s, &before, monotonic_ns() - began_ns);
 	close(fd);
 	return cheap;
 }
 
-/* Idle time of all CPUs since boot; 0: unknown. */
+/* Returns the idle time of all CPUs since boot; 0: unknown. */
 static u64 idle_ns(void)
 {
 	FILE *f = fopen("/proc/uptime", "re");
@@ -210,7 +213,7 @@ static struct instant instant(void)
 	return (struct instant){ .ns = monotonic_ns(), .idle_ns = idle_ns() };
 }
 
-/* Time since then in which CPUs were busy, of all of them. */
+/* Returns the busy time of all CPUs since then. */
 static s64 busy_since(const struct slices *s, struct instant then)
 {
 	struct instant now = instant();
@@ -218,7 +221,10 @@ static s64 busy_since(const struct slices *s, struct instant then)
 	return (s64)(s->cpus * (now.ns - then.ns)) - (s64)(now.idle_ns - then.idle_ns);
 }
 
-/* The programs stay attached after it if they are cheap. *busy_ns: of the CPUs in the slice. */
+/*
+ * Does one slice. The programs remain attached after it if they are cheap. *busy_ns: busy time of the CPUs in the
+ * slice.
+ */
 static void do_slice(struct slices *s, s64 *busy_ns)
 {
 	struct instant began;
@@ -238,7 +244,7 @@ static void do_slice(struct slices *s, s64 *busy_ns)
 		detach(s->member[i]);
 }
 
-/* Ends early when the machine becomes busier: what has been cheap may no longer be. */
+/* Ends early when the machine becomes busier, since the programs may no longer be cheap. */
 static void rest_attached(struct slices *s, s64 before_ns)
 {
 	s64 much_ns = (before_ns > (s64)SLICE_NS ? before_ns : (s64)SLICE_NS) / 4;
@@ -325,7 +331,7 @@ void slices__free(struct slices *s)
  * --- measurements ------------------------------------------------------------------------------
  */
 
-/* 0: not known. */
+/* Returns the program's id; 0: unknown. */
 static u32 id_of(const struct bpf_program *program)
 {
 	struct bpf_prog_info info = {};

@@ -48,7 +48,7 @@ bool subjects__all_ended(struct subjects *s)
 	return !s->alive;
 }
 
-/* Descriptors of live processes are closed at exit; a run watches only once. */
+/* Descriptors of running processes are closed at exit, since a run watches only once. */
 void subjects__release(struct subjects *s)
 {
 	if (s->epoll_fd >= 0)

@@ -11,7 +11,7 @@
 #include "run/map_room.h"
 #include "run/measurement.h"
 
-/* Begins the next interval, whose maxima are kept apart. Returns the number of the one that ends. */
+/* Begins the next interval, which has separate maxima. Returns the number of the interval that ends. */
 static u64 begin_next(const struct bpf_object *obj)
 {
 	volatile u64 *interval = object_variable(obj, ".data", "interval");
@@ -70,7 +70,7 @@ static int add_heading(struct sum_table_report *t, const struct sum_table_spec *
 	return report__keep_columns(r, err);
 }
 
-/* For people; programs can add up rows, and would have to skip this one. */
+/* For text output only: a program that adds up rows would have to skip the total. */
 static int add_total(struct sum_table_report *t, const struct sum_layout *layout, struct report *r, const void *total,
 		     size_t nkeys)
 {

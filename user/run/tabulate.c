@@ -52,7 +52,7 @@ static bool is_sorted_by(const struct cli *cli, const char *column)
 	return cli->sort >= 0 && cli->sort == report_sort_column(column);
 }
 
-/* A narrow terminal leaves out the inner percentiles first. */
+/* Adds average, percentiles and extremes. On a narrow terminal, inner percentiles are left out first. */
 static int add_spread(struct report_row *row, const struct tabulation *t, const struct histogram *h,
 		      enum field_kind kind, const struct cli *cli)
 {
@@ -95,11 +95,11 @@ static int add_figures(struct report_row *row, const struct report *r, const str
 	return err ?: add_spread(row, t, h, known, cli);
 }
 
-/* Moves the histogram, too: of several reports, percentiles are made of these (record/merge.h). */
+/* Moves the histogram to the row, too: merging several reports computes percentiles from it (record/merge.h). */
 static int move_histogram(struct report_row *row, struct report_group *g)
 {
 	if (g->hist.bound)
-		return 0;       /* the bounds are the report's */
+		return 0;       /* the report owns the bounds */
 	row->hist = malloc(sizeof(*row->hist));
 	if (!row->hist)
 		return -ENOMEM;
@@ -148,7 +148,7 @@ static int add_total(struct report *r, const struct tabulation *t, const struct 
 	return report__end_row(r, &row, err);
 }
 
-/* The sum of all groups whose first key part is of. */
+/* The sum of all groups whose first key part is `of`. */
 struct subtotal {
 	char *of;
 	struct histogram hist;
@@ -235,7 +235,7 @@ static int add_up(struct histogram *total, const struct report *r)
 	return err;
 }
 
-/* r->columns has the cells of the key so far. */
+/* Adds the columns of figures after the cells of the key, which r->columns already has. */
 static int add_columns(struct report *r, const struct tabulation *t, const struct cli *cli)
 {
 	static const struct histogram none;
@@ -289,7 +289,10 @@ bool tabulate__has_many(const struct report *r, const struct cli *cli, const str
 	return n > most && w->format == FORMAT_TEXT && w->terminal.columns && !w->sink;
 }
 
-/* Once there were many keys, later reports are tables with fewer, too: they are read one below the other. */
+/*
+ * True if the report is a table. Once a report had many keys, later reports are tables even with fewer keys, so that
+ * they can be read one below the other.
+ */
 static bool is_table(struct measure *m, const struct measurement *measurement, struct report *r,
 		     const struct tabulation *t, enum cli_form usual)
 {
