@@ -12,7 +12,7 @@
  * --- Student's t -------------------------------------------------------------------------------
  */
 
-/* The continued fraction of the incomplete beta function (Abramowitz, Stegun, 26.5.8), by Lentz's method. */
+/* Evaluates the continued fraction of the incomplete beta function (Abramowitz, Stegun, 26.5.8), by Lentz's method. */
 static double beta_fraction(double a, double b, double x)
 {
 	double c = 1, d = 1 - (a + b) * x / (a + 1), f, by, m;
@@ -36,7 +36,10 @@ static double beta_fraction(double a, double b, double x)
 	return f;
 }
 
-/* For x where the fraction converges: x < (a + 1) / (a + b + 2). */
+/*
+ * Computes the regularized incomplete beta function, for x where the fraction converges: x < (a + 1) / (a + b + 2). y
+ * is 1 - x.
+ */
 static double beta_part(double a, double b, double x, double y)
 {
 	int sign;
@@ -82,7 +85,7 @@ size_t bootstrap__block(size_t n)
 	return n ? lround(1.5 * cbrt(n)) : 0;
 }
 
-/* splitmix64 (Steele, Lea, Flood, 2014): the same sequence each time. */
+/* Draws a number below n, by splitmix64 (Steele, Lea, Flood, 2014). The sequence is the same each time. */
 static size_t draw(u64 *state, size_t n)
 {
 	u64 z = *state += 0x9e3779b97f4a7c15ULL;
@@ -122,7 +125,7 @@ static void sums__add_up(struct sums *s)
 			sums__row(s, i + 1)[k] += sums__row(s, i)[k];
 }
 
-/* Adds count intervals, beginning with first; the first interval follows the last. */
+/* Adds count intervals, beginning with first. After the last interval, continues with interval 0. */
 static void add_block(const struct sums *s, double *total, size_t first, size_t count)
 {
 	size_t end = first + count, k;
@@ -153,7 +156,7 @@ static void resample(const struct sums *s, u64 *state, double *total)
  * --- figures -----------------------------------------------------------------------------------
  */
 
-/* Figures of the resamples; resamples without a value do not count. */
+/* Mean and variance of a figure over the resamples. Resamples without a value do not count. */
 struct spread {
 	double mean, squares;   /* by Welford's method */
 	size_t n;
@@ -245,7 +248,7 @@ static void fill(struct sums *sums, const struct buckets *b, const struct histog
 	sums__add_up(sums);
 }
 
-/* The percentile of counts by column; negative if there are no counts. */
+/* Returns the percentile of counts by column; negative if all counts are zero. */
 static double percentile(const struct buckets *b, const double *count, u32 per_10k)
 {
 	double all = 0, rank, below = 0;

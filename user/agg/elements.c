@@ -23,8 +23,8 @@ static int elements__grow(struct elements *e, size_t room)
 }
 
 /*
- * The kernel returns whole hash buckets, and -ENOSPC if the next one does not fit into the batch,
- * which must then grow (kernel/bpf/hashtab.c, since 5.6).
+ * Reads all elements of a map. The kernel returns whole hash buckets. It returns -ENOSPC if the next bucket does not
+ * fit into the batch, which must then grow (kernel/bpf/hashtab.c, since 5.6).
  */
 int elements__read(struct elements *e, int map_fd)
 {
@@ -64,7 +64,7 @@ u64 elements__room(u64 elements, bool on_demand)
 	return elements + (on_demand ? elements : elements / 3);
 }
 
-/* Whether the map must be emptied. */
+/* Returns 1 if the map must be emptied, 0 if not, or a negative errno. */
 static int map_is_due(int fd, size_t n)
 {
 	struct bpf_map_info info = {};
@@ -74,9 +74,9 @@ static int map_is_due(int fd, size_t n)
 }
 
 /*
- * Waits until all programs that were running at the call have ended. The kernel does so after each
- * change of a map of maps (maybe_wait_bpf_programs(), kernel/bpf/syscall.c, since 4.20).
- * membarrier(2) would do, too, but not with tickless CPUs (nohz_full).
+ * Waits until all programs that were running at the call have ended. The kernel waits for them after each change of a
+ * map of maps (maybe_wait_bpf_programs(), kernel/bpf/syscall.c, since 4.20). membarrier(2) would also work, but not
+ * with tickless CPUs (nohz_full).
  */
 int elements__await_programs(void)
 {
@@ -97,7 +97,9 @@ int elements__await_programs(void)
 	return err;
 }
 
-/* The u16 after the CPU in the key. */
+/*
+ * Returns the generation: the bits above the CPU in the u32 of the key that identifies the writer (bpf/lib/writer.h).
+ */
 static u32 generation_of(const struct elements *e, size_t i, const struct writer_place *writer)
 {
 	u32 value;

@@ -79,7 +79,7 @@ static int add_group(struct hist_group *g, const struct element *order, size_t n
 	size_t k;
 	u32 b;
 
-	*g = (struct hist_group){};     /* it may hold data of a key that was dropped */
+	*g = (struct hist_group){};     /* may contain data of a dropped key */
 	for (k = 0; k < n; k++) {
 		const struct elements *e = order[k].of;
 		const struct hist_segment *seg = elements__value(e, order[k].i);
@@ -115,7 +115,7 @@ static int group_elements(struct hist_set *set, const struct elements *e, struct
 		err = add_group(g, order + i, end - i, is_signed);
 		if (err)
 			return err;
-		if (!g->hist.count)     /* created, but its first value is not added yet */
+		if (!g->hist.count)     /* created, but its first value has not been added yet */
 			continue;
 		key = set->keys + set->ngroups++ * tail;
 		memcpy(key, order_key(&order[i]), tail);
@@ -264,7 +264,7 @@ static struct hist_group *find_group(const struct hist_set *set, const void *key
 	return NULL;
 }
 
-/* Keys point into one storage, which moves. */
+/* Appends a group. All keys are in one array, so they move when it grows. */
 static struct hist_group *append_group(struct hist_set *set, const void *key)
 {
 	size_t room = 0, i;

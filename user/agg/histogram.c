@@ -139,9 +139,8 @@ int histogram__add(struct histogram *h, const struct histogram *other)
 }
 
 /*
- * Sets minimum and maximum of d = later - earlier. A new extreme belongs to this interval, unless
- * its bucket was not counted yet at the time of the read. In buckets of one value, the bound is
- * exact.
+ * Sets minimum and maximum of d = later - earlier. A new extreme belongs to this interval, unless its bucket had not
+ * been counted at the time of the read. For a bucket of one value, the bound is exact.
  */
 static void find_extremes(struct histogram *d, const struct histogram *later,
 			  const struct histogram *earlier)
@@ -173,8 +172,8 @@ static __int128 wide(const struct histogram *h, u64 value)
 }
 
 /*
- * The kernel adds a value to the sum before it counts the bucket. For a read in between, limits the
- * sum to what the buckets allow.
+ * Limits the sum to the range that the buckets allow. The kernel adds a value to the sum before it counts the bucket,
+ * and the read may have been in between.
  */
 static __int128 bounded_sum(const struct histogram *d, __int128 sum)
 {

@@ -78,7 +78,7 @@ static u64 recursion_misses(const struct bpf_object *obj)
 		u32 len = sizeof(info);
 		int fd = bpf_program__fd(prog);
 
-		/* An older kernel fills in less of info; unknown members stay 0. */
+		/* An older kernel fills in less of info; the other members remain 0. */
 		if (fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &len))
 			sum += info.recursion_misses;
 	}

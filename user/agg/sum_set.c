@@ -61,7 +61,10 @@ static int compare(const void *a, const void *b, void *layout)
 	return memcmp(a, b, ((const struct sum_layout *)layout)->key_size);
 }
 
-/* Compares slots of one interval: the larger wins, the first of equal ones. A slot of an earlier interval is stale. */
+/*
+ * True if slot replaces `than` as the maximum: its interval is later (then `than` is stale), its value is larger or, if
+ * timed, the value is equal and earlier.
+ */
 static bool is_larger(const struct sum_layout *l, const char *slot, const char *than)
 {
 	const struct interval_maximum *a = (const void *)slot, *b = (const void *)than;
@@ -87,7 +90,7 @@ void sum_layout__add_up(const struct sum_layout *l, void *to, const void *elemen
 		*name_of(l, to) = *name_of(l, from);
 }
 
-/* Sorts by key and adds up equal keys. */
+/* Sorts the set by key, and adds up elements with equal keys. */
 static void settle(struct sum_set *set)
 {
 	const struct sum_layout *l = set->layout;
@@ -130,7 +133,7 @@ int sum_set__make(struct sum_set *set, const struct sum_layout *layout, const st
 	return 0;
 }
 
-/* Keys of the map may be shorter; the rest is zero. */
+/* Returns the key size of the map, which may be smaller than the layout's; the rest of the key is zero. */
 static size_t key_size_of(int map_fd, const struct sum_layout *layout)
 {
 	struct bpf_map_info info = {};
@@ -153,7 +156,7 @@ int sum_set__read(struct sum_set *set, const struct sum_layout *layout, int map_
 	return err;
 }
 
-/* Subtracts earlier sums. Returns whether anything is left. */
+/* Subtracts earlier sums. Returns true if the rest is not zero. */
 static bool subtract(const struct sum_layout *l, void *from, void *earlier)
 {
 	u64 grew = 0;
@@ -289,8 +292,8 @@ void sum_set__raise(struct sum_set *later, const struct sum_set *earlier)
 }
 
 /*
- * Sets the base of the next interval. If the elements have been removed from the map, the base is what was shown in
- * addition to them: operations in progress, and operations that ended during the read.
+ * Sets the base of the next interval. If the elements have been removed from the map, the base is the sums that were
+ * shown in addition to the elements: operations in progress, and operations that ended during the read.
  */
 static int replace_last(struct sum_set *last, struct sum_set *now, const struct sum_set *ended, bool anew)
 {

@@ -19,7 +19,7 @@ static void *find(const struct bpf_object *obj, const char *section, const char 
 	size_t size;
 	u32 i;
 
-	/* const in some versions of libbpf, but it is the memory that skeletons expose. */
+	/* const in some versions of libbpf, but it is the same writable memory that skeletons expose. */
 	memory = map ? (char *)bpf_map__initial_value(map, &size) : NULL;
 	for (i = 0; memory && var && i < btf_vlen(type); i++, var++)
 		if (!strcmp(btf__name_by_offset(btf, btf__type_by_id(btf, var->type)->name_off), name)) {
