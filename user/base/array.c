@@ -6,7 +6,7 @@
 
 #define FIRST_ROOM 16
 
-/* array: the address of a pointer of any type. */
+/* Resizes an array. array: the address of a pointer of any type. */
 static int resize(void *array, size_t room, size_t size)
 {
 	void *larger;
@@ -22,7 +22,7 @@ static int resize(void *array, size_t room, size_t size)
 	return 0;
 }
 
-/* The smallest power of two that is at least n, 0 for 0; SIZE_MAX if there is none. */
+/* Returns the smallest power of two that is at least n; 0 for 0; SIZE_MAX if none fits. */
 static size_t round_up(size_t n)
 {
 	size_t power = n > 0;

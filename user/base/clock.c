@@ -3,11 +3,14 @@
 
 #include <stdio.h>
 
-/* CLOCK_MONOTONIC of this process's time namespace minus that of the host; it never changes. */
+/* CLOCK_MONOTONIC of this process's time namespace minus that of the host. Constant. */
 static s64 namespace_ns;
 static u64 began;
 
-/* The first line of the file is "monotonic SECONDS NANOSECONDS"; kernels before 5.6 do not have the file. */
+/*
+ * Reads the offset of the time namespace. The first line of the file is "monotonic SECONDS NANOSECONDS"; kernels before
+ * 5.6 do not have the file.
+ */
 static void read_namespace(void)
 {
 	FILE *f = fopen("/proc/self/timens_offsets", "re");

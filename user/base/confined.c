@@ -41,7 +41,7 @@ void answer__put(struct answer *a, const void *data, size_t size)
 	}
 }
 
-/* CPU time of a service; its users limit the time of each answer. */
+/* Limit of CPU time of a service; its callers limit the time of each answer. */
 #define SERVICE_NS (600 * NSEC_PER_SEC)
 
 struct limits {
@@ -55,8 +55,8 @@ struct limits {
  */
 
 /*
- * Sanitizers need address space and system calls of their own. A finding in the child is our bug, whatever the file
- * contains, so it also ends the parent instead of counting as a damaged file (see heed_fault()).
+ * Sanitizers need additional address space and system calls. A finding in the child is a bug in tally, whatever the
+ * file contains. So it also ends the parent, instead of counting as a damaged file (see heed_fault()).
  */
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/common_interface_defs.h>
@@ -79,13 +79,13 @@ const char *__ubsan_default_options(void)
 	return "exitcode=" TEXT_OF(CONFINED_FAULT);
 }
 
-/* Sends findings to fd. */
+/* Makes the sanitizers report findings to fd. */
 static void tell_faults(int fd)
 {
 	__sanitizer_set_report_fd((void *)(intptr_t)fd);
 }
 
-/* Whether sanitizers catch bad accesses by this signal. */
+/* True if sanitizers detect bad accesses by this signal. */
 static bool is_sanitizers(int signal_number)
 {
 	return signal_number == SIGSEGV;
@@ -128,7 +128,7 @@ static void heed_fault(int status)
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##name, 0, 1), \
 	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
-/* Allows what malloc, elf_begin() on an open file, and reading and writing need. */
+/* Allows the system calls that malloc(), elf_begin() on an open file, and reading and writing need. */
 static int filter_calls(void)
 {
 	struct sock_filter code[] = {
@@ -178,7 +178,7 @@ static void limit(int resource, rlim_t to)
 	setrlimit(resource, &r);
 }
 
-/* Current address space in bytes. */
+/* Returns the current address space in bytes. */
 static u64 address_space(void)
 {
 	u64 pages = 0;
@@ -232,13 +232,16 @@ static bool give_up_rights(pid_t parent)
 	if (syscall(SYS_capset, &header, none) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
 	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
 		return false;
-	/* Set last, because changing the user clears it. The getppid() test catches a parent that exited before. */
+	/*
+	 * Set last, because changing the user clears PR_SET_PDEATHSIG. The getppid() test detects a parent that has
+	 * already exited.
+	 */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) || getppid() != parent)
 		return false;
 	return SANITIZED || !filter_calls();
 }
 
-/* The child opens the file, because opening may wait for a server, which the tracer must not do. */
+/* Opens the file in the child, because opening may wait for a server, which the tracer must not do. */
 static int open_to_read(int fd)
 {
 	char own[32];
@@ -256,8 +259,8 @@ static int open_to_read(int fd)
 }
 
 /*
- * Moves the files to 0 and up and the answer behind them, and closes all others. With sanitizers, stderr keeps its
- * number or gets the next one.
+ * Moves the files to descriptors 0, 1, ... and the answer to the next one, and closes all others. With sanitizers,
+ * stderr keeps its number or gets the next one.
  */
 static int place_files(const int *fd, size_t nfds, int answer)
 {
@@ -266,7 +269,7 @@ static int place_files(const int *fd, size_t nfds, int answer)
 	int place = nfds < 2 ? STDERR_FILENO : nfds + 1;
 	size_t i;
 
-	/* Move all out of the way first, so that none is overwritten. */
+	/* First move all files to higher numbers, so that none is overwritten. */
 	for (i = 0; i <= nfds; i++) {
 		moved[i] = fcntl(i < nfds ? fd[i] : answer, F_DUPFD, CONFINED_MAX_FILES + 1);
 		if (moved[i] < 0)
@@ -297,7 +300,7 @@ static void __attribute__((noreturn)) run_child(confined_work work, void *arg, c
 	struct answer a = {};
 	int i;
 
-	/* Crashes must be fatal; Ctrl-C on the terminal is for the parent. */
+	/* Crashes must be fatal. Ctrl-C on the terminal is meant for the parent. */
 	for (i = 1; i < NSIG; i++)
 		if (!is_sanitizers(i))
 			signal(i, i == SIGINT ? SIG_IGN : SIG_DFL);
@@ -328,7 +331,10 @@ bool confined__interrupted(void)
 				     sigismember(&set, SIGHUP));
 }
 
-/* Ignores signals before patient_ns, so that a quick answer is not lost. */
+/*
+ * Waits until fd is readable. Ignores signals before patient_ns, so that a quick answer is not lost. Returns 0, -EINTR
+ * or -ETIME.
+ */
 static int wait_until(int fd, u64 patient_ns, u64 end_ns)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -405,7 +411,10 @@ static int await_answer(struct confined_job *j)
 	return n;
 }
 
-/* Eight times the disk blocks: symbols and names are held twice, sections may be compressed. */
+/*
+ * Returns the memory limit: eight times the size of the files on disk, because symbols and names are held twice and
+ * sections may be compressed; plus their size, to map them.
+ */
 static u64 memory_for(const int *fd, size_t n)
 {
 	u64 memory = CONFINED_MEMORY, mapped = 0, there;
@@ -424,10 +433,10 @@ static u64 memory_for(const int *fd, size_t n)
 	return (memory < CONFINED_MAX_MEMORY ? memory : CONFINED_MAX_MEMORY) + mapped;
 }
 
-/* Starting a child for less time is not worthwhile. */
+/* A child is not started with less time left than this. */
 #define LEAST_NS (50 * NSEC_PER_MSEC)
 
-/* Whether only root can have written the files. */
+/* True if only root can have written the files. */
 static bool are_roots(const int *fd, size_t n)
 {
 	struct stat st;
@@ -543,7 +552,7 @@ bool confined__end(pid_t pid, bool kill_it)
 	return false;
 }
 
-/* A large pipe saves the child from waiting for this process after each 64 KiB while CPUs are busy. */
+/* A large pipe, so that the child need not wait for this process after each 64 KiB while CPUs are busy. */
 #define PIPE_BYTES (1 << 20)
 
 int confined__begin(struct confined_job *j, confined_work work, void *arg, const int *fd, size_t nfds,
@@ -572,7 +581,7 @@ int confined__begin(struct confined_job *j, confined_work work, void *arg, const
 	return err;
 }
 
-/* Ends the job once its answer is complete, or err occurred. */
+/* Ends the job, when its answer is complete or after the error err. */
 static int finish(struct confined_job *j, int err, void **data, size_t *size)
 {
 	if (!confined__end(j->pid, err != 0) && !err)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "base/library.h"
 
-#ifndef TALLY_STATIC            /* static builds link the libraries in */
+#ifndef TALLY_STATIC            /* static builds contain the libraries */
 
 #include <dlfcn.h>
 

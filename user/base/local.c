@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST 64 /* further disks are treated like servers */
+#define MOST 64 /* further disks are treated like remote file systems */
 
 static struct {
 	u64 device[MOST];
@@ -26,8 +26,8 @@ static bool reads_a_disk(const char *type)
 }
 
 /*
- * Names have no blanks, which are escaped:
- * "36 35 98:0 /mnt1 /mnt2 rw,noatime shared:1 - ext3 /dev/root rw"
+ * Parses a line of mountinfo, in which blanks in names are escaped: "36 35 98:0 /mnt1 /mnt2 rw,noatime shared:1 - ext3
+ * /dev/root rw"
  */
 static void take_line(const char *line)
 {

@@ -10,7 +10,7 @@
 
 /*
  * Parses digits of a base at *text and advances it. Returns -EINVAL if there are none. A value that does not fit
- * becomes UINT64_MAX and sets *over, since only the rest of the text shows whether it is a number at all.
+ * becomes UINT64_MAX and sets *over, but is no error yet: the rest of the text decides whether the text is a number.
  */
 static int digits(const char **text, u32 base, u64 *out, bool *over)
 {

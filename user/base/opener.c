@@ -27,7 +27,8 @@ enum task { TASK_OPEN, TASK_READ, TASK_STAT, TASK_MAY_READ, TASK_REAL_PATH, TASK
 #define MOST_READ (64U << 10)
 
 /*
- * A datagram: this, then root and path, each with its NUL. To read a descriptor, the message carries it and path is "".
+ * Header of a datagram; root and path follow, each with its NUL. To read a descriptor, the datagram carries the
+ * descriptor, and path is "".
  */
 struct request {
 	u32 task;
@@ -67,7 +68,7 @@ static ssize_t send_with(int socket, const struct iovec *part, size_t n, int fd)
 	return sent;
 }
 
-/* *fd becomes -1 if no descriptor arrived. */
+/* Receives a message. *fd becomes -1 if no descriptor arrived. */
 static ssize_t receive_with(int socket, struct iovec *part, size_t n, int *fd)
 {
 	union control control = {};
@@ -90,7 +91,7 @@ static ssize_t receive_with(int socket, struct iovec *part, size_t n, int *fd)
  * --- the child ---------------------------------------------------------------------------------
  */
 
-/* Whether dir is our own root, below which a path has its usual meaning. */
+/* True if dir is this process's root, below which a path has its usual meaning. */
 static bool is_own_root(int dir)
 {
 	struct stat own, st;
@@ -99,8 +100,8 @@ static bool is_own_root(int dir)
 }
 
 /*
- * Seccomp filters of older container runtimes refuse openat2(2). Below our own root, plain openat(2) finds the same
- * file, except that it follows links that the caller wants refused.
+ * For seccomp filters of older container runtimes, which refuse openat2(2). Below our own root, plain openat(2) finds
+ * the same file, except that it also follows magic links.
  */
 static int find_without_openat2(const struct request *r, int dir, const char *path)
 {
@@ -112,7 +113,7 @@ static int find_without_openat2(const struct request *r, int dir, const char *pa
 	return fd < 0 ? -errno : fd;
 }
 
-/* O_PATH does not open the file itself, so a device is not affected. */
+/* Finds a file. O_PATH does not open the file itself, so a device is not affected. */
 static int find(const struct request *r, const char *root, const char *path)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = r->resolve };
@@ -132,7 +133,7 @@ static int find(const struct request *r, const char *root, const char *path)
 	return fd;
 }
 
-/* Whether the file may be opened, and its server answers. */
+/* Checks that the file may be opened and its server answers. Returns 0 or a negative errno. */
 static int try_open(int found, struct stat *st)
 {
 	int fd = dup(found);
@@ -242,7 +243,9 @@ static int do_task(const struct request *r, const char *text, int given, struct 
 	return -1;
 }
 
-/* Ends when the tracer closes its end, or when an answer cannot be sent, which the tracer notices at once. */
+/*
+ * Serves requests until the tracer closes its end, or until an answer cannot be sent, which the tracer notices at once.
+ */
 static void serve(int socket)
 {
 	static char text[2 * PATH_MAX], data[MOST_READ];
@@ -269,7 +272,9 @@ static void serve(int socket)
 	}
 }
 
-/* Closes all other files (outputs, links of BPF programs), which would stay open if the child is abandoned. */
+/*
+ * Closes all other files (outputs, links of BPF programs), which would otherwise remain open if the child is abandoned.
+ */
 static void __attribute__((noreturn)) run_child(int socket, pid_t parent)
 {
 	signal(SIGINT, SIG_IGN);
@@ -287,13 +292,13 @@ static void __attribute__((noreturn)) run_child(int socket, pid_t parent)
  * --- the tracer --------------------------------------------------------------------------------
  */
 
-/* Time for an answer once others have used up the allowance. */
+/* Time limit of an answer after earlier answers have used up the allowance. */
 #define SHORT_NS (NSEC_PER_SEC / 2)
 /* Time to exit after SIGKILL. */
 #define DEATH_NS (200 * NSEC_PER_MSEC)
 #define MOST_PLACES 64
 
-/* One for the whole process: a server that hangs does so for all measurements. */
+/* One opener for the whole process: a server that hangs does so for all measurements. */
 static struct {
 	pid_t owner;            /* a forked child starts its own */
 	pid_t pid;
@@ -310,7 +315,10 @@ static struct {
 	u32 next;               /* the oldest place */
 } opener;
 
-/* Reaps abandoned children that ended meanwhile, because their server answered or its mount has gone. */
+/*
+ * Reaps abandoned children that have ended, because their server answered or was unmounted. True if another child may
+ * be started.
+ */
 static bool may_start(void)
 {
 	size_t i, n = 0;
@@ -353,7 +361,7 @@ static int start(void)
 	return 0;
 }
 
-/* Waits for a child after SIGKILL, and leaves it a zombie. */
+/* Waits for a child after SIGKILL, and leaves it as a zombie. True if it has died. */
 static bool has_died(pid_t pid)
 {
 	u64 until_ns = monotonic_ns() + DEATH_NS;
@@ -370,7 +378,7 @@ static bool has_died(pid_t pid)
 	return true;
 }
 
-/* Returns whether the child died; if not, it waits for a server. */
+/* Kills the child. Returns true if it died; otherwise it still waits for a server. */
 static bool abandon(void)
 {
 	size_t i = 0;
@@ -416,10 +424,10 @@ static int await_reply(u64 place)
 	int err = confined__wait_for_answer(opener.socket, began_ns + time_ns);
 	struct pollfd p = { .fd = opener.socket, .events = POLLIN };
 
-	/* The answer may have come while this process was stopped. */
+	/* The answer may have arrived while this process was stopped. */
 	if (err == -ETIME && poll(&p, 1, 0) > 0)
 		err = 0;
-	/* After a signal, the child may just be slow. */
+	/* After a signal, the child may only be slow. */
 	if (err && (!abandon() || err == -ETIME))
 		note_silence(place);
 	if (err == -ETIME)
@@ -448,7 +456,7 @@ static int send_question(const struct question *q)
 	return send_with(opener.socket, part, ARRAY_SIZE(part), q->given) < 0 ? -EBADMSG : 0;
 }
 
-/* *got becomes a descriptor that came with the reply, or -1. Returns the reply's result. */
+/* Receives the reply, and returns its result. *got becomes a descriptor that came with the reply, or -1. */
 static s64 take_reply(const struct question *q, struct reply *reply, int *got)
 {
 	struct iovec part[] = { { reply, sizeof(*reply) }, { q->to, q->room } };
@@ -490,7 +498,7 @@ int opener__open(const struct opener_path *what, struct stat *st)
 	int fd, err = ask(&q, &reply, &fd);
 
 	if (!err && fd < 0)
-		return -EMFILE;         /* this process may not open another one */
+		return -EMFILE;         /* this process may not open another file */
 	if (err)
 		return err;
 	if (st)
@@ -589,7 +597,7 @@ int opener__file_system(int fd, u64 place, u64 *type)
 	return n < 0 ? n : n == sizeof(*type) ? 0 : -EBADMSG;
 }
 
-/* Each mount is a place of its own, even beside others. */
+/* Reads the space of a file system. Each mount is a separate place, even in the same directory as others. */
 int opener__space(const char *path, struct opener_space *space)
 {
 	struct question q = {
@@ -607,7 +615,10 @@ int opener__space(const char *path, struct opener_space *space)
 	return n < 0 ? n : n == sizeof(*space) ? 0 : -EBADMSG;
 }
 
-/* FNV-1a. /proc/PID/map_files has files of any file system side by side, so their whole path counts. */
+/*
+ * Hashes the directory of a path (FNV-1a). /proc/PID/map_files mixes files of all file systems, so there the whole path
+ * is hashed.
+ */
 u64 opener__place(u64 mounts, const char *path)
 {
 	bool is_mapped = !strncmp(path, "/proc/", 6) && strstr(path, "/map_files/");

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The larger number in "{3,5}"; 1 if there is none. */
+/* Returns the larger number in "{3,5}"; 1 if the braces have no number. */
 static unsigned long repeated(const char *brace)
 {
 	char *end;
@@ -20,7 +20,10 @@ static unsigned long repeated(const char *brace)
 	return n ?: 1;
 }
 
-/* May also count the contents of brackets: no real expression comes near the limits. */
+/*
+ * Checks the limits. May also count the contents of brackets, which is harmless: no real expression comes near the
+ * limits.
+ */
 static const char *check(const char *text)
 {
 	unsigned long copies = 1, n;

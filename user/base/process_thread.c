@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Threads that have ended and kernel threads have no executable. */
+/* False for kernel threads and for threads that have exited. */
 static bool has_executable(u32 tid)
 {
 	char path[32], to[8];

@@ -12,10 +12,10 @@
 #include "base/opener.h"
 #include "base/types.h"
 
-/* The C library's default if PATH is not set. */
+/* The C library's default for an unset PATH. */
 #define USUAL_PATH "/bin:/usr/bin"
 
-/* Returns 0 if this is the file, -ENOENT if not, or the reason why there was no answer. */
+/* Returns 0 if this is the file, -ENOENT if not, or the error of a server that did not answer. */
 typedef int (*file_test)(const char *path);
 
 static int test(const char *path)
@@ -25,7 +25,7 @@ static int test(const char *path)
 	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK) ? 0 : -ENOENT;
 }
 
-/* For root, who may execute a file if anybody may. */
+/* For root, which may execute a file if any execute bit is set. */
 static int ask(const char *path)
 {
 	struct stat st;

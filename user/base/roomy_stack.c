@@ -29,7 +29,7 @@ static bool is_small(void)
 	return !getrlimit(RLIMIT_STACK, &limit) && limit.rlim_cur < ROOM;
 }
 
-/* A guard page below the stack makes an overflow a fault instead of corrupting another mapping. */
+/* Maps a stack. A guard page below it makes an overflow fault, instead of corrupting another mapping. */
 static void *map_stack(void)
 {
 	const size_t guard = sysconf(_SC_PAGESIZE);

@@ -9,7 +9,7 @@
 
 #define STEP_BYTES ((size_t)16 << 10)
 
-/* Reads until the end or an error. */
+/* Reads until end of file or an error. */
 static int read_steps(int fd, size_t most, char **text, size_t *n)
 {
 	size_t room = 0;
