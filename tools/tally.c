@@ -75,7 +75,10 @@ static int show_peer(const struct peer *p)
 	return EXIT_USAGE;
 }
 
-/* Strips from the name of a peer's program what its suite or a distribution adds: "opensnoop-bpfcc", "tcplife.bt". */
+/*
+ * Strips the suffix that a suite or a distribution adds to the name of a peer's program: "opensnoop-bpfcc",
+ * "tcplife.bt".
+ */
 static void strip_suffix(char *name)
 {
 	static const char *const suffix[] = { ".bt", ".py", "-bpfcc", "-perf" };
@@ -88,7 +91,7 @@ static void strip_suffix(char *name)
 		}
 }
 
-/* `bpftrace -e PROGRAM`: the line of this program. */
+/* `bpftrace -e PROGRAM`: shows the tally command line that corresponds to PROGRAM. */
 static int show_bpftrace(const struct peer *p, char **words)
 {
 	struct peer peer = *p;
@@ -244,7 +247,7 @@ static int run_tool(const struct tool *tool, int argc, char **argv)
 	return status;
 }
 
-/* People read this above and below the list; a terminal still shows its end. */
+/* Printed above and below the list. A terminal still shows the lower part after a long list. */
 static const char first_screen[] =
 	"tally TOOL [OPTION...] measures this machine until ^C, or for -d SECONDS\n\n";
 static const char next_steps[] =
@@ -354,9 +357,9 @@ static int help(int argc, char **argv)
 }
 
 /*
- * A descriptor opened later (a BPF map) must not take the place of a closed standard output, and
- * get the reports. Writing to these placeholders fails like writing to a closed one: /dev/null is
- * opened for reading only, the root directory, if there is no /dev/null, for neither.
+ * A descriptor opened later (a BPF map) must not take the place of a closed standard output, and get the reports.
+ * Writing to these placeholders fails like writing to a closed descriptor: /dev/null is opened read-only, and if it
+ * does not exist, the root directory is opened with O_PATH.
  */
 static void fill_standard_descriptors(void)
 {
@@ -371,7 +374,7 @@ static void fill_standard_descriptors(void)
 		close(fd);
 }
 
-/* Completes TOOL, and the TOOL of "help TOOL". */
+/* Descriptors needed in addition to the inherited ones: for libraries, tracefs, nested directories. */
 #define FEWEST_FILES 10
 
 static int run_main(int argc, char **argv)
@@ -384,12 +387,12 @@ static int run_main(int argc, char **argv)
 	argp_program_version = "tally " TALLY_VERSION;
 	argp_err_exit_status = EXIT_USAGE;
 	fill_standard_descriptors();
-	/* A write beyond RLIMIT_FSIZE fails with EFBIG then, and is reported. */
+	/* A write beyond RLIMIT_FSIZE then fails with EFBIG, and is reported. */
 	signal(SIGXFSZ, SIG_IGN);
 	child_signal__take();
 	diag_verbose(false);
 	attach_template__set_up();
-	/* With fewer descriptors, errors appear in various places, for misleading reasons. */
+	/* With fewer descriptors, errors would appear in various places and for misleading reasons. */
 	if (host__check_files(FEWEST_FILES))
 		return EXIT_FAILED;
 	if (tool)
