@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* vitals: the gauges of the machine, and what its counters counted, from files of the kernel. */
+/* vitals: levels of the machine's gauges, and increases of its counters, from files of the kernel. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 struct vitals {
 	bool all;
-	bool ended;             /* read for the last time */
+	bool ended;             /* the last reading has been taken */
 	struct vital_reader reader;
 	struct readings before, now;
 };
@@ -33,10 +33,10 @@ static bool begins_at_zero(const struct reading *r)
 	return r->id && vitals[r->vital].kind == VITAL_COUNTER && !r->has_limit;
 }
 
-/* Text shows only the worst of many objects. */
+/* Text output shows only the worst of many objects. */
 #define WORST 3
 
-/* Where a person looks first. */
+/* Areas in the order in which users look at them. */
 static u32 place_of(const char *area)
 {
 	static const char *const areas[] = { "cpu", "memory", "io", "irq", "tasks", "files", "disk", "net", "cgroup" };
@@ -67,7 +67,7 @@ static int compare(const void *a, const void *b)
 		return place < other_place ? -1 : 1;
 	if (vitals[x->now->vital].least && x->now->vital == y->now->vital && x->count != y->count)
 		return x->count < y->count ? 1 : -1;
-	return (x->now > y->now) - (x->now < y->now);   /* they are sorted */
+	return (x->now > y->now) - (x->now < y->now);   /* readings are sorted */
 }
 
 static struct field level(const char *name, u64 value, bool known, enum field_role role, enum vital_unit unit)
@@ -98,7 +98,7 @@ static const char *unit_word(const struct vital *v)
 	return v->unit == VITAL_BYTES ? "bytes" : v->unit == VITAL_NS ? "ns" : "number";
 }
 
-/* The share says all of a time, and a state is not so often. */
+/* Whether a rate is shown. Times have a share instead, and states change too rarely. */
 static bool is_timed(const struct vital_change *c)
 {
 	return c->has_count && c->elapsed_ns && vitals[c->now->vital].unit != VITAL_NS && !c->has_level;
@@ -121,7 +121,7 @@ static struct field per_second(const struct vital_change *c, enum vital_unit uni
 	return f;
 }
 
-/* Remarks on the object "nginx (123)" of VITAL_PROCESS_FILES. */
+/* Adds the comm and the pid of VITAL_PROCESS_FILES, whose object is "nginx (123)", as remarks. */
 static int add_process(struct report_row *row, const struct reading *r)
 {
 	static const struct field remark = { .name = "comm", .role = ROLE_REMARK, .machine = true };
@@ -182,7 +182,7 @@ static bool is_short(const struct vitals *v, const struct measurement *m)
 	return !v->all && m->cli->format == FORMAT_TEXT && !m->writer->sink;
 }
 
-/* Text without --all: what is worth a word, and the main gauges that have something to show. */
+/* Text output without --all shows findings, and main vitals with a nonzero value or count. */
 static bool is_shown(const struct vitals *v, const struct measurement *m, const struct vital_change *c)
 {
 	const struct vital *vital = &vitals[c->now->vital];
@@ -194,7 +194,7 @@ static bool is_shown(const struct vitals *v, const struct measurement *m, const 
 	return vital->is_main && (c->has_level ? c->now->value : c->count) && (c->has_level || c->has_count);
 }
 
-/* changes: sorted. */
+/* change: sorted. */
 static size_t keep_the_worst(struct vital_change *change, size_t n)
 {
 	size_t i, kept = 0, of_vital = 0;
@@ -278,7 +278,7 @@ static int arm(struct measurement *m)
 	return err;
 }
 
-/* The interval is from the begin of the first readings to that of the last ones. */
+/* The interval lasts from the begin of the first readings to the begin of the last ones. */
 static void disarm(struct measurement *m)
 {
 	struct vitals *v = m->own;

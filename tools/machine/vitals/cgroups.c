@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Cgroups: levels near limits, and what was refused because of them; v2, and v1 where its controllers are mounted. */
+/*
+ * Cgroups: levels near limits, and requests refused because of them. Reads v2, and v1 where its controllers are
+ * mounted.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,13 +24,13 @@
 
 #define MOST_LEVELS 64
 
-/* Files that stay open from one reading to the next; the others are opened each time. */
+/* Maximum number of files that stay open between readings. Further files are opened for each reading. */
 #define MOST_OPEN 8192
 
-/* A file that is not there is looked for again after so long: its controller may have been enabled. */
+/* How long a missing file is not looked for again. Afterwards, its controller may have been enabled. */
 #define ABSENT_NS (5 * NSEC_PER_SEC)
 
-/* v1 writes its largest number of whole pages for no limit. */
+/* If there is no limit, v1 reports the largest number of whole pages. */
 #define NO_LIMIT (1ULL << 62)
 
 enum file {
@@ -36,7 +39,7 @@ enum file {
 	MEMORY_USAGE, MEMORY_LIMIT, OOM_CONTROL, FAILCNT, IO_MAX, IO_STAT,
 	FILES,
 	NO_FILE = FILES,
-	DIRECTORY = FILES,      /* may stay open, too */
+	DIRECTORY = FILES,      /* may also stay open */
 	OPENED,
 };
 
@@ -56,8 +59,8 @@ static const struct cgroup_figure {
 	enum scope_hierarchy hierarchy;
 	enum vital_id vital;
 	enum file file;
-	const char *key;        /* NULL: the file is the number */
-	enum file limit;        /* without a number in it, there is no reading; NO_FILE: the vital has no limit */
+	const char *key;        /* NULL: the file contains only the number */
+	enum file limit;        /* if this file has no number, there is no reading; NO_FILE: the vital has no limit */
 } figures[] = {
 	{ SCOPE_CGROUP_V2, VITAL_CGROUP_MEMORY, MEMORY_CURRENT, NULL, MEMORY_MAX },
 	{ SCOPE_CGROUP_V2, VITAL_CGROUP_OOM_KILLS, MEMORY_EVENTS, "oom_kill", NO_FILE },
@@ -79,9 +82,9 @@ static const struct cgroup_figure {
 struct cgroup_files {
 	enum scope_hierarchy hierarchy;
 	u64 id;
-	int fd_and_1[OPENED];   /* 0: not open */
+	int fd_and_1[OPENED];   /* descriptor + 1; 0: not open */
 	bool is_absent[FILES];
-	u64 absent_ns;          /* when the first of these was looked for */
+	u64 absent_ns;          /* time when the first of these was looked for */
 };
 
 struct known_groups {
@@ -91,7 +94,8 @@ struct known_groups {
 };
 
 struct vital_cgroups {
-	struct known_groups known, before;      /* of this reading, and those of the last one that are not in it yet */
+	/* Groups of this reading, and groups of the last one that this reading has not found yet. */
+	struct known_groups known, before;
 	size_t open, most_open;
 };
 
@@ -107,7 +111,7 @@ static bool same_group(const void *array, u32 index, const void *key)
 	return known->id == wanted->id && known->hierarchy == wanted->hierarchy;
 }
 
-/* A group of this reading, with the files that the last one left open. NULL: no memory. */
+/* Adds a group to this reading, with the files that the last reading left open. Returns NULL without memory. */
 static struct cgroup_files *find_group(struct vital_cgroups *c, enum scope_hierarchy hierarchy, u64 id)
 {
 	struct cgroup_files g = { .hierarchy = hierarchy, .id = id }, *before;
@@ -124,7 +128,7 @@ static struct cgroup_files *find_group(struct vital_cgroups *c, enum scope_hiera
 	return &c->known.group[c->known.n++];
 }
 
-/* False: the caller closes it. */
+/* Returns false if the caller must close fd. */
 static bool keep_open(struct vital_cgroups *c, struct cgroup_files *g, enum file file, int fd)
 {
 	if (c->open >= c->most_open)
@@ -156,7 +160,7 @@ static void forget(struct vital_cgroups *c, struct known_groups *k)
 	*k = (struct known_groups){};
 }
 
-/* Half of the files that the process may have: others need some, too. */
+/* Uses at most half of the descriptors that the process may have, because other code needs some, too. */
 static struct vital_cgroups *new_cgroups(void)
 {
 	struct vital_cgroups *c = calloc(1, sizeof(*c));
@@ -188,9 +192,9 @@ struct walk {
 	struct vital_reader *v;
 	struct readings *r;
 	enum scope_hierarchy hierarchy;
-	char path[PATH_MAX];    /* below the root of the hierarchy, "" for it */
+	char path[PATH_MAX];    /* relative to the root of the hierarchy; "" for the root */
 	u32 groups;
-	/* The files of the cgroup that is looked at. */
+	/* Files of the current cgroup. */
 	struct {
 		bool is_read, has_text;
 		u64 at_ns;
@@ -198,16 +202,16 @@ struct walk {
 	} file[FILES];
 };
 
-/* Where a cgroup is. */
+/* The location of a cgroup. */
 struct place {
-	int above;              /* the directory that its own is in */
+	int above;              /* descriptor of the parent's directory */
 	const char *name;
 	u64 id;
 	int dir;
 	bool stays_open;
 };
 
-/* Its directory; another one may have its name by now. Negative: it was removed. */
+/* Opens the directory of a cgroup. Returns 0, or -1 if the cgroup was removed, even if a new one has its name. */
 static int open_place(struct vital_cgroups *c, struct place *p, struct cgroup_files *g, struct stat *st)
 {
 	if (g->fd_and_1[DIRECTORY])
@@ -259,7 +263,7 @@ static ssize_t read_anew(struct vital_cgroups *c, const struct place *p, struct 
 	return n;
 }
 
-/* A small file of a cgroup. NULL: there is none, or it is empty. */
+/* Returns the text of a small file of a cgroup, or NULL if the file is missing or empty. */
 static const char *text_of(struct walk *w, const struct place *p, struct cgroup_files *g, enum file file)
 {
 	char *text = w->file[file].text;
@@ -299,14 +303,14 @@ static int add_figure(struct walk *w, const struct place *p, struct cgroup_files
 		return 0;
 	if (!read_number(w, p, g, f->file, f->key, &one.value))
 		return 0;
-	/* Since 6.12, what was refused in those below counts here, too. */
+	/* Since 6.12, this file includes refusals in descendants; pids.events.local does not. */
 	if (f->file == PIDS_EVENTS && one.value)
 		read_number(w, p, g, PIDS_EVENTS_LOCAL, f->key, &one.value);
 	one.at_ns = w->file[f->file].at_ns;
 	return readings__add(w->r, &one, *w->path ? w->path : "/");
 }
 
-/* The root of all cgroups has no such file. The root of a namespace has it, like any other cgroup. */
+/* The root of all cgroups has no cgroup.events. The root of a namespace has it, like any other cgroup. */
 static bool is_whole_machine(const struct walk *w, const struct place *p)
 {
 	return !*w->path && faccessat(p->dir, "cgroup.events", F_OK, 0);
@@ -325,7 +329,9 @@ static const struct {
 	{ VITAL_CGROUP_MEMORY_FULL, MEMORY_PRESSURE, "full total" },
 };
 
-/* Version 2, and only cgroups without children: the pressure of a parent includes that of its children. */
+/*
+ * For v2 only, and only for cgroups without children, because the pressure of a parent includes that of its children.
+ */
 static int add_pressures(struct walk *w, const struct place *p, struct cgroup_files *g)
 {
 	int err = 0;
@@ -457,7 +463,7 @@ static int visit(struct walk *w, struct place p, u32 level)
 		return -ENOMEM;
 	if (open_place(w->v->cgroups, &p, g, &st))
 		return 0;
-	/* A directory has two links, and one more for each below it. */
+	/* A directory has two links, and one more for each subdirectory. */
 	has_others_below = st.st_nlink != 2;
 	err = add_group(w, &p, g, has_others_below);
 	if (!err && has_others_below)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* /dev/kmsg: one record at each read. */
+/* /dev/kmsg: each read returns one record. */
 #include <errno.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "machine/vitals/vital.h"
 
-/* More in one interval are looked at in the next one. */
+/* Maximum number of records per interval. The remaining ones are read in the next interval. */
 #define MOST_RECORDS 65536
 
 void vital_reader__skip_messages(struct vital_reader *v)
@@ -15,7 +15,7 @@ void vital_reader__skip_messages(struct vital_reader *v)
 		lseek(v->messages_fd, 0, SEEK_END);
 }
 
-/* Records that the kernel has overwritten are -EPIPE once, and their number is not known. */
+/* If the kernel has overwritten unread records, a read fails once with EPIPE. Their number is unknown. */
 static void take_records(struct vital_reader *v)
 {
 	char record[8192];

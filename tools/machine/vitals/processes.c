@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Processes that come near a limit of their own: open files against RLIMIT_NOFILE. */
+/* Processes near a limit of their own: open files and RLIMIT_NOFILE. */
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
@@ -13,10 +13,10 @@
 #include "base/clock.h"
 #include "machine/vitals/vital.h"
 
-/* Most processes have fewer, and are not asked for their limit. */
+/* Limits of processes with fewer open files, which are most, are not read. */
 #define LEAST_OPEN 16
 
-/* Looking at all processes takes 10 us for each. */
+/* Interval between scans of all processes. A scan takes 10 us per process. */
 #define ALL_NS (10 * NSEC_PER_SEC)
 
 struct process {
@@ -24,7 +24,7 @@ struct process {
 	u64 open, limit;
 };
 
-/* The nearest first. */
+/* Processes near their limits, nearest first. */
 struct nearest {
 	struct process process[VITAL_PROCESSES];
 	size_t n;
@@ -37,7 +37,7 @@ bool vital_processes__have_sizes(void)
 	return !stat("/proc/self/fd", &st) && st.st_size;
 }
 
-/* False: /proc is of another PID namespace, and its numbers are of other processes than those of prlimit(2). */
+/* Returns false if /proc belongs to another PID namespace, so that its pids are not those of prlimit(2). */
 static bool is_own_proc(int proc)
 {
 	char self[16] = "";
@@ -54,7 +54,7 @@ static u64 size_of(int proc, u32 pid)
 	return fstatat(proc, path, &st, 0) ? 0 : st.st_size;
 }
 
-/* A small file of a process. Returns its length; 0: it cannot be read. */
+/* Reads a small file of a process. Returns its length, or 0 if it cannot be read. */
 static size_t read_file(int proc, u32 pid, const char *name, char *text, size_t room)
 {
 	char path[32];
@@ -90,7 +90,7 @@ static u64 list_files(int proc, u32 pid)
 	return n;
 }
 
-/* Listing is slow: only of a process whose table has room for half of the limit. */
+/* Listing is slow, so it is done only for processes whose descriptor table has room for half of the limit. */
 static u64 count_files(int proc, u32 pid, u64 limit)
 {
 	const struct vital_figure room_of_table = { .key = "FDSize" };
@@ -103,7 +103,10 @@ static u64 count_files(int proc, u32 pid, u64 limit)
 	return list_files(proc, pid);
 }
 
-/* Returns 0: there is no limit, or the process is gone. prlimit(2) of another user's process needs CAP_SYS_RESOURCE. */
+/*
+ * Returns 0 if there is no limit, or the process has exited. For a process of another user, prlimit(2) needs
+ * CAP_SYS_RESOURCE.
+ */
 static u64 limit_of(int proc, u32 pid)
 {
 	static const char line[] = "\nMax open files ";
@@ -118,7 +121,7 @@ static u64 limit_of(int proc, u32 pid)
 	return at ? strtoull(at + sizeof(line) - 1, NULL, 10) : 0;
 }
 
-/* False: it is far from its limit, or is gone. */
+/* Reads the open files and the limit of a process. Returns false if it is far from its limit, or has exited. */
 static bool look_at(struct process *p, int proc, bool sizes)
 {
 	if (sizes) {
@@ -131,7 +134,7 @@ static bool look_at(struct process *p, int proc, bool sizes)
 		return false;
 	if (!sizes)
 		p->open = count_files(proc, p->pid, p->limit);
-	/* Sandboxes forbid themselves to open more by a limit below what they have. */
+	/* Sandboxes keep themselves from opening files by a limit below the number that they have open. */
 	return p->open >= LEAST_OPEN && p->open <= p->limit;
 }
 
@@ -178,7 +181,7 @@ static void look_at_all(struct nearest *found, DIR *proc, bool sizes)
 	while ((e = readdir(proc))) {
 		struct process p = { .pid = isdigit((unsigned char)*e->d_name) ? strtoul(e->d_name, NULL, 10) : 0 };
 
-		/* The tracer opens files only to measure. */
+		/* Excludes this process, which opens files only to measure. */
 		if (p.pid && p.pid != (u32)getpid() && look_at(&p, dirfd(proc), sizes))
 			insert(found, &p);
 	}

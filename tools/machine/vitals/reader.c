@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The files of this machine. */
+/* Reads the vitals of this machine. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -21,7 +21,7 @@
 #include "machine/vitals/vital.h"
 #include "report/diag.h"
 
-/* No file of these is as large: what follows is not read. */
+/* Larger than any of these files. The rest of a larger file is not read. */
 #define MOST_BYTES (8U << 20)
 
 char *vital_reader__text(struct vital_reader *v, const char *path)
@@ -88,8 +88,8 @@ static bool is_disk(const char *name)
 }
 
 /*
- * 0: the interface is down, or has none. Not from /sys/class/net, which has the interfaces of the namespace that it was
- * mounted in.
+ * Returns the speed in bytes per second, or 0 if the interface is down or has no speed. Does not use /sys/class/net,
+ * which shows the interfaces of the namespace in which it was mounted.
  */
 static u64 speed_of(const char *name)
 {
@@ -137,7 +137,7 @@ static int read_lists(struct vital_reader *v, struct readings *r)
  * --- file systems -------------------------------------------------------------------------------
  */
 
-/* Used, and what there is for all but root, as df has it. */
+/* Adds the used space. The limit also counts the free space for users other than root, as df does. */
 static int add_space(struct readings *r, const struct vital_mount *m, u64 id, const struct statfs *s)
 {
 	u64 used = s->f_blocks - s->f_bfree, unit = s->f_frsize ?: s->f_bsize, at_ns = monotonic_ns();
@@ -158,7 +158,7 @@ static int add_space(struct readings *r, const struct vital_mount *m, u64 id, co
 	return err;
 }
 
-/* A read-only file system does not get full. */
+/* Skips the space of a read-only file system, which cannot fill up. */
 static int add_file_system(struct readings *r, const struct vital_mount *m)
 {
 	u64 id = makedev(m->major, m->minor);
@@ -186,7 +186,7 @@ static bool is_known(const struct readings *r, size_t first, u64 id)
 	return false;
 }
 
-/* The first mount stands for all of one file system. */
+/* Reads each file system at its first mount. */
 int vital_file_systems__read(struct vital_reader *v, struct readings *r)
 {
 	char *text = vital_reader__text(v, "/proc/self/mountinfo"), *line, *rest = text;

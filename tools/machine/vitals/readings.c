@@ -64,7 +64,7 @@ struct vital_change vital_change(const struct reading *before, const struct read
 	c.has_count = true;
 	c.count = now->value > before->value ? now->value - before->value : 0;
 	c.elapsed_ns = before->at_ns ? now->at_ns - before->at_ns : 0;
-	/* The bytes that a link could carry, of a link whose speed has not changed. */
+	/* The bytes that a link could carry are known only if its speed has not changed. */
 	c.has_whole = now->has_whole && before->has_whole && now->whole > before->whole && now->limit == before->limit;
 	c.whole = c.has_whole ? now->whole - before->whole : 0;
 	return c;

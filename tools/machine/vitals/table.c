@@ -25,7 +25,7 @@ const struct vital_source vital_sources[VITAL_FILES] = {
 	[VITAL_CONNTRACK_MAX] = { "/proc/sys/net/netfilter/nf_conntrack_max", VITAL_LINES },
 };
 
-/* A share of all CPUs' time, a column of the line "cpu". */
+/* A share of the time of all CPUs: a column of the line "cpu". */
 #define CPU_TIME(what, column, ...)                                                                                    \
 	{ .area = "cpu", .name = what, .kind = VITAL_COUNTER, .unit = VITAL_NS, .scale = VITAL_TICKS,                  \
 	  .value = { VITAL_STAT, "cpu", column }, .whole = VITAL_CPU_TIME, ##__VA_ARGS__ }
@@ -100,7 +100,7 @@ const struct vital vitals[] = {
 	      .from_limit = true, .limit = { VITAL_MEMINFO, "MemTotal", 0 }, .near = 95, .is_main = true),
 	LEVEL("memory", "swap_used", VITAL_MEMINFO, "SwapFree", 0, .unit = VITAL_BYTES, .scale = VITAL_KIB,
 	      .from_limit = true, .limit = { VITAL_MEMINFO, "SwapTotal", 0 }, .near = 90, .is_main = true),
-	/* The kernel holds to that limit with vm.overcommit_memory 2 only: near it is no finding. */
+	/* The kernel enforces this limit only with vm.overcommit_memory 2, so a level near it is no finding. */
 	LEVEL("memory", "committed", VITAL_MEMINFO, "Committed_AS", 0, .unit = VITAL_BYTES, .scale = VITAL_KIB,
 	      .limit = { VITAL_MEMINFO, "CommitLimit", 0 }),
 	LEVEL("memory", "dirty", VITAL_MEMINFO, "Dirty", 0, .unit = VITAL_BYTES, .scale = VITAL_KIB),
@@ -110,7 +110,7 @@ const struct vital vitals[] = {
 	COUNT("memory", "swapped_out", VITAL_VMSTAT, "pswpout", .unit = VITAL_BYTES, .scale = VITAL_PAGES),
 	COUNT("memory", "major_faults", VITAL_VMSTAT, "pgmajfault"),
 
-	/* Allocated, of which the second number is free; the third is the limit. */
+	/* The numbers are allocated descriptors, unused ones among these, and the limit. */
 	LEVEL("files", "descriptors", VITAL_FILE_NR, NULL, 0, .minus = { VITAL_FILE_NR, NULL, 1 },
 	      .limit = { VITAL_FILE_NR, NULL, 2 }, .near = 90, .is_main = true),
 	LEVEL("tasks", "threads", VITAL_LOADAVG, NULL, 4, .limit = { VITAL_THREADS_MAX, NULL, 0 }, .near = 90),

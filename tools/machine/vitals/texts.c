@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Texts of the kernel's files, taken apart. */
+/* Parsers of the kernel's files. */
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
@@ -26,7 +26,7 @@ static bool separates(char c)
 	return c == ' ' || c == '\t' || c == ':' || c == '/' || c == '=';
 }
 
-/* The next word of a line, which moves on. No characters: there are no more. */
+/* Returns the next word of a line, and advances the line. The word is empty at the end of the line. */
 static struct word next_word(const char **line)
 {
 	struct word w;
@@ -45,7 +45,7 @@ static bool is_word(struct word w, struct word other)
 	return w.n && w.n == other.n && !memcmp(w.at, other.at, w.n);
 }
 
-/* Digits, and with hundredths up to two after a point. */
+/* Parses digits. VITAL_HUNDREDTHS also requires a point, followed by exactly two digits. */
 static bool take_number(struct word w, enum vital_unit unit, u64 *value)
 {
 	int decimals = -1;
@@ -68,7 +68,7 @@ static bool take_number(struct word w, enum vital_unit unit, u64 *value)
 	return true;
 }
 
-/* A number at the end of a text may be cut off, and then is another one. */
+/* Rejects a number at the end of the text, which may have been cut off. */
 static bool take_whole(struct word w, enum vital_unit unit, u64 *value)
 {
 	return w.n && w.at[w.n] && take_number(w, unit, value);
@@ -80,7 +80,10 @@ static const char *next_line(const char *line)
 	return line && line[1] ? line + 1 : NULL;
 }
 
-/* The line that begins with that word, behind it; NULL: there is none. Without a word the first one. */
+/*
+ * Finds the first line that begins with this word, or the first line if the word is empty. Returns the text after the
+ * word, or NULL.
+ */
 static const char *find_line(const char *text, struct word first)
 {
 	const char *rest;
@@ -134,7 +137,7 @@ bool vital_text__number(const char *text, enum vital_form form, const struct vit
  * --- files of one object ------------------------------------------------------------------------
  */
 
-/* The texts of an interval. */
+/* The texts of one reading. */
 struct texts {
 	char *const *text;
 	const u64 *at_ns;
@@ -156,7 +159,7 @@ static bool read_figure(const struct texts *t, const struct vital *v, const stru
 	       scale(v->scale, value);
 }
 
-/* All of the CPUs' time: the first eight columns, of which user has that of guests. */
+/* The time of all CPUs: the sum of the first eight columns. The column user includes the time of guests. */
 static bool read_cpu_time(const struct texts *t, const struct vital *v, u64 *whole)
 {
 	struct vital_figure column = v->value;
@@ -189,7 +192,7 @@ static void read_whole(const struct texts *t, const struct vital *v, struct read
 	}
 }
 
-/* False: the files do not have it. */
+/* Returns false if the files lack a figure, or the figures contradict each other. */
 static bool read_vital(const struct texts *t, const struct vital *v, struct reading *r)
 {
 	u64 minus = 0;
@@ -231,7 +234,7 @@ int vital_texts__read(struct readings *r, char *const text[VITAL_FILES], const u
 
 #define NAME_ROOM 64
 
-/* The next n numbers of a line. False: there is something else. */
+/* Parses the next n numbers of a line. Returns false if there is anything else. */
 static bool take_numbers(const char **line, u64 *number, size_t n)
 {
 	size_t i;
@@ -242,7 +245,7 @@ static bool take_numbers(const char **line, u64 *number, size_t n)
 	return true;
 }
 
-/* The next word between blanks: a name may have a character that separates words. */
+/* Copies the next word between blanks, because a name may contain characters that separate words. */
 static bool take_name(const char **line, char name[NAME_ROOM])
 {
 	size_t n;
@@ -264,7 +267,7 @@ static int add(struct readings *r, enum vital_id vital, u64 id, const char *obje
 	return readings__add(r, &one, object);
 }
 
-/* After the name: reads, merged, sectors, ms; writes, merged, sectors, ms; in flight, ms busy. */
+/* Numbers after the name: reads, merged, sectors, ms; writes, merged, sectors, ms; in flight, ms busy. */
 static int add_disk(struct readings *r, const char *name, u64 id, const u64 *number, u64 at_ns)
 {
 	const struct reading busy = {
@@ -291,7 +294,7 @@ int vital_disks__parse(struct readings *r, const char *text, u64 at_ns, bool (*i
 		if (!take_numbers(&rest, device, 2) || !take_name(&rest, name) ||
 		    !take_numbers(&rest, number, ARRAY_SIZE(number)))
 			continue;
-		/* Names of disks never used are many: /dev/loop*, /dev/ram*. */
+		/* Skips disks that were never used, since there are many: /dev/loop*, /dev/ram*. */
 		if ((number[0] || number[4]) && is_disk(name))
 			err = add_disk(r, name, device[0] << 32 | device[1], number, at_ns);
 	}
@@ -308,7 +311,7 @@ static int add_bytes(struct readings *r, enum vital_id vital, const char *name, 
 	return readings__add(r, &one, name);
 }
 
-/* Received: bytes, packets, errors, drops, and four others; sent: the same. */
+/* Numbers: received bytes, packets, errors, drops, and four others; then the same for sent ones. */
 static int add_interface(struct readings *r, const char *name, const u64 *number, u64 speed, u64 at_ns)
 {
 	return add_bytes(r, VITAL_NET_RX, name, number[0], speed, at_ns) ?:
@@ -319,7 +322,7 @@ static int add_interface(struct readings *r, const char *name, const u64 *number
 	       add(r, VITAL_NET_TX_DROPS, 0, name, number[11], at_ns);
 }
 
-/* "  eth0: 12 34": the name may have a ':', as an alias. */
+/* "  eth0: 12 34". The name of an alias contains another ':'. */
 int vital_interfaces__parse(struct readings *r, const char *text, u64 at_ns, u64 (*speed)(const char *name))
 {
 	const char *line;
@@ -342,7 +345,7 @@ int vital_interfaces__parse(struct readings *r, const char *text, u64 at_ns, u64
 	return err;
 }
 
-/* A line for each CPU, hexadecimal: packets, drops, squeezes. */
+/* One line per CPU, hexadecimal: packets, drops, squeezes. */
 int vital_softnet__parse(struct readings *r, const char *text, u64 at_ns)
 {
 	u64 drops = 0, squeezes = 0;
@@ -368,7 +371,7 @@ int vital_softnet__parse(struct readings *r, const char *text, u64 at_ns)
  * --- mounts -------------------------------------------------------------------------------------
  */
 
-/* Without a device of their own, but local. */
+/* Local file systems without a device of their own. */
 static bool is_local_without_device(const char *type)
 {
 	return !strcmp(type, "tmpfs") || !strcmp(type, "btrfs") || !strcmp(type, "zfs") || !strcmp(type, "bcachefs");
@@ -384,7 +387,7 @@ static bool has_option(const char *options, const char *option)
 	return false;
 }
 
-/* As the kernel escapes blanks, \040. */
+/* Undoes the kernel's escapes, such as \040 for a blank. */
 static void unescape(char *text)
 {
 	char *to = text;
@@ -440,10 +443,10 @@ const char *const vital_message_names[MESSAGES] = {
 	[MESSAGE_CLOCK] = "clock_unstable",
 };
 
-/* One line of each event. */
+/* Each event is recognized by one of its lines. */
 static const struct {
 	enum vital_message kind;
-	const char *begins;     /* NULL: with anything */
+	const char *begins;     /* never NULL */
 	const char *has;        /* NULL: anything */
 } patterns[] = {
 	{ MESSAGE_OOM, "Out of memory: Killed process ", NULL },
@@ -455,7 +458,7 @@ static const struct {
 	{ MESSAGE_FS, "BTRFS error ", NULL },
 	{ MESSAGE_FS, "BTRFS critical ", NULL },
 	{ MESSAGE_FS, "XFS ", "orruption" },
-	/* blk_update_request() put its name in front of it before 5.16. */
+	/* Before 5.16, the name of blk_update_request() preceded the message. */
 	{ MESSAGE_IO, "blk_update_request: ", " error, dev " },
 	{ MESSAGE_IO, "I/O error, dev ", NULL },
 	{ MESSAGE_IO, "critical medium error, dev ", NULL },
@@ -488,7 +491,7 @@ static bool matches(const char *text, const char *begins, const char *has)
 	return !strncmp(text, begins, strlen(begins)) && (!has || strstr(text, has));
 }
 
-/* Messages of processes have another facility than the kernel's, 0: the kernel sees to it. */
+/* The kernel's own messages have facility 0. The kernel gives messages of processes another facility. */
 enum vital_message vital_message__parse(const char *record)
 {
 	const char *text = strchr(record, ';'), *end;
