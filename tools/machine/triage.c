@@ -27,13 +27,14 @@ struct looking {
 	struct gathered gathered;
 	struct run *run;
 	struct report_overhead cost;    /* without the list of programs */
-	u64 start_ns, duration_ns;      /* of the longest report */
-	const char *left_out[RUN_MOST]; /* lines about programs of which none ran when it began */
+	u64 start_ns, duration_ns;      /* those of the longest report */
+	/* Lines that were skipped because no program that they are about was running at the start. */
+	const char *left_out[RUN_MOST];
 	size_t nleft_out;
 	bool verbose;
 };
 
-/* Takes a report; the last one has the cost. */
+/* Takes a report. The last report contains the cost. */
 static int take_report(void *context, const struct report *r)
 {
 	struct looking *l = context;
@@ -74,20 +75,20 @@ static char *absent_tool(const struct run *run, const char *line)
 	return strndup(line, n);
 }
 
-/* 1: the process is of that program. */
+/* For processes__visit(): returns 1 if the process is one of this program. */
 static int is_of_program(void *program, u32 pid, const char *comm)
 {
 	(void)pid;
 	return !strncmp(comm, program, strlen(program));
 }
 
-/* Does a process of that program run now, or may it? NULL: of any. */
+/* Whether a process of the program is running, or may be. NULL stands for any program. */
 static bool runs(const char *program)
 {
 	return !program || processes__visit(is_of_program, (void *)program);
 }
 
-/* Where there was no such program until the end, there is nothing to find. */
+/* If the program of a skipped line is still not running at the end, the line counts as measured, with nothing found. */
 static int take_left_out(struct looking *l)
 {
 	int err = 0;
@@ -158,7 +159,10 @@ static int begin(void *context, struct run *run)
 	return 0;
 }
 
-/* Chooses the lines of this run: those about programs that run, or about all. Returns how many. */
+/*
+ * Chooses the lines of this run: those about all programs, and those about programs that are running. Returns their
+ * number.
+ */
 static size_t choose_lines(struct looking *l, const char *line[])
 {
 	size_t i, n = 0;
@@ -184,7 +188,7 @@ static int look(struct cli *cli)
 	};
 	int code = EXIT_FAILED;
 
-	cli->verbose = false;           /* it would print pages for each measurement */
+	cli->verbose = false;           /* otherwise, it would print pages for each measurement */
 	if (!gathered__begin(&l.gathered)) {
 		gathered__leave_out(&l.gathered, getpid());
 		code = several__run(find_tool_spec, &plan, cli);
@@ -242,7 +246,7 @@ static int show_rules(const struct cli *cli)
 
 struct asked {
 	bool rules;
-	const char *recording;          /* NULL: measures now */
+	const char *recording;          /* NULL: measure now */
 	struct when when;
 };
 

@@ -28,7 +28,7 @@ void gathered__leave_out(struct gathered *g, u32 pid)
 	triage__leave_out(g->top, pid);
 }
 
-/* Finds or adds the name of a tool. Returns its index; -1: no room. */
+/* Finds or adds the name of a tool. Returns its index, or -1 if there is no room. */
 static int index_of(struct gathered *g, const char *tool)
 {
 	size_t i;

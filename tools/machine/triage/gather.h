@@ -22,11 +22,11 @@ struct gathered {
 	u64 start_ns, duration_ns;
 };
 
-/* Initialise to all zeros before; gathered__free() after it, also on error. Returns 0 or -ENOMEM. */
+/* Initialise to all zeros before this call. Call gathered__free() in either case. Returns 0 or -ENOMEM. */
 int gathered__begin(struct gathered *g);
 void gathered__free(struct gathered *g);
 
-/* Excludes rows of that process. 0: none. */
+/* Excludes rows of this process; 0: none. */
 void gathered__leave_out(struct gathered *g, u32 pid);
 
 /* Takes a report. Returns 0 or -ENOMEM. */

@@ -16,12 +16,12 @@
 #include "triage/page.h"
 #include "triage/rule.h"
 
-/* One finding, with begin and end. */
+/* A finding, with its begin and end. */
 struct episode {
 	const struct triage_rule *rule;
 	u64 from_ns, to_ns;
 	enum triage_level level;
-	double value;           /* the worst one */
+	double value;           /* the worst value */
 	char *sentence;
 };
 
@@ -38,7 +38,7 @@ struct past {
  * --- one interval ------------------------------------------------------------------------------
  */
 
-/* The newest episode of the rule, if it lasts until start_ns, or nearly. */
+/* Returns the newest episode of the rule if it lasts at least nearly until start_ns, otherwise NULL. */
 static struct episode *going_on(struct past *p, const struct triage_rule *rule, u64 start_ns, u64 duration_ns)
 {
 	size_t i;

@@ -7,9 +7,9 @@
 #include "record/when.h"
 
 /*
- * With a window in when, writes its page, as for a run during that time; otherwise a table with the
- * times of each finding: consecutive intervals share a row, with the worst sentence. Reports
- * errors; returns the exit status.
+ * If `when` has a window, writes the page of this window, as for a run during that time. Otherwise, writes a table with
+ * the times of each finding; consecutive intervals share a row, which has the worst sentence. Reports errors. Returns
+ * the exit status.
  */
 int triage_past(const char *path, const struct when *when, const struct cli *cli);
 

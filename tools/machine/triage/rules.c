@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The limits suit servers of any size: rates that keep one CPU busy, or that nobody causes on
- * purpose, are notices; a rate is a problem where it takes much of the machine, so those limits
- * are for each CPU. docs/triage.md lists them; tests/incidents creates each problem and some healthy
- * loads; tests/unit/test_triage_rules.c has their figures on other machines.
+ * The limits suit servers of any size. Rates that keep one CPU busy, or that nobody causes on purpose, are notices.
+ * Rates that take much of the machine are problems, so these limits are for each CPU. docs/triage.md lists the limits;
+ * tests/incidents creates each problem and some healthy loads; tests/unit/test_triage_rules.c has their figures on
+ * other machines.
  */
 #include "machine/triage/rules.h"
 
-/* A backend that waits for a lock of postgres sleeps like an idle client: only the stack tells. */
+/* A backend that waits for a lock of postgres sleeps like an idle client; only its stack shows the difference. */
 static const char database_locks[] =
 	"offcputime --state sleep --min 100ms -U --call-graph dwarf --frames '^ProcSleep$' --comm 'postgres*' --by comm";
 
 const char *const triage_lines[] = {
 	"schedlat --by pid --totals",
-	/* Busy servers feel a hook at each system call, so there is none for the whole time where calls are many. */
+	/* With --slices, frequent calls are not traced all the time: busy servers would notice a hook at each call. */
 	"syscount --by syscall,errno,comm --slices",
 	"exitsnoop",
 	"signals --signal TERM,KILL",
@@ -41,13 +41,13 @@ const char *triage_line_program(const char *line)
 	return line == database_locks ? "postgres" : NULL;
 }
 
-/* Calls that look up files. Starting programs miss some; higher rates are an endless search. */
+/* Calls that look up files. The start of a program causes some failures; higher rates indicate an endless search. */
 #define FILE_CALLS                                                                                                     \
 	"open|openat|openat2|stat|lstat|newfstatat|statx|access|faccessat|faccessat2|readlink|readlinkat|execve"
 
 /*
- * Reasons of normal ends, and of packets to closed ports, which connsnoop reports with the task.
- * SOCKET_CLOSE and QUEUE_PURGE: somebody has closed a socket without reading what had arrived.
+ * Reasons of normal ends, and of packets to closed ports, which connsnoop reports with the task. SOCKET_CLOSE and
+ * QUEUE_PURGE: a socket was closed before all received data was read.
  */
 #define EXPECTED_DROPS "NO_SOCKET|NOT_SPECIFIED|SOCKET_FILTER|SOCKET_CLOSE|QUEUE_PURGE|" \
 		       "TCP_RESET|TCP_CLOSE|TCP_OLD_ACK|UNIX_DISCONNECT|CONSUMED"
@@ -66,7 +66,7 @@ const struct triage_rule triage_rules[] = {
 		.why = "the OOM killer ends processes that somebody needs",
 		.sentence =
 			"the OOM killer killed {comm}, {times}: the memory of the machine or of its cgroup is used up",
-		/* A line for each victim, and none for the stalls. */
+		/* --min 1h: a line for each victim, but none for the stalls. */
 		.next = "reclaim --min 1h",
 	},
 	{
@@ -93,7 +93,7 @@ const struct triage_rule triage_rules[] = {
 		.why = "its threads wait for each other until somebody ends a process",
 		.sentence = "{comm} (pid {pid}) is in a deadlock: thread {tid} waits ({why}) for {to_tid} ({to_comm}), "
 			    "and in the end for itself",
-		/* The whole cycle, whoever the other processes are. */
+		/* Shows the whole cycle, even if other processes take part in it. */
 		.next = "snap --deadlocks",
 	},
 	{
@@ -286,8 +286,8 @@ const struct triage_rule triage_rules[] = {
 	},
 	{
 		/*
-		 * Threads without work sleep at futexes, too, but not at a mutex of glibc, which has an owner. A rate
-		 * would not do: a mutex that is held while a disk writes has few waits, and long ones.
+		 * Idle threads sleep at futexes, too, but not at a mutex of glibc, which has an owner. A rate would not
+		 * work: a mutex that is held during disk writes has few, but long waits.
 		 */
 		.name = "locks",
 		.tool = "futexstat",
@@ -300,7 +300,7 @@ const struct triage_rule triage_rules[] = {
 		.why = "a thread that keeps a mutex for long, as while it waits for a disk, holds up all others",
 		.sentence = "threads of {comm} (pid {pid}) wait for a mutex, {value} on average; most for one that "
 			    "thread {owner} holds, {avg} each time",
-		/* With what the others wait for, the holder among them. */
+		/* The tool why also shows what the other threads, including the holder, wait for. */
 		.next = "why -p {pid} -d 5",
 	},
 	{
@@ -417,7 +417,7 @@ const struct triage_rule triage_rules[] = {
 		.why = "a process that needs little waits for CPUs that another one takes: its answers come late",
 		.sentence = "{comm} (pid {pid}) needs little, but waits for a CPU: {value} on average, {avg} each "
 			    "time; {beside.comm} (pid {beside.pid}) takes {beside.value} of all CPUs",
-		/* With those that had the CPU meanwhile. */
+		/* The tool why also shows which processes had the CPUs during the waits. */
 		.next = "why --by comm -p {pid} -d 5",
 	},
 	{
@@ -435,7 +435,7 @@ const struct triage_rule triage_rules[] = {
 		.next = "cputhrottle 1",
 	},
 	{
-		/* A thread that a lock woke waits microseconds until the scheduler has found it a CPU: no quota. */
+		/* Excludes threads woken by a lock: they wait only microseconds for a CPU, not for a quota. */
 		.name = "held-back",
 		.tool = "schedlat",
 		.where = { { "avg", .least = 1e6 } },
@@ -502,7 +502,7 @@ const struct triage_rule triage_rules[] = {
 		.next = "reclaim --by pid",
 	},
 	{
-		/* Behind a slow disk the time is spent there, but the cause is still the limit. */
+		/* Uses the count: with a slow disk, the time is spent there, although the cause is the limit. */
 		.name = "memory-limit",
 		.tool = "reclaim",
 		.where = { { "kind", "memcg" } },
@@ -556,7 +556,7 @@ const struct triage_rule triage_rules[] = {
 		.next = "biotop",
 	},
 	{
-		/* With less than a hundred requests, one in a hundred would be the longest one. */
+		/* With fewer than a hundred requests, the 99th percentile would be the longest request. */
 		.name = "slow-requests",
 		.tool = "biolatency",
 		.where = { { "count", .least = 10 } },
@@ -572,8 +572,8 @@ const struct triage_rule triage_rules[] = {
 	},
 	{
 		/*
-		 * Services are restarted, and time runs out: that is worth a word, and no problem. Programs that end
-		 * processes of their own are not, such as other runs of tally.
+		 * Services are restarted, and timeouts expire: this is a notice, not a problem. Programs that end
+		 * processes of their own, such as other runs of tally, are excluded.
 		 */
 		.name = "killed",
 		.tool = "signals",
@@ -604,8 +604,8 @@ const struct triage_rule triage_rules[] = {
 	},
 
 	/*
-	 * Levels, and what the kernel counts itself: what grows meanwhile, or is nearly used up. A read-only file
-	 * system has no level; the OOM killer's messages are those of oom-kill.
+	 * Levels and counters of the kernel: figures that grow during the run, or that are near their limit. A
+	 * read-only file system has no level. The OOM killer's messages belong to oom-kill.
 	 */
 	{
 		.name = "cgroup-oom",
@@ -825,7 +825,7 @@ const struct triage_rule triage_rules[] = {
 		.next = "vitals 1",
 	},
 	{
-		/* Protocols that nobody here speaks count as drops of some drivers, one each few seconds. */
+		/* Some drivers count packets of unused protocols as drops, one every few seconds. */
 		.name = "interface-drops",
 		.tool = "vitals",
 		.where = { { "area", "net" }, { "vital", "rx_drops|tx_drops|softnet_drops" } },
@@ -854,7 +854,7 @@ const struct triage_rule triage_rules[] = {
 		.next = "reclaim --by pid",
 	},
 	{
-		/* The time, not the share: of a window, only intervals in which the cgroup stood still have a row. */
+		/* Uses the time, not the share: in a window, only intervals in which the cgroup stalled have a row. */
 		.name = "cgroup-memory-stalls",
 		.tool = "vitals",
 		.where = { { "area", "cgroup" }, { "vital", "memory_pressure_full" } },
