@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* why: where all of the time of threads goes. The measurement is bpf/calls/why.bpf.c. */
+/* why: where all time of threads goes. The measurement is bpf/calls/why.bpf.c. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,9 +47,9 @@ struct why {
 	struct slow slow;
 	struct why_bpf *bpf;
 	struct call_signatures signatures;
-	u64 busy_ns;            /* of all rows of the report that are not idle */
-	struct hist_set waits;  /* of the report, by struct wait */
-	struct sum_set behind;  /* of the report: struct behind, whose phases are causes, by row */
+	u64 busy_ns;            /* time of all rows of the report that are not idle */
+	struct hist_set waits;  /* histograms of the report, by struct wait */
+	struct sum_set behind;  /* struct behind of the report, sorted by row; phases are causes */
 	struct sum_set behind_before;
 	struct why_objects objects;
 };
@@ -60,7 +60,10 @@ struct why {
 
 #define OF(member) SUM(struct why_sums, member)
 
-/* A trait of the table: in an interval, some of the time is of phases that were counted in an earlier one. */
+/*
+ * A trait of the table, set without intervals. In an interval, some of the time belongs to phases that an earlier
+ * interval counted.
+ */
 #define ONE_REPORT 1
 
 static const struct column columns[] = {
@@ -74,13 +77,13 @@ static const struct column columns[] = {
 	{},
 };
 
-/* The key after name_causes(). */
+/* key: after name_causes(). */
 static enum why_state state_of(const struct why_key *key)
 {
 	return key->whole ? STATE_IDLE : why_causes[key->phase].state;
 }
 
-/* The key of a histogram, after name_wait(). */
+/* The key of a histogram after name_wait(). */
 struct wait {
 	u32 call;
 	__u16 cause, kind;
@@ -89,7 +92,7 @@ struct wait {
 
 _Static_assert(sizeof(struct wait) == sizeof(struct why_wait_key) - sizeof(struct hist_slot), "not its end");
 
-/* A wait that lasts through the whole run has not ended. */
+/* Returns NULL for waits that lasted through the whole run, because they have not ended. */
 static const struct histogram *ended_waits(const struct why *w, const struct why_key *key)
 {
 	const struct wait wait = { .task = key->task, .call = key->slot, .cause = key->phase, .kind = key->kind };
@@ -130,7 +133,7 @@ static const struct sum_layout behind_layout = {
 #define MOST_BEHIND 3
 #define BEHIND_SPACE (MOST_BEHIND * (TASK_KEY_COMM_LEN + 16))
 
-/* By the row that they belong to, and there the largest first. */
+/* Sorts by row, and in each row by descending time. */
 static int compare_behind(const void *a, const void *b)
 {
 	const struct behind *x = a, *y = b;
@@ -143,7 +146,7 @@ static int compare_behind(const void *a, const void *b)
 	return x->ns > y->ns ? -1 : 1;
 }
 
-/* The first that belongs to a row; w->behind.n and more: there is none. */
+/* Returns the index of the first element of a row. If the row has none, behind_at() returns NULL for this index. */
 static size_t first_behind(const struct why *w, const struct why_key *key)
 {
 	const struct behind wanted = { .key = { .phase = key->phase, .task = key->task }, .ns = UINT64_MAX };
@@ -159,7 +162,7 @@ static size_t first_behind(const struct why *w, const struct why_key *key)
 	return low;
 }
 
-/* NULL: that one belongs to another row. */
+/* Returns NULL if element i does not belong to the row. */
 static const struct behind *behind_at(const struct why *w, size_t i, const struct why_key *key)
 {
 	const struct behind *b = i < w->behind.n ? sum_set__at(&w->behind, i) : NULL;
@@ -169,8 +172,8 @@ static const struct behind *behind_at(const struct why *w, size_t i, const struc
 }
 
 /*
- * The processes that had the CPU while these threads waited for it: "gcc 61.2 %, tally 3.1 %". Shares that would read
- * 0.0 % are left out. NULL: nobody is known.
+ * The processes that had the CPU while these threads waited for it: "gcc 61.2 %, tally 3.1 %". Leaves out shares that
+ * would be shown as 0.0 %. Returns NULL if no process is known.
  */
 static const char *behind_whom(char text[BEHIND_SPACE], const struct why *w, const struct why_element *e)
 {
@@ -180,7 +183,7 @@ static const char *behind_whom(char text[BEHIND_SPACE], const struct why *w, con
 
 	for (i = first; (b = behind_at(w, i, &e->key)); i++)
 		charged += b->ns;
-	/* Waits that end are charged as a whole, and some of their time was that of earlier intervals. */
+	/* A wait is charged as a whole when it ends, although some of its time may belong to earlier intervals. */
 	whole = e->sums.ns > charged ? e->sums.ns : charged;
 	for (i = 0; i < MOST_BEHIND && (b = behind_at(w, first + i, &e->key)) && b->ns > whole / 2000; i++)
 		n += snprintf(text + n, BEHIND_SPACE - n, "%s%.*s %.1f %%", i ? ", " : "", TASK_KEY_COMM_LEN,
@@ -188,7 +191,10 @@ static const char *behind_whom(char text[BEHIND_SPACE], const struct why *w, con
 	return n ? text : NULL;
 }
 
-/* The share of the time in which threads had something to do, and the command that shows more. */
+/*
+ * Adds the share of the time in which threads had something to do, the processes that had the CPU, the objects waited
+ * for, and the command that shows more.
+ */
 static int add_more(struct sum_table_report *t, struct report_row *row, const void *element)
 {
 	static const struct field behind = { .name = "behind", .kind = FIELD_NONE, .role = ROLE_REMARK, .spare = true };
@@ -213,8 +219,8 @@ static int add_more(struct sum_table_report *t, struct report_row *row, const vo
 }
 
 /*
- * The time on a CPU by mode, as the kernel's ticks divide it. Without a tick it stays undivided. Both rows show the
- * number of the same slices.
+ * Divides the time on a CPU by mode, in proportion to the kernel's ticks. Without a tick, it remains undivided. Both
+ * rows show the number of the same slices. Returns the number of rows.
  */
 static size_t divide(struct why_element to[2], const struct why_element *e)
 {
@@ -278,7 +284,7 @@ static void name_wait(void *unused, void *key)
 	wait->cause = why_cause_of(&(struct why_key){ .slot = wait->call, .phase = wait->cause, .kind = wait->kind });
 }
 
-/* Losses of histograms are in those of the table. */
+/* Ignores the losses of histograms, which the table's losses include. */
 static int read_waits(struct measurement *m)
 {
 	struct task_key_names names = { .cgroups = m->cgroups };
@@ -337,7 +343,7 @@ static int report(struct measurement *m, struct report *r)
 		return critical__report(&w->critical, m, r);
 	if (why_spans__are_wanted(&w->spans))
 		return slow__report(&w->slow, m, r);
-	/* A program that was running when the run ended may still write. */
+	/* A program that was running at the end of the run may still write. */
 	if (w->bpf->bss->ended_ns)
 		err = elements__await_programs();
 	if (kernel_btf_arguments("btf_trace_contention_begin") <= 0)
@@ -352,12 +358,12 @@ static int report(struct measurement *m, struct report *r)
  * --- the hooks ---------------------------------------------------------------------------------
  */
 
-/* Cgroups with a quota, of which the more may be throttled at a time the more CPUs there are. */
+/* Room for throttled cgroups with a quota. The more CPUs there are, the more of them may be throttled at a time. */
 #define THROTTLINGS 16384
 
 /*
- * From 6.18 on the kernel throttles single threads when they return to user space: their switches tell, and the
- * functions are called for queues whose threads run on.
+ * Since 6.18, the kernel throttles single threads when they return to user space. Their switches show this, and the
+ * functions are called for queues whose threads continue to run.
  */
 static int watch_throttling(struct measurement *m)
 {
@@ -429,7 +435,7 @@ static int open_report(struct measurement *m)
 	return open_skeleton(m);
 }
 
-/* In place of the hook open: the skeleton depends on the options. */
+/* Replaces the hook open(), because the skeleton depends on the options. */
 static int load(struct measurement *m)
 {
 	struct why *w = m->own;
@@ -483,7 +489,7 @@ static int attach(struct measurement *m)
 	return why_objects__attach(&w->objects, w->bpf->maps.objects, w->bpf->progs.show_why_objects);
 }
 
-/* From here on nothing changes: each phase is either in the sums or goes on. */
+/* No sums change after this time: each phase is either in the sums or still in progress. */
 static void disarm(struct measurement *m)
 {
 	struct why *w = m->own;

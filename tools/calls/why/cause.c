@@ -83,7 +83,10 @@ static const u8 of_phase[WHY_PHASES] = {
 	[WHY_OTHER] = CAUSE_OTHER,
 };
 
-/* Causes of sleeps in such a call, whatever its file is. Names of all architectures and of 32-bit calls. */
+/*
+ * Causes of sleeps in these calls, regardless of the file. The names include those of all architectures and of 32-bit
+ * calls.
+ */
 static const struct {
 	const char *call;
 	enum why_cause cause;
@@ -145,7 +148,7 @@ static const u8 of_kind[WHY_KINDS] = {
 	[KIND_SOCKET] = CAUSE_SOCKET,	 [KIND_ANONYMOUS] = CAUSE_DESCRIPTOR,
 };
 
-/* CAUSE_UNKNOWN: the call alone does not tell. */
+/* Returns CAUSE_UNKNOWN if the call alone does not determine the cause. */
 static enum why_cause cause_of_call(const struct why_key *key)
 {
 	const char *name = NULL;
@@ -170,7 +173,7 @@ static enum why_cause asleep(const struct why_key *key)
 	return key->kind < WHY_KINDS && of_kind[key->kind] ? of_kind[key->kind] : CAUSE_OTHER;
 }
 
-/* vfork() waits uninterruptibly, and so do file systems of the network. */
+/* vfork() and network file systems wait uninterruptibly. */
 static enum why_cause uninterruptible(const struct why_key *key)
 {
 	enum why_cause call = cause_of_call(key);
@@ -188,7 +191,7 @@ enum why_cause why_cause_of(const struct why_key *key)
 		return asleep(key);
 	if (key->phase == WHY_DISK)
 		return uninterruptible(key);
-	/* A futex with priority inheritance is a lock of the kernel, too. */
+	/* A futex with priority inheritance is also a kernel lock. */
 	if (key->phase == WHY_LOCK && cause_of_call(key) == CAUSE_FUTEX)
 		return CAUSE_FUTEX;
 	return key->phase < WHY_PHASES ? of_phase[key->phase] : CAUSE_UNKNOWN;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Causes of time for people: by the phase, the system call and its file (bpf/calls/why.h). */
+/* Causes of time in the user's terms, derived from the phase, the system call and its file (bpf/calls/why.h). */
 #ifndef TALLY_CALLS_WHY_CAUSE_H
 #define TALLY_CALLS_WHY_CAUSE_H
 
@@ -9,16 +9,16 @@
 
 enum why_state {
 	STATE_CPU,              /* on a CPU */
-	STATE_RUNNABLE,         /* could run, and waits for a CPU */
-	STATE_BLOCKED,          /* waits for something that somebody else has to do */
-	STATE_IDLE,             /* waits for work: it would be no faster without this wait */
+	STATE_RUNNABLE,         /* runnable, waits for a CPU */
+	STATE_BLOCKED,          /* waits for another task, a device or a timer */
+	STATE_IDLE,             /* waits for work; without this wait, the program would not be faster */
 	STATE_UNKNOWN,
 	WHY_STATES,
 };
 
 enum why_cause {
 	CAUSE_UNKNOWN,
-	CAUSE_MODE_UNKNOWN,     /* on a CPU, without a tick that would tell the mode */
+	CAUSE_MODE_UNKNOWN,     /* on a CPU, but no tick has shown the mode */
 	CAUSE_USER,
 	CAUSE_SYSTEM,
 	CAUSE_RUN_QUEUE,
@@ -51,24 +51,24 @@ enum why_cause {
 	WHY_CAUSES,
 };
 
-/* A cause; state: of threads that did not sleep through the whole run. */
+/* A cause. state: the state of threads that did not sleep through the whole run. */
 struct why_cause_text {
 	const char *name;
 	enum why_state state;
-	const char *next;       /* the command that shows more, without "tally" and a scope; NULL: none */
+	const char *next;       /* a command that shows more, without "tally" and a scope, or NULL */
 	bool by_threads;        /* other threads end such waits */
 };
 
 extern const char *const why_state_names[WHY_STATES];
 extern const struct why_cause_text why_causes[WHY_CAUSES];
 
-/* phase and the rest of the key are those of the kernel. */
+/* Derives the cause from a key that has the phase of the BPF programs, or WHY_USER or WHY_SYSTEM. */
 enum why_cause why_cause_of(const struct why_key *key);
 
-/* Puts the cause in place of the phase: several phases have the same one. */
+/* Replaces the phase by the cause. Several phases may have the same cause. */
 void why_name_cause(struct why_key *key);
 
-/* The call of a blocked thread; NULL: none. */
+/* The name of the call in which a thread is blocked; NULL if there is none. */
 const char *why_call_name(char text[64], const struct why_key *key);
 
 struct call_signatures;
@@ -77,10 +77,10 @@ struct report_row;
 /* For programs: the place of the first descriptor among the arguments of each call, plus 1; and WHY_TAKES_PATH. */
 void why_describe_calls(u8 descriptor[TRACE_SLOTS], struct call_signatures *signatures);
 
-/* The kind of the call's descriptor; NULL: unknown. */
+/* The name of the kind of the call's descriptor; NULL if unknown. */
 const char *why_kind_name(u32 kind);
 
-/* Adds the cell of the command that shows more; NULL: none. Returns 0 or -ENOMEM. */
+/* Adds a cell with the command that shows more; next may be NULL. Returns 0 or -ENOMEM. */
 int why_add_next(struct report_row *row, const char *next);
 
 #endif /* TALLY_CALLS_WHY_CAUSE_H */

@@ -133,7 +133,7 @@ int critical__attach(struct critical *c, struct measurement *m)
 	return err;
 }
 
-/* From here on no state changes. */
+/* No state changes after this time. */
 void critical__disarm(struct critical *c)
 {
 	if (!c->bpf->bss->ended_ns)
@@ -149,7 +149,7 @@ static int take_shown(void *context, const void *record)
 	return path__take(context, record);
 }
 
-/* Takes the waits that go on. */
+/* Takes the waits in progress. */
 static int take_open(struct critical *c)
 {
 	struct bpf_link *link = bpf_program__attach_iter(c->bpf->progs.show_path, NULL);
@@ -185,7 +185,7 @@ static void describe(struct critical *c, struct report *r, u64 elapsed)
 	r->caveat = c->note;
 }
 
-/* Takes what is left, and what goes on. */
+/* Takes the remaining records, and the waits in progress. */
 static int take_rest(struct critical *c, struct measurement *m, struct report *r)
 {
 	int err;
@@ -209,7 +209,7 @@ static int report_whole(struct critical *c, struct measurement *m, struct report
 	u64 began = c->bpf->bss->began_ns, end = c->path.end_ns ?: c->bpf->bss->ended_ns;
 	int err;
 
-	/* It may have ended while --delay passed. */
+	/* The thread may have ended during --delay. */
 	if (end < began)
 		end = began;
 	err = path__walk(&c->path, c->path.end_tid ?: c->path.end_pid, began, end);
@@ -223,7 +223,7 @@ static int report_whole(struct critical *c, struct measurement *m, struct report
 	return c->each ? path_rows__each(&c->path, m->cli, began, r) : path_rows__sum(&c->path, m->cli, r);
 }
 
-/* Adds what is particular to paths to the note about the two sides. */
+/* Adds notes that apply only to paths to the note about the two sides. */
 static void describe_spans(struct critical *c, struct report *r)
 {
 	char dropped[96];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * why --critical-path: the hooks of its measurement (run/measurement.h). The path itself is why/path.h. With spans, the
- * report is about the paths through these instead (path_sides.h).
+ * why --critical-path: the hooks of its measurement (run/measurement.h). why/path.h computes the path. With spans, the
+ * report shows the paths through the spans instead (path_sides.h).
  */
 #ifndef TALLY_CALLS_WHY_CRITICAL_H
 #define TALLY_CALLS_WHY_CRITICAL_H
@@ -15,7 +15,7 @@
 
 struct call_signatures;
 
-/* Initialise to all zeros; the first two are options. spans: set before critical__check(). */
+/* Initialise to all zeros. The first two members are options. Set spans before critical__check(). */
 struct critical {
 	bool wanted; /* --critical-path */
 	bool each;   /* --each: links in the order of time */
@@ -24,16 +24,17 @@ struct critical {
 	struct ring *ring;
 	struct path path;
 	struct loss_counters losses;
-	bool knows_interrupts; /* who wakes is known even if an interrupt does */
+	/* The kernel reports interrupts, so that wakeups by them are not attributed to the interrupted thread. */
+	bool knows_interrupts;
 	char note[1024];       /* the report's */
 };
 
 extern const struct skeleton_type whypath_skeleton;
 
-/* Whether the options fit together. Returns 0, or -EINVAL after reporting what does not. */
+/* Checks that the options fit together. Returns 0, or -EINVAL after reporting the conflict. */
 int critical__check(const struct critical *c, const struct cli *cli);
 
-/* In place of the hooks of these names. They return 0 or a negative errno. */
+/* Implementations of the hooks of the same names. They return 0 or a negative errno. */
 int critical__open(struct critical *c, struct measurement *m, struct call_signatures *signatures);
 int critical__attach(struct critical *c, struct measurement *m);
 int critical__watch(struct critical *c);

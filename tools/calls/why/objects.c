@@ -15,7 +15,7 @@
 #include "host/syscalls.h"
 #include "run/map_room.h"
 
-/* Objects in a cell. */
+/* Maximum number of objects in a cell. */
 #define MOST_OBJECTS 3
 
 static const struct sum_layout layout = {
@@ -57,7 +57,7 @@ int why_objects__attach(struct why_objects *o, struct bpf_map *map, struct bpf_p
  * --- names -------------------------------------------------------------------------------------
  */
 
-/* Only the begin of a long name was kept, which is the end of its path: the first directories are missing. */
+/* Handles a long name that was cut. Names are stored from the file upwards, so the first directories are missing. */
 static void cut_name(struct file_name *n)
 {
 	const size_t room = sizeof(((struct why_object_name *)0)->names);
@@ -93,7 +93,7 @@ static char *file_text(const struct why_object_sums *sums)
 	return text;
 }
 
-/* As ss(8) shows it: each NUL of an abstract name as @. */
+/* The text of ss(8), which shows each NUL of an abstract name as @. */
 static char *unix_text(const struct why_object_name *name)
 {
 	struct socket_address a;
@@ -137,7 +137,7 @@ static char *lock_text(struct kernel_variables *v, u64 lock)
 	return kernel_variables__name(v, lock, text) ? strdup(text) : address_text("", lock);
 }
 
-/* NULL: it has no name, or there is no memory for it. */
+/* Returns NULL if the object has no name, or without memory. */
 static char *object_text(struct why_objects *o, const struct why_object_element *e)
 {
 	const struct why_object *object = &e->key.object;
@@ -177,7 +177,7 @@ static int compare_names(const void *a, const void *b)
 	return compare_rows(x, y) ?: strcmp(x->name, y->name);
 }
 
-/* Names make the order of equal ones the same in each run. */
+/* Objects with equal times are sorted by name, so that each run has the same order. */
 static int compare_times(const void *a, const void *b)
 {
 	const struct why_named_object *x = a, *y = b;
@@ -199,7 +199,10 @@ static void forget(struct why_objects *o)
 	o->n = 0;
 }
 
-/* Connections to one peer, and futexes of several processes, have the same name: one object for the reader. */
+/*
+ * Sorts the objects, and merges those with the same name, which users cannot tell apart: connections to one peer, and
+ * futexes of several processes.
+ */
 void why_objects__sort(struct why_objects *o)
 {
 	struct why_named_object *to = o->object;
@@ -285,7 +288,7 @@ int why_objects__read_names(struct why_objects *o, const struct bpf_map *map)
 	return sum_set__read(&o->before, &layout, bpf_map__fd(map));
 }
 
-/* Keys that differ only in their object are in the order of its bytes. NULL: its name is not known. */
+/* Finds the name of an object; NULL if unknown. Keys that differ only in their object are sorted by its bytes. */
 static const struct why_object_element *find_name(const struct why_objects *o, const struct why_object *object)
 {
 	size_t low = 0, high = o->before.n, middle;
@@ -319,7 +322,7 @@ int why_objects__put(struct why_objects *o, const struct why_key *row, const str
  * --- cells -------------------------------------------------------------------------------------
  */
 
-/* The first object of a row; o->n: there is none. */
+/* Returns the index of the first object of a row; o->n or that of another row if there is none. */
 static size_t first_of(const struct why_objects *o, const struct why_key *key)
 {
 	const struct why_named_object wanted = { .row = *key };
@@ -340,7 +343,7 @@ static bool is_of(const struct why_objects *o, size_t i, const struct why_key *k
 	return i < o->n && !memcmp(&o->object[i].row, key, sizeof(*key));
 }
 
-/* Shares that would read 0.0 % are left out. */
+/* Leaves out shares that would be shown as 0.0 %. */
 static void put_objects(FILE *f, const struct why_objects *o, const struct why_key *key, u64 ns)
 {
 	size_t first = first_of(o, key), i;
@@ -348,7 +351,7 @@ static void put_objects(FILE *f, const struct why_objects *o, const struct why_k
 
 	for (i = first; is_of(o, i, key); i++)
 		charged += o->object[i].ns;
-	/* The two maps are not read at the same moment. */
+	/* The two maps are not read at the same time. */
 	whole = ns > charged ? ns : charged;
 	for (i = first; i < first + MOST_OBJECTS && is_of(o, i, key) && o->object[i].ns > whole / 2000; i++)
 		fprintf(f, "%s%s %.1f %%", i > first ? ", " : "", o->object[i].name, 100.0 * o->object[i].ns / whole);

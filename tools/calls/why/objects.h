@@ -10,7 +10,7 @@
 
 #include "bpf/calls/why.h"
 
-/* An object of a row, by name; ns: of waits for it. */
+/* An object that the threads of a row waited for. ns: the time of these waits. */
 struct why_named_object {
 	struct why_key row; /* after why_name_cause() */
 	char *name;
@@ -19,35 +19,39 @@ struct why_named_object {
 
 /* Initialise to all zeros. */
 struct why_objects {
-	struct why_named_object *object; /* of the report, by row, and there the largest first */
+	struct why_named_object *object; /* the objects of the report, sorted by row, then by descending time */
 	size_t n;
-	struct sum_set before;	  /* or the names alone */
+	struct sum_set before;	  /* the last snapshot, or only names: why_objects__read_names() */
 	struct bpf_map *map;	  /* borrowed */
-	struct bpf_link *running; /* the iterator over waits that go on */
+	struct bpf_link *running; /* iterator over the waits in progress */
 	struct kernel_variables variables;
 };
 
-/* Sets the calls that wait for the futex at their first argument. */
+/* Marks the calls that wait for a futex at the address in their first argument. */
 void why_mark_futexes(u8 calls[TRACE_SLOTS]);
 
-/* Before the map is loaded. Returns 0 or a negative errno. */
+/* Must be called before the map is loaded. Returns 0 or a negative errno. */
 int why_objects__prepare(struct bpf_map *map, struct measurement *m);
-/* When it is. The same. */
+/* Must be called after the map is loaded. Returns 0 or a negative errno. */
 int why_objects__attach(struct why_objects *o, struct bpf_map *map, struct bpf_program *running);
 
 /* Reads the objects of a report. Returns 0 or a negative errno. */
 int why_objects__read(struct why_objects *o, struct measurement *m);
 
 /*
- * For objects whose times are kept elsewhere: reads their names, from a map whose keys have nothing but the object, and
- * then takes the time of each one in a row, as in struct why_named_object. Return 0 or a negative errno.
+ * For objects whose times are stored elsewhere. why_objects__read_names() reads their names from a map whose keys
+ * contain only the object. why_objects__put() then adds the time of an object in a row, as in struct why_named_object.
+ * Both return 0 or a negative errno.
  */
 int why_objects__read_names(struct why_objects *o, const struct bpf_map *map);
 int why_objects__put(struct why_objects *o, const struct why_key *row, const struct why_object *object, u64 ns);
-/* After the last one. */
+/* Must be called after the last why_objects__put(). */
 void why_objects__sort(struct why_objects *o);
 
-/* Adds the cell of a row of that time: "/tmp/a 61.2 %, 192.0.2.1:80 12.0 %". Returns 0 or -ENOMEM. */
+/*
+ * Adds the cell with the objects of a row; ns: the time of the row. "/tmp/a 61.2 %, 192.0.2.1:80 12.0 %". Returns 0 or
+ * -ENOMEM.
+ */
 int why_objects__add(const struct why_objects *o, struct report_row *row, const struct why_key *key, u64 ns);
 void why_objects__free(struct why_objects *o);
 

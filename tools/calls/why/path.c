@@ -85,7 +85,7 @@ const char *path__name(const struct path *p, u32 name)
 	return name < p->nnames ? p->name[name] : "";
 }
 
-/* Names of the thread before and after, and of who woke it. */
+/* Sets the names of the thread and of an outside waker, and the thread's name from this record on. */
 static int name_node(struct path *p, struct path_thread *thread, struct path_node *node, const char *comm)
 {
 	u32 name = 0;
@@ -99,7 +99,7 @@ static int name_node(struct path *p, struct path_thread *thread, struct path_nod
 	return err;
 }
 
-/* Times in their order, whatever the clocks of two CPUs say. */
+/* Orders the times of a record, because the clocks of two CPUs may differ. */
 static void order_times(struct path_node *node)
 {
 	if (node->until < node->since)
@@ -110,7 +110,7 @@ static void order_times(struct path_node *node)
 		node->woken = node->until;
 }
 
-/* Threads of a process may end while the first one goes on. */
+/* Notes the end of the path's thread. Threads of a process may end while the first one continues. */
 static void look_for_end(struct path *p, const struct whypath_record *r)
 {
 	if (r->kind == WHYPATH_END && (p->end_pid ? r->waker == p->end_pid : r->tid == p->end_tid)) {
@@ -168,7 +168,7 @@ static int add_span(struct path *p, const struct path_node *node)
 	return ARRAY_APPEND(p->span, p->nspans, span);
 }
 
-/* Counts the records of each thread, and keeps the spans. */
+/* Counts the records of each thread, and stores the spans. */
 static int count_nodes(struct path *p, u64 n)
 {
 	struct path_node *node;
@@ -215,14 +215,14 @@ int path__index(struct path *p)
 
 struct walk {
 	struct path *p;
-	u64 at;			    /* everything from at on has its links */
-	u64 floor;		    /* nothing before it is asked for: the begin, or that of the wait to be explained */
-	struct path_thread *thread; /* whose time before at is next */
-	u32 name;		    /* of it */
+	u64 at;			    /* everything from this time on has its links */
+	u64 floor;		    /* limit of the walk: the begin of the path, or of the wait that is explained */
+	struct path_thread *thread; /* the thread whose time before `at` comes next */
+	u32 name;		    /* name of the thread */
 	bool in_span;
 };
 
-/* Adds the link from then to now, and goes back to then. */
+/* Adds a link from this time to w->at, and moves w->at back to it. */
 static int add_link(struct walk *w, struct path_link link, u64 from)
 {
 	struct path *p = w->p;
@@ -251,19 +251,19 @@ static int add_what(struct walk *w, enum path_what what, u64 from)
 	return add_link(w, (struct path_link){ .what = what }, from);
 }
 
-/* From when on the record says what the thread does: an open one, what it did then. */
+/* The time from which on the record determines what the thread does: for an open record, its begin. */
 static u64 settled_at(const struct path_node *node)
 {
 	return node->kind == WHYPATH_OPEN ? node->since : node->until;
 }
 
-/* NULL: there is none. */
+/* Returns NULL if there is no such record. */
 static struct path_node *node_of(const struct path *p, const struct path_thread *thread, u32 i)
 {
 	return i < thread->n ? &p->node[p->order[thread->first + i]] : NULL;
 }
 
-/* The thread's last record that has ended by now. */
+/* The thread's last record that has ended by w->at. */
 static struct path_node *next_node(struct walk *w)
 {
 	struct path_node *node;
@@ -273,7 +273,7 @@ static struct path_node *next_node(struct walk *w)
 	return node;
 }
 
-/* A span ends anywhere among the records of a thread. */
+/* Finds the position of the walk in the records of a thread, which a span may end anywhere. */
 static void seek(struct walk *w)
 {
 	u32 low = 0, high = w->thread->n, middle;
@@ -288,7 +288,7 @@ static void seek(struct walk *w)
 	w->thread->left = low;
 }
 
-/* The thread is gone on with once its wait is explained, which began then. */
+/* Saves the thread, which the walk resumes after explaining its wait, which began at `since`. */
 static int keep_place(struct walk *w, u64 since)
 {
 	struct path *p = w->p;
@@ -313,8 +313,8 @@ static void go_back(struct walk *w)
 }
 
 /*
- * The path goes on with the waker of this record's wait. Without records of it nobody knows what it did. Returns 1, 0
- * if it cannot go on there, or -ENOMEM.
+ * Continues the path with the thread that ended this wait. Without records of that thread, its activity is unknown.
+ * Returns 1, 0 if the path cannot continue there, or -ENOMEM.
  */
 static int follow(struct walk *w, const struct path_node *node, u64 since)
 {
@@ -353,7 +353,7 @@ static bool is_runnable(u32 phase)
 	return phase == WHY_WOKEN || phase == WHY_PREEMPTED || phase == WHY_THROTTLED;
 }
 
-/* The part of a wait before its wakeup. A thread that nobody in scope made has no past to go on with. */
+/* Explains the part of a wait before its wakeup. If no thread in scope created a thread, its past is unknown. */
 static int explain_wait(struct walk *w, const struct path_node *node)
 {
 	u64 since = node->kind == WHYPATH_BIRTH ? w->floor : node->since;
@@ -368,7 +368,7 @@ static int explain_wait(struct walk *w, const struct path_node *node)
 	return add_what(w, PATH_HOLE, since);
 }
 
-/* A wait, from its end to its begin. */
+/* Takes a wait, from its end to its begin. */
 static int take_wait(struct walk *w, const struct path_node *node)
 {
 	struct path_link for_cpu = { .what = PATH_FOR_CPU, .phase = WHY_WOKEN };
@@ -400,7 +400,7 @@ static int take_node(struct walk *w, const struct path_node *node)
 	}
 }
 
-/* Whether a record between this one and the one behind it is missing. */
+/* Whether a record between this one and the next one is missing. */
 static bool is_torn(const struct walk *w, const struct path_node *node)
 {
 	const struct path_node *after = node_of(w->p, w->thread, w->thread->left);
@@ -408,7 +408,7 @@ static bool is_torn(const struct walk *w, const struct path_node *node)
 	return after && after->number && node->number + 1 != after->number;
 }
 
-/* One step back: the time on a CPU up to now, and the record before it. */
+/* Goes one step back: adds the time on a CPU until w->at, and takes the record before it. */
 static int step(struct walk *w)
 {
 	struct path_node *node = next_node(w);

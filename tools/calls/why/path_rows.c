@@ -10,7 +10,7 @@
 #include "cli/order.h"
 #include "report/column.h"
 
-/* Sums of a row, as of an element of a map. */
+/* The sums of a row, laid out like an element of a map. */
 struct sums {
 	u64 ns, links;
 };
@@ -46,7 +46,7 @@ static const char *cause_name(const struct path_key *key)
 	return key->on_cpu ? "on CPU" : why_causes[key->cause].name;
 }
 
-/* The waker that ended the wait. Names in brackets are not of tasks. */
+/* The waker that ended the wait. Names in brackets do not belong to tasks. */
 static const char *waker_of(const struct path *p, u32 by, u32 waker_name)
 {
 	switch (by) {

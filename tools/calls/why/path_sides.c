@@ -25,7 +25,10 @@ static int compare_lengths(const void *a, const void *b)
 	return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* The shortest length of which, and of longer ones, there are a tenth at most; else the greatest. */
+/*
+ * Finds the shortest length such that at most a tenth of the spans have this length or more; otherwise the greatest
+ * length.
+ */
 static int find_limit(const struct path *p, u64 *limit_ns)
 {
 	u64 *length = calloc(p->nspans + 1, sizeof(*length));
@@ -65,8 +68,8 @@ int path_sides__divide(const struct path *p, struct span_sides *sides, u64 limit
 
 struct path_row {
 	struct path_key key;
-	struct span_part side[2]; /* side[1] is that of slow spans */
-	size_t last;		  /* the span that it was counted for, plus 1 */
+	struct span_part side[2]; /* side[1] describes slow spans */
+	size_t last;		  /* 1 + the last span that was counted here */
 };
 
 struct path_table {

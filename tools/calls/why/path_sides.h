@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The paths through slow spans (path.h) beside those through the others: a row for each program, cause and waker, of
- * the span's own thread and of other threads. Figures are those of sides.h.
+ * Compares the paths through slow spans (path.h) with the paths through the others: a row for each program, cause and
+ * waker, separately for the span's own thread and for other threads. sides.h describes the figures.
  */
 #ifndef TALLY_CALLS_WHY_PATH_SIDES_H
 #define TALLY_CALLS_WHY_PATH_SIDES_H
@@ -12,8 +12,9 @@
 #include "report/report.h"
 
 /*
- * Counts the spans on each side, after path__index(). Without a limit, the slow ones are at most the slowest tenth; if
- * more than a tenth are of the greatest length, they are those. Returns 0 or -ENOMEM.
+ * Counts the spans on each side. Must be called after path__index(). Without a limit, the slow spans are at most the
+ * slowest tenth. If more than a tenth of the spans have the greatest length, the slow spans are exactly these. Returns
+ * 0 or -ENOMEM.
  */
 int path_sides__divide(const struct path *p, struct span_sides *sides, u64 limit_ns);
 

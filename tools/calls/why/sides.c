@@ -30,7 +30,7 @@ static struct field sum_field(const char *name, u64 number, enum field_kind kind
 	return (struct field){ .name = name, .number = number, .kind = kind, .role = ROLE_COUNTER, .machine = true };
 }
 
-/* The share of calls on that side that had some of this time. */
+/* The share of calls on a side that contain some of this time. */
 static struct field part_field(const char *name, const char *of, const char *per, u64 with, u64 calls)
 {
 	return (struct field){

@@ -22,7 +22,7 @@ SHARED_SKELETON(whyspan);
  * --- measuring ---------------------------------------------------------------------------------
  */
 
-/* The causes of all waits, so that a call counts once in each row. */
+/* Numbers the causes of all waits, so that each row counts a call once. */
 static void number_causes(struct whyspan_bpf *bpf)
 {
 	static const __u16 waits[SPAN_WAITS] = {
@@ -78,7 +78,7 @@ int slow__attach(struct slow *s, struct measurement *m)
 	return err ?: why_spans__attach(s->spans, m);
 }
 
-/* From here on no state changes. */
+/* No state changes after this time. */
 void slow__disarm(struct slow *s)
 {
 	if (!s->bpf->bss->ended_ns)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* why --slow, and --from with --to: the hooks of their measurement (run/measurement.h). Its table is slow_rows.h. */
+/* why --slow, and --from with --to: the hooks of their measurement (run/measurement.h). slow_rows.h makes the table. */
 #ifndef TALLY_CALLS_WHY_SLOW_H
 #define TALLY_CALLS_WHY_SLOW_H
 
@@ -9,7 +9,7 @@
 
 struct call_signatures;
 
-/* Initialise to all zeros, and set spans before slow__open(). */
+/* Initialise to all zeros. Set spans before slow__open(). */
 struct slow {
 	struct why_spans *spans;
 	struct whyspan_bpf *bpf;
@@ -18,7 +18,7 @@ struct slow {
 
 extern const struct skeleton_type whyspan_skeleton;
 
-/* In place of the hooks of these names. They return 0 or a negative errno. */
+/* Implementations of the hooks of the same names. They return 0 or a negative errno. */
 int slow__open(struct slow *s, struct measurement *m, struct call_signatures *signatures);
 int slow__attach(struct slow *s, struct measurement *m);
 void slow__disarm(struct slow *s);

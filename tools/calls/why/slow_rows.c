@@ -10,7 +10,7 @@
 #include "calls/why/cause.h"
 #include "cli/order.h"
 
-/* An element of the set. */
+/* An element of the set of sums. */
 struct span_element {
 	struct span_key key;
 	struct span_sums sums;
@@ -32,7 +32,10 @@ static const struct span_element *at(const struct sum_set *set, size_t i)
 	return sum_set__at(set, i);
 }
 
-/* The first class of the slowest tenth; if no such class has calls, the last one that has. */
+/*
+ * Returns the lowest class such that it and the slower classes contain at most a tenth of the calls. If even the
+ * slowest class with calls contains more, returns this class.
+ */
 static u32 class_of_slowest(const struct sum_set *set)
 {
 	u64 calls[HIST_BUCKETS] = {}, all = 0, above = 0;
@@ -92,7 +95,7 @@ void slow_rows__divide(struct sum_set *set, struct span_sides *sides, u64 limit_
  * --- causes ------------------------------------------------------------------------------------
  */
 
-/* A row. side[1] is that of slow calls. */
+/* A row. side[1] describes slow calls. */
 struct cause {
 	u32 slot, kind;
 	enum why_cause cause;
@@ -129,7 +132,7 @@ static struct cause cause_of(const struct span_key *key, u32 phase)
 	return (struct cause){ .slot = key->slot, .kind = key->kind, .cause = why_cause_of(&as) };
 }
 
-/* The time on a CPU by mode, as the kernel's ticks divide it. Without a tick it stays undivided. */
+/* Divides the time on a CPU by mode, in proportion to the kernel's ticks. Without a tick, it remains undivided. */
 static int add_on_cpu(struct causes *c, const struct span_element *e)
 {
 	const struct span_sums *s = &e->sums;
@@ -149,7 +152,7 @@ static int add_on_cpu(struct causes *c, const struct span_element *e)
 	return err;
 }
 
-/* The whole time of calls less that of their causes is unknown. */
+/* Adds the time of calls that has no cause as unknown. */
 static int add_unknown(struct causes *c, const struct span_sides *sides, const u64 told[2])
 {
 	const struct span_key key = { .slot = WHY_ANYWHERE };
@@ -163,7 +166,7 @@ static int add_unknown(struct causes *c, const struct span_sides *sides, const u
 	return err;
 }
 
-/* The row of a cause, for its objects. */
+/* Returns the key of a cause's row, as used for its objects. */
 static struct why_key row_of(const struct cause *c)
 {
 	return (struct why_key){ .slot = c->slot, .phase = c->cause, .kind = c->kind };

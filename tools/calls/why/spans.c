@@ -87,7 +87,7 @@ int why_spans__check(struct why_spans *s, struct cli *cli)
 	return 0;
 }
 
-/* Events that concern another thread than the one that runs them are refused. */
+/* Rejects events that concern another thread than the one that runs them. */
 static int check_subjects(const struct probe_side *side)
 {
 	size_t i;
@@ -130,7 +130,7 @@ static int check_plan(const struct why_spans *s)
  * --- measuring ---------------------------------------------------------------------------------
  */
 
-/* The program of that side: "from" and "sys_enter" are on "from_sys_enter". */
+/* Returns the program of a hook at one side: "from" and "sys_enter" are handled by "from_sys_enter". */
 static struct bpf_program *program(const struct span_settings *to, const char *side, const char *hook)
 {
 	char name[32];
@@ -246,7 +246,7 @@ static size_t describe_sides(char *text, size_t size, const struct span_sides *s
 	return n;
 }
 
-/* Calls that do not end are told here: they may be the slowest of all. */
+/* Also reports calls that have not ended, which may be the slowest of all. */
 static void describe(struct why_spans *s, struct report *r, const struct span_sides *sides, struct span_open open)
 {
 	const char *what = s->from ? "span" : "call";

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The spans of a thread that --slow, and --from with --to, are about: their options, and the programs at their begins
- * and ends (bpf/calls/why_spans.bpf.h), which two measurements have.
+ * The spans of threads that --slow, and --from with --to, select: their options, and the programs at their begins and
+ * ends (bpf/calls/why_spans.bpf.h), which two measurements share.
  *
- *   why_spans__check()         of the tool's hook check
+ *   why_spans__check()         from the tool's hook check()
  *   why_spans__choose()        on the opened object: chooses how each begin and end is attached
  *   why_spans__attach()
  *   why_spans__fill_report()
@@ -21,10 +21,10 @@
 
 struct option_row;
 
-/* Initialise to all zeros; the first five are options. */
+/* Initialise to all zeros. The first five members are options. */
 struct why_spans {
-	const char *function;  /* --slow: a list */
-	const char *from, *to; /* or lists of events */
+	const char *function;  /* --slow: a list of functions */
+	const char *from, *to; /* --from, --to: lists of events */
 	const char *binary;    /* -x */
 	u64 above_ns;	       /* --above; 0: the slowest tenth */
 	struct probe_request request;
@@ -34,7 +34,7 @@ struct why_spans {
 
 extern const struct option_row why_spans_option_rows[];
 
-/* The settings of the programs, of either skeleton. */
+/* The settings of the programs, for either skeleton. */
 struct span_settings {
 	struct bpf_object *obj;
 	u8 *enter_sides, *exit_sides;
@@ -49,13 +49,13 @@ struct span_settings {
 		(bool *)&(bpf)->rodata->between_events,                                                                \
 	})
 
-/* Are spans asked for? */
+/* Whether the options request spans. */
 static inline bool why_spans__are_wanted(const struct why_spans *s)
 {
 	return s->function || s->from;
 }
 
-/* Whether the options fit together. Returns 0, or -EINVAL after reporting what does not. */
+/* Checks that the options fit together. Returns 0, or -EINVAL after reporting the conflict. */
 int why_spans__check(struct why_spans *s, struct cli *cli);
 
 /* These return 0 or a negative errno, after reporting the error. */
@@ -63,7 +63,7 @@ int why_spans__choose(struct why_spans *s, struct measurement *m, const struct s
 int why_spans__attach(struct why_spans *s, struct measurement *m);
 int why_spans__explain(struct why_spans *s, struct measurement *m);
 
-/* All but the rows. open: those that had not ended. */
+/* Fills in everything except the rows. open: the spans that had not ended. */
 void why_spans__fill_report(struct why_spans *s, struct report *r, const struct span_sides *sides,
 			    struct span_open open);
 
