@@ -10,8 +10,8 @@
 #define CALL_NAME_SPACE 64
 
 /*
- * "openat", "openat:32" for a 32-bit call, "syscall_600" for an unknown name; in sums, the highest
- * number also stands for all higher numbers. Returns text.
+ * Writes the name of a call into text, and returns text: "openat", "openat:32" for a 32-bit call, "syscall_600" for an
+ * unknown name. In sums, the highest number also stands for all higher numbers.
  */
 const char *call_name(char text[CALL_NAME_SPACE], u32 slot, u32 number);
 

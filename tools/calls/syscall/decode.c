@@ -69,7 +69,7 @@ static bool has_child(const struct operand *o)
 	return signal;
 }
 
-/* "[0 1]"; the set consists of longs. */
+/* Puts "[0 1]" for a set that consists of longs. */
 static void put_cpu_set(FILE *f, const struct operand *o, u64 most)
 {
 	const struct trace_chunk *c = o->chunk;
@@ -273,7 +273,7 @@ static void put_target(FILE *f, const struct operand *o)
 		put_cpu_set(f, o, o->r->value[o->arg->length] - 1);
 		break;
 	default:
-		/* The caller passed no buffer, to ask for the length: nothing was written. */
+		/* If the caller passed no buffer, to query the length, nothing was written. */
 		if (o->arg->within && !o->chunk->bytes)
 			pointer__put(f, o->value);
 		else

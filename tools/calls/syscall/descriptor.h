@@ -10,9 +10,9 @@
 #include "bpf/calls/trace.h"
 
 /*
- * "</etc/passwd>", "<pipe:[123]>", "<TCP:[127.0.0.1:80->127.0.0.1:5555]>", "<UNIX-STREAM:[4->5]>",
- * "<anon_inode:[eventfd]>". Puts nothing if c is NULL: the descriptor is invalid, or names were not
- * requested. "<...>" means that the record had no room for the name.
+ * Puts "</etc/passwd>", "<pipe:[123]>", "<TCP:[127.0.0.1:80->127.0.0.1:5555]>", "<UNIX-STREAM:[4->5]>",
+ * "<anon_inode:[eventfd]>". Puts nothing if c is NULL, because the descriptor is invalid or names were not requested.
+ * "<...>" means that the record had no room for the name.
  */
 void descriptor__put(FILE *f, const struct trace_chunk *c);
 

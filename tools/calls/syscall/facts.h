@@ -16,7 +16,7 @@ void tms__put(FILE *f, const void *data);
 void sysinfo__put(FILE *f, const void *data);
 void utsname__put(FILE *f, const void *data);
 void statfs__put(FILE *f, const void *data);
-/* told: the call was F_GETLK, which fills in the owner of the lock. */
+/* told: the call was F_GETLK, which returns the owner of the lock. */
 void flock__put(FILE *f, const void *data, bool told);
 void sched_attr__put(FILE *f, const void *data);
 

@@ -66,10 +66,10 @@ extern const struct value_names ambient_commands, attach_flags, bpf_attach_types
 /* Returns the name of a value, or NULL. */
 const char *value_names__find(const struct value_names *names, u64 value);
 
-/* "PROT_READ|PROT_WRITE", as a C expression; bits without a name follow as a hex number. */
+/* Puts "PROT_READ|PROT_WRITE", a C expression. Bits without a name follow as a hex number. */
 void value_names__put(FILE *f, const struct value_names *names, u64 value);
 
-/* "SIGTERM", "SIGRT_3" or a number. */
+/* Puts "SIGTERM", "SIGRT_3" or a number. */
 void signal_name__put(FILE *f, u64 number);
 
 #endif /* TALLY_SYSCALL_NAMES_H */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The descriptors that poll(2) and select(2) wait for, and the signals blocked meanwhile, as strace(1) writes them. */
+/*
+ * The descriptors that poll(2) and select(2) wait for, and the signals blocked during the wait, as strace(1) writes
+ * them.
+ */
 #ifndef TALLY_SYSCALL_POLLED_H
 #define TALLY_SYSCALL_POLLED_H
 
@@ -12,13 +15,13 @@
 #include "bpf/calls/trace.h"
 
 /*
- * "[{fd=3, events=POLLIN}]" for an array, "[3 4]" for an fd_set: c is the chunk of the argument.
- * Its descriptors are shown with their files, if known. size: see syscall_arguments__put().
+ * Puts "[{fd=3, events=POLLIN}]" for an array, or "[3 4]" for an fd_set. Descriptors are shown with their files, if
+ * known. c: the chunk of the argument. size: see syscall_arguments__put().
  */
 void pollfds__put(FILE *f, const struct trace_record *r, size_t size, u32 arg, const struct trace_chunk *c);
 void fd_set__put(FILE *f, const struct trace_record *r, size_t size, u32 arg, const struct trace_chunk *c);
 
-/* "{sigmask=[USR1], sigsetsize=8}": c is the chunk of that argument. A set of another size is shown as an address. */
+/* Puts "{sigmask=[USR1], sigsetsize=8}". A set of another size is shown as an address. c: the chunk of the argument. */
 void set_and_size__put(FILE *f, const struct trace_record *r, size_t size, u32 arg, const struct trace_chunk *c);
 
 /*

@@ -11,8 +11,8 @@
 #include "bpf/calls/trace.h"
 
 /*
- * "3", "-1 ENOENT (No such file or directory)", "? (running for 3.2 s)". size: size of the record as received; chunks
- * beyond it are ignored.
+ * Puts "3", "-1 ENOENT (No such file or directory)" or "? (running for 3.2 s)". size: size of the record as received;
+ * chunks beyond it are ignored.
  */
 void syscall_result__put(FILE *f, const struct signature *s, const struct trace_record *r, size_t size);
 

@@ -10,7 +10,9 @@
 
 #include "base/types.h"
 
-/* "[INT TERM]"; a set with more than half of the signals is put as "~[...]" with the signals that are not in it. */
+/*
+ * Puts "[INT TERM]". A set with more than half of the signals is put as "~[...]", with the signals that are not in it.
+ */
 void sigset__put(FILE *f, u64 set);
 
 /* Puts the members of a siginfo_t that its code implies. Signal 0, as left by waitid(2), is put as "{}". */

@@ -184,7 +184,6 @@ static void put_timevals(FILE *f, const struct timeval *t)
 	fputc(']', f);
 }
 
-/* it_interval and it_value consist of timespecs or timevals, which have the same size. */
 static void put_rlimits(FILE *f, const struct rlimit *limit)
 {
 	put_rlimit(f, "{rlim_cur", limit->rlim_cur);
@@ -192,6 +191,7 @@ static void put_rlimits(FILE *f, const struct rlimit *limit)
 	fputc('}', f);
 }
 
+/* it_interval and it_value consist of timespecs or timevals, which have the same size. */
 static void put_itimer(FILE *f, const void *data, bool microseconds)
 {
 	const struct timespec *t = data;
@@ -210,7 +210,7 @@ static void put_itimer(FILE *f, const void *data, bool microseconds)
 	fputc('}', f);
 }
 
-/* move_pages(2): the node of a page, or why it has none. */
+/* move_pages(2): puts the node of a page, or its error. */
 static void put_page_status(FILE *f, int node)
 {
 	const char *error = node < 0 && node > -4096 ? errno_name(-node) : NULL;

@@ -86,9 +86,9 @@ enum struct_layout {
 	STRUCT_EPOLL_EVENT,
 	STRUCT_CLONE_ARGS,
 	STRUCT_OPEN_HOW,
-	STRUCT_PAGE,            /* 0: formatted as in a list */
-	STRUCT_NODE,            /* the same as STRUCT_NODE, or -EFAULT */
-	STRUCT_PAGE_STATUS,     /* the same, or -EFAULT */
+	STRUCT_PAGE,            /* an address, "NULL" for 0 */
+	STRUCT_NODE,            /* a node number */
+	STRUCT_PAGE_STATUS,     /* a node number, or the error of the page: "-EFAULT" */
 	STRUCT_ID,              /* 3 */
 	STRUCT_RUSAGE,
 	STRUCT_TMS,

@@ -82,7 +82,7 @@ void quoted__put(FILE *f, const void *data, size_t n)
 	size_t part;
 
 	fputc('"', f);
-	/* In pieces, without splitting characters. */
+	/* Escapes the data in pieces that do not split characters. */
 	for (; n; from += part, n -= part) {
 		part = n < 64 ? n : 64;
 		while (part < n && part > 60 && ((u8)from[part] & 0xc0) == 0x80)

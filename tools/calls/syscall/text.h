@@ -26,19 +26,19 @@ const struct trace_chunk *trace_chunk__find_element(const struct trace_record *r
 						    u32 id, u32 element);
 
 /*
- * The bytes of a chunk in quotes, and "..." if there were more. Characters with a short form in C
- * (\n, \t, \", \\) use it, and others are escaped as usual (report/escape.h).
+ * Put bytes in quotes, followed by "..." if the chunk is cut off. Characters with a short form in C (\n, \t, \", \\)
+ * use it, and others are escaped as usual (report/escape.h).
  */
 void quoted__put(FILE *f, const void *data, size_t n);
 void quoted_chunk__put(FILE *f, const struct trace_chunk *c);
 
-/* "0x7ffc1234", "NULL". */
+/* Puts "0x7ffc1234" or "NULL". */
 void pointer__put(FILE *f, u64 value);
 
-/* A pointer without a target, because it did not have to be read (c is NULL) or the read failed: "(fault)". */
+/* Puts a pointer without its target, which did not have to be read (c is NULL), or could not be read: "(fault)". */
 void unread__put(FILE *f, u64 value, const struct trace_chunk *c);
 
-/* "{sa_family=AF_INET, ...}", from n bytes. Returns false and puts nothing if there are too few. */
+/* Puts "{sa_family=AF_INET, ...}" from n bytes. Returns false and puts nothing if there are too few. */
 bool sockaddr__put(FILE *f, const void *data, size_t n);
 
 #endif /* TALLY_SYSCALL_TEXT_H */
