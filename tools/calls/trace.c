@@ -71,13 +71,16 @@ static bool is_option(struct trace *t, const char *arg)
 
 	if (descriptors)
 		t->fd_names = true;
-	/* Signals are never among the calls, and what strace -q leaves out is never said. */
+	/*
+	 * These expressions change nothing: signals are never shown as calls, and the messages that strace -q
+	 * suppresses are never written.
+	 */
 	return descriptors || !strcmp(arg, "signal=none") || !strcmp(arg, "signals=none") ||
 	       !strncmp(arg, "quiet=", 6) || !strncmp(arg, "silent=", 7) || !strncmp(arg, "silence=", 8) ||
 	       !strncmp(arg, "q=", 2);
 }
 
-/* Forms of names in strace that mean nothing here. */
+/* Forms of names that strace accepts, but that have no meaning here. */
 static bool is_other_name(const char *arg)
 {
 	const char *said = NULL;
@@ -112,7 +115,7 @@ static int parse_status(void *own, char *arg)
 	return 0;
 }
 
-/* perf trace takes tracepoints, too. Returns false if none of the names is one. */
+/* perf trace also accepts tracepoints. Reports the first one as an error. Returns false if no name is a tracepoint. */
 static bool is_tracepoint(const char *arg)
 {
 	const char *event = arg + strspn(arg, "!"), *call;

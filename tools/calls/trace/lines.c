@@ -88,7 +88,7 @@ static void put_escaped(FILE *f, const char *name)
 	free(text);
 }
 
-/* "main+0x1b (prog)", "[heap]+0x1010"; puts nothing if the place is unknown. */
+/* Puts "main+0x1b (prog)" or "[heap]+0x1010", or nothing if the place is unknown. */
 static void put_place(FILE *f, const struct symbol *at)
 {
 	if (at->name) {
@@ -114,7 +114,7 @@ static int put_address(FILE *f, struct trace *t, u32 pid, u64 address)
 	return err;
 }
 
-/* The code that makes the call. Reads its mappings now; if the process is gone, only the address is known. */
+/* Names the code that makes the call. Reads its mappings now; if the process has exited, only its address is known. */
 static int ip_text(char **text, size_t *n, struct trace *t, const struct trace_record *r)
 {
 	FILE *f = open_memstream(text, n);
@@ -254,7 +254,7 @@ static int fault_text(char **text, size_t *n, struct trace *t, const struct trac
 
 	if (!f)
 		return -ENOMEM;
-	/* If the process is gone, only addresses are shown. */
+	/* If the process has exited, only addresses are shown. */
 	symbols__see(t->symbols, r->pid);
 	err = put_address(f, t, r->pid, r->value[FAULT_ADDRESS]);
 	fprintf(f, ", %s%s, ", access_name(r->value[FAULT_ERROR]),

@@ -58,7 +58,7 @@ struct trace {
 
 /* --- calls.c ---------------------------------------------------------------------------------- */
 
-/* Tells the loaded programs which calls are wanted and what to read of them. */
+/* Passes to the loaded programs which calls are traced, and what to read of each. */
 int trace__describe_calls(struct trace *t);
 
 /* --- lines.c ---------------------------------------------------------------------------------- */
