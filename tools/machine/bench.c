@@ -24,7 +24,7 @@
 #define MOST_TASKS 10000
 #define MOST_ROUNDS 1000
 #define LONGEST_NS (86400 * NSEC_PER_SEC)
-/* Duration of a round without -l and -d. Many tasks need a while until all of them run. */
+/* Duration of a round without -l and -d. With many tasks, it takes a while until all of them run. */
 #define ROUND_NS (200 * NSEC_PER_MSEC)
 #define ROUND_NS_EACH_TASK (2 * NSEC_PER_MSEC)
 

@@ -18,7 +18,7 @@
 #include "run/measurement.h"
 #include "tools.h"
 
-/* How often to look for programs that come and go. Looking may take a fiftieth of the time. */
+/* Interval between looks for programs that come and go. Looking may take a fiftieth of the time. */
 #define LOOK_NS (100 * NSEC_PER_MSEC)
 #define LOOK_SHARE 50
 
@@ -379,7 +379,7 @@ static int begin_statistics(struct bpftop *t)
 	return set_timer(t, t->slices ? t->slice_ns : LOOK_NS);
 }
 
-/* From here on, tally does not read the counters, even if another process keeps them running. */
+/* After this, tally does not read the counters, even if another process keeps them running. */
 static int end_slice(struct bpftop *t)
 {
 	int err;
@@ -435,7 +435,10 @@ static int report(struct measurement *m, struct report *r)
  * --- the hooks: nothing stays loaded -----------------------------------------------------------
  */
 
-/* Once a program is seen, its place and its owner are searched for immediately, because it may be gone at the end. */
+/*
+ * Once a program is seen, its place and its owner are searched for immediately, because it may no longer exist at the
+ * end.
+ */
 static int look(struct measurement *m)
 {
 	struct bpftop *t = m->own;

@@ -43,8 +43,8 @@ static bool is_this_program(const char *path)
 }
 
 /*
- * Returns the program that a shell starts under the name of a tool, although directory contains a link of this name
- * beside tally. The path is allocated. Returns NULL if the shell starts this tool, or the name is not one of ours.
+ * Returns the program that a shell starts under the name of a tool, although `directory` contains a link of this name
+ * next to tally. The path is allocated. Returns NULL if the shell starts this tool, or the name is not one of ours.
  */
 static char *shadow_of(const char *name, const char *directory)
 {
@@ -166,7 +166,7 @@ static int write_proof(struct writer *w, const struct report *r, const struct pr
 	return writer__emit(w, text, strlen(text));
 }
 
-/* *proved: nothing failed, and nothing was left out. */
+/* *proved: no check failed, and none was skipped because of a signal. */
 static int prove(struct writer *w, struct report *r, const struct doctor *d, bool *proved)
 {
 	struct prove_result result = {};

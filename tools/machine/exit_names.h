@@ -10,12 +10,12 @@
 #define KVM_EXIT_NAME_SPACE 64
 
 /*
- * "ept_violation", "npf", "excp_pf"; a hex number for unknown reasons. isa: enum kvm_isa; reasons
- * of other values are shown as numbers.
+ * Returns "ept_violation", "npf", "excp_pf", or a hex number for unknown reasons. isa: enum kvm_isa; for other values,
+ * reasons are shown as numbers.
  */
 const char *kvm_exit_name(char text[KVM_EXIT_NAME_SPACE], u32 isa, u32 reason);
 
-/* "guest", "halted", "host" */
+/* Returns "guest", "halted" or "host". */
 const char *vcpu_state_name(u32 state);
 
 /* --by: state, reason. */

@@ -30,7 +30,7 @@ SKELETON(kvmstat);
 #define SEGMENTS_PER_KEY 8
 
 struct kvmstat {
-	u32 exit_id;            /* of the tracepoint */
+	u32 exit_id;            /* id of the tracepoint */
 	struct kvmstat_bpf *bpf;
 	bool ended;
 };
@@ -52,8 +52,8 @@ static int check(void *context, struct cli *cli)
  */
 
 /*
- * Adds unfinished times at the end. They are left out if the CPU matters: an iterator runs on any
- * CPU, so it does not know theirs.
+ * Adds unfinished times at the end, except if the CPU matters: an iterator runs on any CPU, so it does not know the CPU
+ * of these times.
  */
 static void end_measurement(struct kvmstat *k, const struct measurement *m)
 {

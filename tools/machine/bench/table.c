@@ -67,7 +67,7 @@ static struct field machine(struct field f)
 	return f;
 }
 
-/* A field without a value unless is_known. */
+/* Returns f, but without a value unless is_known. */
 static struct field known_if(bool is_known, struct field f)
 {
 	if (!is_known)

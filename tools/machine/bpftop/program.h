@@ -74,8 +74,8 @@ struct bpf_programs {
 };
 
 /*
- * Reads all counters. Programs seen for the first time are new, and those that are gone have ended. Returns 0 or a
- * negative errno.
+ * Reads all counters. Programs seen for the first time are new, and known programs that no longer exist have ended.
+ * Returns 0 or a negative errno.
  */
 int bpf_programs__look(struct bpf_programs *p);
 

@@ -97,7 +97,7 @@ static int name_it(struct bpf_program_seen *p, int fd, const struct bpf_prog_inf
 	return p->name ? 0 : -ENOMEM;
 }
 
-/* Maps that are added meanwhile do not matter, since a program is loaded with all of its maps. */
+/* Maps that are added after n was read do not matter, since a program is loaded with all of its maps. */
 static int list_maps(struct bpf_program_seen *p, int fd, u32 n)
 {
 	struct bpf_prog_info info = { .nr_map_ids = n };
@@ -214,7 +214,7 @@ static int take_counters(struct bpf_programs *all, size_t known, int fd)
 	return 0;
 }
 
-/* Unused ids between those of new programs belonged to programs that came and went. */
+/* Counts programs that were loaded and removed between two looks: unused ids between those of new programs. */
 static void count_unseen(struct bpf_programs *p, size_t known)
 {
 	u32 largest = p->last_id, n = 0;

@@ -248,7 +248,7 @@ static struct field value_field(const struct comparison *c, const struct histogr
 	return (struct field){ .kind = h->bound ? FIELD_SIGNED : kinds[c->unit], .number = value };
 }
 
-/* False: there is just one side, or values are within bounds of their own. */
+/* Returns false if one side is missing, or if a histogram has custom bounds. */
 static bool has_verdict(const struct comparison *c)
 {
 	const struct pair *p = c->pair;
@@ -303,7 +303,7 @@ static int add_percentiles(const struct comparison *c)
 	return err;
 }
 
-/* Averages of counts keep decimals: a queue of 0.9 tasks is not like one of 0.1. */
+/* Averages of counts keep decimals, because a queue of 0.9 tasks differs from one of 0.1. */
 static int add_average(const struct comparison *c)
 {
 	const struct histogram *h = c->pair->hist;

@@ -18,7 +18,7 @@ struct figure {
 	enum field_kind kind;
 	struct bootstrap_figure of[SIDES];
 	struct bootstrap_change change;
-	double p;               /* after Holm */
+	double p;               /* p-value after Holm's correction */
 	bool different;
 	size_t order;
 };
@@ -135,7 +135,9 @@ static int add_quotient(struct figures *f, const struct pair *pair, char *name, 
 	return err == -ENODATA ? 0 : err;
 }
 
-/* p-value after Holm's correction */
+/*
+ * --- tables ------------------------------------------------------------------------------------
+ */
 
 /* Sums the columns in each interval, with 0 for absent rows. Returns false if the sum is unknown in an interval. */
 static bool read_columns(double *number, const struct pair *p, enum side side, const char *columns, size_t n)
@@ -149,7 +151,7 @@ static bool read_columns(double *number, const struct pair *p, enum side side, c
 	return true;
 }
 
-/* A mean over few intervals means nothing, like a run of few intervals. */
+/* A mean over too few intervals is not tested, just as a run of too few intervals is not. */
 static bool are_enough(const double *number, size_t n)
 {
 	return present(number, n) >= BOOTSTRAP_LEAST;
@@ -322,7 +324,7 @@ static int correct(struct figures *f)
 	return err;
 }
 
-/* Halving is as large a change as doubling. A value that is new or gone is the largest change. */
+/* Halving counts as much as doubling. A value that appears or disappears is the largest change. */
 static double size_of(const struct figure *f)
 {
 	const struct bootstrap_change *c = &f->change;

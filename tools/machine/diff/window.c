@@ -147,7 +147,10 @@ static size_t count_lines(const struct store_measurement *m, size_t n, const cha
 	return found;
 }
 
-/* line: a whole line, which may be the name of a tool alone, or the name of a tool that has one line. NULL: any. */
+/*
+ * Finds a measurement by a whole line, which may be the name of a tool alone, or by the name of a tool that has only
+ * one line. NULL: the recording must have only one line.
+ */
 static int find_line(struct store *store, const char *line, s64 *id)
 {
 	struct store_measurement *m = NULL;
