@@ -500,7 +500,7 @@ static int add_stacks(const struct funcgraph *s, struct report *r)
 	return err;
 }
 
-/* The map no longer changes, so that each key leads to the next one. */
+/* The map no longer changes, so bpf_map_get_next_key() visits each key once. */
 static int visit_goroutines(struct funcgraph *s)
 {
 	int map = bpf_map__fd(s->bpf->maps.goroutines), prog = bpf_program__fd(s->bpf->progs.show_open_goroutine);

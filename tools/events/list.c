@@ -25,7 +25,7 @@ enum question {
 
 struct list {
 	enum question question;
-	char asked_by[OPTION_NAME_SPACE];       /* the option that asks, as "--type" */
+	char asked_by[OPTION_NAME_SPACE];       /* the option that requests it, as "--type" */
 	const char *subject;    /* the value of that option */
 	struct list_request request;
 };

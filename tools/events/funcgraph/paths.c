@@ -47,7 +47,7 @@ static void settle(struct paths *p)
 	p->n = n + 1;
 }
 
-/* Appends the elements to the known paths, whose sums are reset. */
+/* Appends the elements to the known paths, after resetting the sums of the known ones. */
 static int add_elements(struct paths *p, const struct elements *e)
 {
 	size_t i;
@@ -123,7 +123,7 @@ static int by_caller_and_time(const void *a, const void *b)
 	return x->function < y->function ? -1 : x->function > y->function;
 }
 
-/* Appends the elements to the known paths, after resetting the sums of these. */
+/* Longest first. With equal times, callers precede callees. */
 static int by_time(const void *a, const void *b)
 {
 	const struct place *left = a, *right = b;

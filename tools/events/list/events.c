@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Events by name, from all sources except functions, of which there are too many. */
+/* Events by name, from all sources except functions, which are too many. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

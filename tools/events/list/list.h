@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Lists what can be traced on this machine, with details. Each kind of question has a function that
- * fills in a report. The functions report errors and return 0 or a negative errno: -ENOENT if
- * nothing has that name (after a hint at similar names), -EOPNOTSUPP if this kernel lacks support
- * for the question.
+ * Lists what can be traced on this machine, with details. Each kind of request has a function that fills in a report.
+ * The functions report errors and return 0 or a negative errno: -ENOENT if nothing has that name (after a hint at
+ * similar names), -EOPNOTSUPP if this kernel lacks support for the request.
  */
 #ifndef TALLY_LIST_LIST_H
 #define TALLY_LIST_LIST_H

@@ -2,7 +2,7 @@
 /*
  * Resolves addresses of programs to names, by the code that their processes had mapped at the time of the event. The
  * kernel's records report mappings, execs and exits (stack/told.h); everything else is read from /proc. An address has
- * no name if any part of this is missing: records were lost, some CPU provides none, the process was gone before it was
+ * no name if any part of this is missing: records were lost, some CPU provides none, the process exited before it was
  * examined, or tally runs in a pid namespace other than the initial one, whose ids are not those of the events.
  */
 #ifndef TALLY_PROBE_ADDRESSES_H

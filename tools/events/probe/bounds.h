@@ -20,13 +20,13 @@ struct bounds {
 
 #define BOUNDS_MOST 900         /* of the 976 buckets available (bpf/lib/hist.h) */
 
-/* "FROM:TO:STEP": from FROM to TO inclusive. */
+/* Parses "FROM:TO:STEP": bounds from FROM to TO inclusive. */
 int bounds__linear(struct bounds *b, const char *text, struct complaint *c);
 
-/* "N": 0, 1, N, N * N and so on, up to 2^63. */
+/* Parses "N": bounds 0, 1, N, N * N and so on, up to 2^63. */
 int bounds__powers(struct bounds *b, const char *text, struct complaint *c);
 
-/* "100 1000 10ms", separated by blanks or commas. */
+/* Parses "100 1000 10ms": bounds separated by blanks or commas. */
 int bounds__list(struct bounds *b, const char *text, struct complaint *c);
 
 void bounds__free(struct bounds *b);

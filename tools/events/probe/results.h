@@ -55,7 +55,7 @@ struct results_plan {
 	size_t ncounters;
 	const s64 *bound;               /* for PROBE_BOUNDS */
 	size_t nbounds;
-	enum scope_hierarchy hierarchy; /* of cgroup ids */
+	enum scope_hierarchy hierarchy; /* hierarchy of cgroup ids */
 	struct cgroup_names *cgroups;
 	const struct attachments *attachments[2];       /* missed events count as losses; may be NULL */
 };

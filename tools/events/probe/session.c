@@ -186,8 +186,8 @@ static u32 key_at_begin(const struct probe_plan *p)
 }
 
 /*
- * Returns that are detected by the return address can be missed if the kernel tracks no more calls. The begins of such
- * calls never find an end.
+ * Probes that detect a return by its address miss it if the kernel tracks no more calls. The begins of such calls never
+ * find an end.
  */
 static bool may_miss_ends(const struct probe_plan *p)
 {
@@ -298,7 +298,7 @@ static int parse_line(struct probe_session *s)
 	return err;
 }
 
-/* Tells programs that take stacks whether the function's frame exists at their site. */
+/* Passes to programs that take stacks whether the function's frame exists at their site. */
 static void tell_sites(struct probe_side *side)
 {
 	size_t i;
@@ -382,7 +382,7 @@ int probe_session__prepare(struct probe_session *s, struct measurement *m,
 	err = probe_plan__init(&s->plan, request);
 	if (!err && request->with)
 		err = with_counters__parse(&s->with, request->with);
-	/* Stacks begin at the registers, which a kprobe provides. */
+	/* Stacks need kprobes instead of fentry: a walk begins at the registers, which a kprobe provides. */
 	return err ?: open_programs(s, s->callers.wanted);
 }
 

@@ -15,7 +15,7 @@ struct stream {
 	const struct stream_plan *plan;
 	struct ring *ring;
 	struct layout_names names;
-	struct stream_field *field;     /* of the current line */
+	struct stream_field *field;     /* fields of the current line */
 	size_t nfields;                 /* number of fields in use */
 	struct addresses *addresses;    /* NULL if no field is a user-space address */
 	int epoll_fd;                   /* for the ring and the records of processes; -1: there is only the ring */

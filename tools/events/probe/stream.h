@@ -26,7 +26,7 @@ struct stream_plan {
 	bool has_elapsed;               /* events are spans */
 	struct cgroup_names *cgroups;
 	const struct host *host;
-	enum scope_hierarchy hierarchy; /* of cgroup ids */
+	enum scope_hierarchy hierarchy; /* hierarchy of cgroup ids */
 	const struct stream_template *line;     /* NULL: the default */
 	struct callers *callers;        /* NULL if records have no stacks */
 	struct writer *writer;

@@ -20,7 +20,7 @@ struct sum_maps {
 	u32 key_size;           /* key size of keyed_sums: struct hist_slot and the rest of the key */
 	u32 size;               /* size of elements, which are a prefix of struct probe_sum */
 	bool keyed, in_turns;           /* probe_sum__in_turns() */
-	volatile u32 *generation;       /* elements__generation(); NULL if elements stay (never with in_turns) */
+	volatile u32 *generation; /* elements__generation(); NULL if elements remain in the map (never with in_turns) */
 	u64 bias;               /* bias of the extremes in struct probe_sum */
 };
 

@@ -37,7 +37,10 @@ static int check_event(const struct with_counters *w, size_t i)
 	return complain_about(w, i, &c);
 }
 
-/* Counters are pinned, because one that runs only part of the time could not be told from one that always runs. */
+/*
+ * Counters are pinned, because a counter that runs only part of the time could not be distinguished from one that
+ * always runs.
+ */
 static int check_site(const struct with_counters *w, struct event_site *site)
 {
 	const struct event *e = site->event;

@@ -38,7 +38,7 @@ static int add_threads(struct counting *c, u32 pid)
 	return err;
 }
 
-/* Lists the current threads: -p means all threads of a process, and new ones inherit counters. */
+/* Lists the current threads: -p selects all threads of a process, and new ones inherit counters. */
 static int list_threads(struct counting *c)
 {
 	const struct scope_options *o = &c->m->cli->scope;
@@ -66,9 +66,8 @@ static int open_targets(struct counting *c, const struct counter_targets *target
 }
 
 /*
- * A thread that is created while its process is being opened may or may not inherit counters from
- * its creator, and nothing shows which. Therefore this is repeated until no thread was created or
- * ended meanwhile.
+ * A thread that is created while its process is being opened may or may not inherit counters from its creator, which
+ * cannot be detected. Therefore this is repeated until no thread was created or ended in between.
  */
 static int open_processes(struct counting *c, struct counter_targets *targets)
 {
@@ -147,7 +146,7 @@ int counting_open_natively(struct counting *c)
 		targets.inherit_thread = !o->follow;
 		err = open_processes(c, &targets);
 	} else {
-		/* -t means only this thread, not the threads that it creates. */
+		/* -t selects only this thread, not the threads that it creates. */
 		targets.inherit = false;
 		targets.tids = o->tids;
 		targets.ntids = o->ntids;

@@ -103,7 +103,7 @@ int counting_configure(struct counting *c)
 	c->bpf->rodata->by = plan->by;
 	c->bpf->rodata->ncounters = c->ncharged;
 	c->bpf->rodata->ncpus = c->m->run->host.cpus_possible;
-	/* Scopes that name tasks never include idle tasks, whatever user and cgroup these have. */
+	/* Scopes that name tasks never include idle tasks, regardless of their user and cgroup. */
 	c->bpf->rodata->count_idle = !names_tasks(c);
 	for (i = 0; i < c->ncharged; i++) {
 		if (counting_counts_switches(&plan->sites->site[c->charged[i]]))

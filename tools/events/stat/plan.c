@@ -163,8 +163,8 @@ static bool is_per_cpu(const struct stat_run *s)
 }
 
 /*
- * The subject of a wakeup is the woken task. Its record contains the task's pid and name, but
- * programs that read records cannot reach the task itself, and thus not its user or cgroup.
+ * The subject of a wakeup is the woken task. Its record contains the task's pid and name, but programs that read
+ * records cannot reach the task itself, and therefore neither its user nor its cgroup.
  */
 static int check_subjects(const struct stat_run *s, const struct cli *cli)
 {
@@ -251,7 +251,7 @@ static int remember_typed(struct stat_run *s, size_t typed)
 	return 0;
 }
 
-/* The -x of perf is the separator of CSV, while ours is a file. Reports an error if no event uses the file. */
+/* In perf, -x sets the separator of CSV; here, it names a file. Reports an error if no event uses the file. */
 static int check_binary(const struct stat_run *s, const char *binary)
 {
 	size_t i;

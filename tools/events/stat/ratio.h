@@ -19,8 +19,8 @@ struct ratio {
 };
 
 /*
- * Derives the ratio to show beside count i. Uses only the given n counts, with the same modifiers
- * (cycles:u with instructions:u). Returns false if there is no count to compare with.
+ * Derives the ratio to show next to count i. Uses only the given n counts, with the same modifiers (cycles:u with
+ * instructions:u). Returns false if there is no count to compare with.
  */
 bool ratio__derive(struct ratio *ratio, const struct ratio_count *counts, size_t n, size_t i,
 		   u64 elapsed_ns);

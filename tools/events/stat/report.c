@@ -174,7 +174,10 @@ int stat__report(struct measurement *m, struct report *r)
 		keep_for_mean(s, r, &c);
 	else
 		err = table__put(s, m, r, &c);
-	/* Only without delay and the like, since getrusage(2) covers the whole life of the command and its children. */
+	/*
+	 * Only without --delay and similar options, because getrusage(2) covers the whole life of the command and its
+	 * children.
+	 */
 	if (!err && !m->cli->delay_ns && !m->cli->scope.command_alone &&
 	    !s->repeat && s->defaults && !s->plan.by && !s->plan.per_cpu &&
 	    !m->cli->interval_ns && command__has_ended(&m->run->command))
