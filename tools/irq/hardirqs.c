@@ -62,8 +62,8 @@ static const char *interrupt_of(const struct bpf_program *prog)
 }
 
 /*
- * Loads the programs on vectors, which depend on architecture and configuration. Returns 0 if there
- * is at least one, or -ENOENT if there is none, or they are not wanted.
+ * Loads the programs on vectors, which depend on architecture and configuration. Returns 0 if there is at least one, or
+ * -ENOENT if there is none, or they are not requested.
  */
 static int choose_vectors(const struct hardirqs *h)
 {
@@ -107,8 +107,9 @@ static int open_skeleton(struct measurement *m)
 }
 
 /*
- * Each wakeup of a task on another CPU may be an IPI. Two programs for each would cost a busy server several percent of
- * its time. The programs of scope.bpf.h are not sliced, because they keep track of tasks.
+ * With --slices, the programs may run only for a part of the time: each wakeup of a task on another CPU may be an IPI,
+ * and two programs for each would cost a busy server several percent of its time. The programs of scope.bpf.h always
+ * run, because they keep track of tasks.
  */
 static int attach(struct measurement *m)
 {

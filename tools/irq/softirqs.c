@@ -40,8 +40,8 @@ static int check(void *own, struct cli *cli)
 }
 
 /*
- * Thousands of packets per second cause as many softirqs. Two programs for each would cost a busy server several
- * percent of its time.
+ * With --slices, the programs may run only for a part of the time: thousands of packets per second cause as many
+ * softirqs, and two programs for each would cost a busy server several percent of its time.
  */
 static int attach(struct measurement *m)
 {
