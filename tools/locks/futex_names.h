@@ -13,9 +13,8 @@ extern const char *const futex_part_names[4];
 #define FUTEX_PARTS_TEXT "futex, op, result, owner"
 
 /*
- * For struct own_parts: adds the fields of a struct futex_parts. context: a struct symbols **,
- * which must know the processes. An unfinished wait is marked in the result or, if that is not a
- * key, in the first of the fields futex, op.
+ * For struct own_parts: adds the fields of a struct futex_parts. context: a struct symbols **, which must track the
+ * processes. An unfinished wait is marked in the result or, if that is not a key, in the first of the fields futex, op.
  */
 int futex_names__add(void *context, const void *own, u32 by, struct report_row *row);
 

@@ -5,7 +5,7 @@
  * waits) and stack/stacks.h (counts, in ns), the object has:
  *
  *   min_ns, with_stacks, take       constants, set here
- *   ended_ns                        nonzero from the end on: nothing more is counted
+ *   ended_ns                        set at the end: nothing is counted afterwards
  *   show_waiting                    adds the unfinished waits at the end (iter/task)
  *
  *   lock_waits__check()     from check()
@@ -28,7 +28,7 @@ struct lock_waits {
 	struct own_parts parts;
 	u32 by;                         /* default keys */
 	u32 marking;                    /* keys that can mark unfinished waits */
-	u32 mark;                       /* the key to add if none of these is given */
+	u32 mark;                       /* the key to add if --by has no key of `marking` */
 	const char *const *event;       /* groups of stacks, by struct task_key.event */
 	u32 of_memory;                  /* keys that are addresses in processes, and need to be resolved to names */
 
