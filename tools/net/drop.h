@@ -24,13 +24,13 @@ struct drop_reasons {
 int drop_reasons__read(struct drop_reasons *r);
 void drop_reasons__free(struct drop_reasons *r);
 
-/* "SOCKET_RCVBUFF"; for subsystems (mac80211, openvswitch) the name and the number, "OPENVSWITCH:3". */
+/* Returns "SOCKET_RCVBUFF", or for subsystems (mac80211, openvswitch) the name and the number: "OPENVSWITCH:3". */
 const char *drop_reason_name(const struct drop_reasons *r, u32 reason, char text[DROP_TEXT_SPACE]);
 
-/* "tcp", "udp6", "icmp", "arp", "0x88cc", or "none" if it is not a network packet. */
+/* Returns "tcp", "udp6", "icmp", "arp", "0x88cc", or "none" if it is not a network packet. */
 const char *drop_protocol_name(__u16 ethertype, u8 protocol, char text[DROP_TEXT_SPACE]);
 
-/* "tcp_v4_rcv+0x1a2", "nf_hook_slow+0x90 [nf_tables]" */
+/* Returns "tcp_v4_rcv+0x1a2", "nf_hook_slow+0x90 [nf_tables]". */
 const char *drop_location_name(struct symbols *s, u64 location, char text[DROP_TEXT_SPACE]);
 
 #endif /* TALLY_NET_DROP_H */

@@ -9,11 +9,11 @@
 
 #include "bpf/net/tcp.h"
 
-/* "127.0.0.1:80", "[::1]:80". Returns text, or NULL if the address family is unknown. */
+/* Return "127.0.0.1:80" or "[::1]:80" in text, or NULL if the address family is unknown. */
 const char *tcp_flow__local(const struct tcp_flow *f, char text[IP_END_SPACE]);
 const char *tcp_flow__remote(const struct tcp_flow *f, char text[IP_END_SPACE]);
 
-/* "established", "syn-sent", as in ss(8); "?" for an unknown number. */
+/* Returns "established", "syn-sent", as in ss(8), or "?" for an unknown number. */
 const char *tcp_state_name(u32 state);
 
 /*

@@ -48,8 +48,8 @@ static const char *role_name(const struct tcplife_record *r)
 }
 
 /*
- * The kernel counts sequence numbers, of which SYN and FIN take one each, but we report bytes.
- * bytes_sent minus bytes_retrans includes neither. A FIN is acknowledged after all bytes.
+ * The kernel counts sequence numbers, including one each for SYN and FIN, but we report bytes. bytes_sent minus
+ * bytes_retrans includes neither. A FIN is acknowledged after all bytes.
  */
 static u64 bytes_sent(const struct tcplife_record *r)
 {

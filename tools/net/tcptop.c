@@ -335,8 +335,8 @@ static int walk_files(struct tcptop *t)
 }
 
 /*
- * Reads all counters. Connections that end meanwhile are in the ring, or arrive there by the next
- * pass.
+ * Reads all counters. The last records of connections that end during this pass are in the ring, or arrive there before
+ * the next pass.
  */
 static int look(struct tcptop *t)
 {
