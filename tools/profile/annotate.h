@@ -7,8 +7,8 @@
 #include "stack/stacks.h"
 
 /*
- * To be called between stacks__begin() and the first sample, so that code can still be read after
- * its process is gone.
+ * To be called between stacks__begin() and the first sample, so that code can still be read after its process has
+ * exited.
  */
 void annotate__begin(struct stacks *s);
 

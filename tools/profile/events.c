@@ -351,7 +351,7 @@ int profile_events__count(struct profile_events *e, const struct measurement *m,
 	size_t i;
 	int err = 0;
 
-	/* Up to here in samples, from here on in the units of the values. */
+	/* The number of filtered samples is replaced by numbers in the units of the values. */
 	if (e->n > 1 || sampling__is_weighted(&e->each[0]))
 		r->counters.filtered = 0;
 	for (i = 0; i < e->n && !err; i++)

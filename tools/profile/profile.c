@@ -72,7 +72,7 @@ static int check(void *context, struct cli *cli)
 	if (!err && p->annotate)
 		err = check_annotate(p, cli);
 	cli->scope.command_joins_at_exec = true;
-	/* Stacks begin with the command unless --by says otherwise. */
+	/* By default, stacks begin with the command. */
 	if (!err)
 		err = stack_options__check(&p->options, &p->stacks, cli, p->annotate ? 0 : BY_COMM);
 	if (!err)

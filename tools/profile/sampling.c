@@ -274,7 +274,7 @@ static u64 missed_events(struct sampling *s, u64 counted, u64 seen)
 	return missed;
 }
 
-/* All figures are events. Losses are known as samples, each of which stands for a period. */
+/* All figures are events. Losses are known as samples, and each sample stands for a period. */
 static int count_events(struct sampling *s, const struct measurement *m, struct report *r, bool alone)
 {
 	struct profile_samples gained;

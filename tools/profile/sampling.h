@@ -38,7 +38,7 @@ struct sampling {
 	struct sampled_event event;
 	struct throttled throttled;
 	int samples_fd;                 /* the programs' map of struct profile_samples, or -1 */
-	int prog_fd;                    /* the program, for CPUs that come online, plus 1; 0 if there is none */
+	int prog_fd;                    /* 1 + the program, for CPUs that come online; 0 if there is none */
 	u64 missed;                     /* samples by the clock that were missed since the last report */
 	struct profile_samples seen;    /* samples of all CPUs, as of the last report */
 	u64 counted;                    /* events that the kernel itself has counted, as of the last report */
@@ -82,14 +82,15 @@ int sampling__arm(struct sampling *s, const struct measurement *m);
 void sampling__disarm(struct sampling *s);
 
 /*
- * Determines how many samples were missed. To be called before names are resolved, which takes long while sampling
+ * Determines how many samples were missed. Must be called before names are resolved: this takes long, and sampling
  * continues.
  */
 int sampling__settle(struct sampling *s, const struct measurement *m);
 
 /*
- * Adds the number of missed events. If samples are weighted, or other events are sampled too, also adds what was
- * filtered, to zero. alone: no other event is sampled, so losses of samples are converted to losses of events.
+ * Adds the number of missed events. If samples are weighted, or other events are sampled too, also adds the number of
+ * filtered events to r->counters.filtered, which must be 0 before the first call. alone: no other event is sampled, so
+ * losses of samples are converted to losses of events.
  */
 int sampling__count(struct sampling *s, const struct measurement *m, struct report *r, bool alone);
 

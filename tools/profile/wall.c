@@ -85,7 +85,7 @@ int wall__attach(struct wall *w, struct measurement *m)
 	return err;
 }
 
-/* From here on, no state changes. */
+/* No state changes after this time. */
 void wall__disarm(struct wall *w)
 {
 	if (!w->bpf->bss->ended_ns)
