@@ -190,7 +190,7 @@ int blocked__attach(struct measurement *m)
  * --- unfinished waits --------------------------------------------------------------------------
  */
 
-/* From here on nothing changes, so that each wait is either in the counts or unfinished. */
+/* Nothing changes after this time, so each wait is either in the counts or unfinished. */
 void blocked__disarm(struct measurement *m)
 {
 	struct blocked *b = m->own;

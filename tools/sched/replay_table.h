@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The results of a replay, beside those of the recording. */
+/* Compares the results of a replay with the recording. */
 #ifndef TALLY_SCHED_REPLAY_TABLE_H
 #define TALLY_SCHED_REPLAY_TABLE_H
 

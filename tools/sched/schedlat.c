@@ -174,7 +174,7 @@ static int attach(struct measurement *m)
 	return 0;
 }
 
-/* Totals are counted from here on. */
+/* Totals are counted from this time on. */
 static int arm(struct measurement *m)
 {
 	struct schedlat *s = m->own;
