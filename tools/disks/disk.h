@@ -15,8 +15,8 @@
 int disk__find(const char *name, u32 *disk);
 
 /*
- * Writes the name in /dev, or the number if the disk is gone, into text[DISK_NAME_SPACE] and
- * returns text. The name is not escaped. The name of disk 0 is "-".
+ * Writes the name in /dev, or the number if the disk no longer exists, into text[DISK_NAME_SPACE] and returns text. The
+ * name is not escaped. The name of disk 0 is "-".
  */
 const char *disk__name(u32 disk, char *text);
 

@@ -49,9 +49,8 @@ struct requests {
 extern const struct option_row request_rows[];
 
 /*
- * Chooses the programs and sizes the map of requests. config: the object's constant. Returns
- * -EOPNOTSUPP, after reporting it, if the source start was requested and the kernel has no
- * block_io_start.
+ * Chooses the programs, sets the object's constant request_config, and sizes the map of requests. Returns -EOPNOTSUPP,
+ * after reporting it, if the source start was requested and the kernel has no block_io_start.
  */
 int requests__prepare(struct requests *r, struct measurement *m);
 
@@ -74,14 +73,14 @@ extern const struct own_parts request_own_parts;
 #define REQUEST_TEXT_SPACE 96
 
 /*
- * The operation of a request: "read"; its flags: "Sync+Meta"; and both in the form of the kernel's
- * tracepoints: "WSM".
+ * Return the operation of a request, "read"; its flags, "Sync+Meta"; and both in the form of the kernel's tracepoints,
+ * "WSM".
  */
 const char *request_op_name(u8 op, char text[REQUEST_TEXT_SPACE]);
 const char *request_flags_name(u8 flags, char text[REQUEST_TEXT_SPACE]);
 const char *request_rwbs(u8 op, u8 flags, char text[REQUEST_TEXT_SPACE]);
 
-/* The result of a request, by the error in struct request_state: "ok", "EIO". */
+/* Returns the result of a request for the error in struct request_state: "ok", "EIO". */
 const char *request_result(__s32 error, char text[REQUEST_TEXT_SPACE]);
 
 #endif /* TALLY_BLOCK_REQUESTS_H */
