@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * System calls by key, from syscount's programs (bpf/calls/syscount.h): calls that returned in an
- * interval, calls in progress at its end, and the time spent in both.
+ * System calls by key, from syscount's programs (bpf/calls/syscount.h): calls that returned in an interval, calls in
+ * progress at its end, and the time spent in both.
  *
- * Keys contain an errno (0: success) only if errors are told apart.
+ * Keys contain an errno (0: success) only if errors are counted separately.
  */
 #ifndef TALLY_COUNT_CALLS_H
 #define TALLY_COUNT_CALLS_H
@@ -35,7 +35,7 @@ struct call {
 struct calls {
 	struct call *call;
 	size_t n;
-	bool tell_errors;               /* errors are told apart */
+	bool tell_errors;               /* errors are counted separately */
 };
 
 /* Elements of the hash: a struct syscount_key, or only its first part, and a struct syscount_count. */
