@@ -67,11 +67,11 @@ const struct tool_spec *find_tool_spec(const char *name)
 static int show_peer(const struct peer *p)
 {
 	if (p->line)
-		diag_error("'%s' (%s) is here: tally %s", p->name, p->suite, p->line);
+		diag_error("'%s' (%s) is available as: tally %s", p->name, p->suite, p->line);
 	else
 		diag_error("no '%s' (%s): %s", p->name, p->suite, p->why);
 	if (peer__is_about_functions(p) && features__lack_functions())
-		diag_hint("this kernel lets nobody probe its functions: it has no kprobes and refuses fentry");
+		diag_hint("this kernel does not allow probes on its functions: it has no kprobes and refuses fentry");
 	return EXIT_USAGE;
 }
 
@@ -106,7 +106,7 @@ static int show_bpftrace(const struct peer *p, char **words)
 	peer.line = line ?: p->line;
 	status = show_peer(&peer);
 	if (drops_filter)
-		diag_hint("the line lacks the program's filter: -p, --comm and --filter EXPR select");
+		diag_hint("the line lacks the program's filter: add -p, --comm or --filter EXPR");
 	free(line);
 	return status;
 }
@@ -177,11 +177,11 @@ static const struct {
 	const char *name, *summary;
 } documents[] = {
 	{ "accuracy", "where the numbers come from, and how exact they are" },
-	{ "cookbook", "lines of perf, bcc, bpftrace and strace, and what they are here" },
+	{ "cookbook", "lines of perf, bcc, bpftrace and strace, and their equivalents here" },
 	{ "json", "the members of JSON output" },
 	{ "recordings", "the tables of a recording" },
 	{ "symptoms", "from a symptom to its cause" },
-	{ "troubleshooting", "messages when something is in the way" },
+	{ "troubleshooting", "error messages, their causes and remedies" },
 };
 
 /* Candidates for TOOL, or help TOOL. */
@@ -208,7 +208,7 @@ static const struct tool *tool_for(const struct tool *tool, int argc, char **arg
 		name = cli__other_tool(&tool->spec->cli, argc, argv);
 	if (!name)
 		return tool;
-	diag_warn("tracepoints with a filter are for %s: that is run", name);
+	diag_warn("tracepoints with a filter need %s: running it instead", name);
 	return find_tool(name);
 }
 
@@ -254,9 +254,9 @@ static const char next_steps[] =
 	"\n"
 	"tally triage         what is wrong with this machine, in ten seconds\n"
 	"tally help symptoms  from a symptom to the tool and the options\n"
-	"tally help cookbook  lines of perf, bcc, bpftrace and strace, and what they are here\n"
+	"tally help cookbook  lines of perf, bcc, bpftrace and strace, and their equivalents here\n"
 	"tally help TOOL      the manual page of a tool; tally TOOL --help: its options\n"
-	"tally doctor         what works on this kernel, and what is in the way\n";
+	"tally doctor         what works on this kernel, and what is missing\n";
 
 static int write_texts_around(struct writer *w, const struct report *list)
 {
@@ -288,8 +288,8 @@ static int list_tools(int argc, char **argv)
 	static const char *const names[] = { "area", "tool", "answers" };
 	const struct cli_spec spec = {
 		.groups = CLI_OUTPUT,
-		.doc = "Answers from summaries built in the kernel. Without arguments: lists the tools.\v"
-		       "tally TOOL [ARG...] runs a tool: tally triage says what is wrong with a machine, tally profile "
+		.doc = "Answers from summaries built in the kernel. Without arguments, lists the tools.\vtally TOOL "
+		       "[ARG...] runs a tool: tally triage finds what is wrong with a machine, tally profile shows "
 		       "where CPU time goes, tally runqlat who waits for a CPU, tally biolatency how slow disks are. "
 		       "tally help TOOL shows a manual page, tally help symptoms leads from a symptom to the tool.",
 		.arguments = complete_front,

@@ -198,7 +198,7 @@ def test_loop(profile, trigger):
     assert mostly_in_loop(function), function
     assert all(i["size"] for i in function["instructions"]), function
     assert function["value"] >= 0.9 * report["events"], report
-    assert "next when the timer" in report["note"], report
+    assert "the next instruction when the timer fired" in report["note"], report
     if not GUEST:
         names = [i["mnemonic"] for i in function["instructions"]]
         division = names.index("divl")
@@ -336,7 +336,7 @@ def test_jit_that_has_gone(profile, trigger):
         report = tracer.wait().report
         within(report["functions"], report)
         function = only(report)
-        assert "has gone" in function["why"] and mostly_in_loop(function), function
+        assert "the process has exited" in function["why"] and mostly_in_loop(function), function
         assert all(i["value"] and not i["size"] for i in function["instructions"]), function
 
     steady(trial)

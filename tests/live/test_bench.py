@@ -177,7 +177,7 @@ def test_tracer_of_ours(rows, directory):
 def test_the_comparison_is_a_sentence(bench):
     note = bench("--json", "syscall", "-l", 100, "-r", 5, "--settle", 0, "--", "sleep", "4711").report["note"]
     times = r"[\d.]+ times, [+-][\d.]+ ns \([+-][\d.]+ to [+-][\d.]+\)"
-    alike = r"no difference beyond that between rounds \([\d.]+ ns without it, [\d.]+ ns with it\)"
+    alike = r"no difference beyond the variation between rounds \([\d.]+ ns without it, [\d.]+ ns with it\)"
     either = f"({times}|{alike}|rounds are too short to tell)"
     assert re.match(f"time of one call with the tracer: {either}; CPU time: {either}(; more rounds.*)?$", note), note
 
@@ -197,7 +197,7 @@ def test_tracer_of_others(rows):
 
 
 FAILING = (
-    (("true",), "ended before the load did, with status 0"),
+    (("true",), "ended before the load ended, with status 0"),
     (("nosuchprogram",), "cannot run 'nosuchprogram': No such file"),
     ((BUILD / "runqlat", "-p", "x"), "'x'"),
     (("sh", "-c", "echo some words >&2; exit 5"), "some words"),
@@ -293,24 +293,24 @@ def test_interrupted_after_some_rounds(tool):
 
 BAD = (
     ("syscal", "did you mean 'syscall'?"),
-    ("syscall memcpy", "one load at a time"),
-    ("-l 5", "which load?"),
+    ("syscall memcpy", "one load is run at a time"),
+    ("-l 5", "no load given"),
     ("syscall -l 0", "'0'"),
     ("syscall -l x", "'x'"),
     ("syscall -r 0", "'0'"),
     ("syscall -r 1001", "'1001'"),
     ("syscall -d 0", "'0'"),
     ("syscall -l 1 -d 1", "-l and -d"),
-    ("syscall --groups 2", "there is no --groups"),
+    ("syscall --groups 2", "syscall does not take --groups"),
     ("syscall --tasks 10001", "'10001'"),
-    ("sched-pipe --groups 6000", "more than 10000 tasks"),
+    ("sched-pipe --groups 6000", "at most 10000 tasks"),
     ("sched-messaging --size 15", "16 to 4096"),
     ("sched-messaging --size 5K", "16 to 4096"),
     ("memcpy --size 0", "'0'"),
-    ("memcpy --shared", "there is no --shared"),
+    ("memcpy --shared", "memcpy does not take --shared"),
     ("memcpy -C x", "'x'"),
     ("memcpy --settle x -- true", "'x'"),
-    ("memcpy --", "no command"),
+    ("memcpy --", "a command is missing after --"),
 )
 
 

@@ -229,7 +229,7 @@ def test_whoever_submits(tool, load, disk):
     books = disk.growth(books)
     (latency, *_), (size, *_), (pattern, *_) = pairs = [
         [tracer.stop().reports[0] for tracer in pair] for pair in pairs]
-    assert all("whoever submits" in one["source"] and "who submits" in two["source"]
+    assert all("any submitter" in one["source"] and "(submitter)" in two["source"]
                for one, two in pairs)
     counts, counts_too = ({group["key"]["op"]: group["count"] for group in sound(report)["groups"]}
                           for report in pairs[0])
@@ -481,9 +481,9 @@ def test_forms(run, tool, load):
 def test_usage(run):
     for tool, args, words in (
             ("biolatency", ("--of", "sleep"), "queue, device, total"),
-            ("biolatency", ("--disk", "nonsense"), "no disk 'nonsense'"),
-            ("biolatency", ("--disk", "../block"), "no disk"),
-            ("biolatency", ("--source", "x"), "auto, start, getrq"),
+            ("biolatency", ("--disk", "nonsense"), "unknown disk 'nonsense'"),
+            ("biolatency", ("--disk", "../block"), "unknown disk '../block'"),
+            ("biolatency", ("--source", "x"), "auto, start or getrq"),
             ("biolatency", ("--by", "sector"), "disk, op, flags"),
             ("biosnoop", ("--min", "soon"), "10ms"),
             ("biotop", ("--sort", "size"), "requests, bytes")):
@@ -495,7 +495,7 @@ def test_usage(run):
 def test_explain(run, name):
     result = run("-n", tool=name)
     assert result.code == 0 and "on_complete at tp_btf/block_rq_complete" in result.text
-    assert ("who submits" in result.text) == (name in ("biotop", "biosnoop"))
+    assert ("(submitter)" in result.text) == (name in ("biotop", "biosnoop"))
 
 
 @once
@@ -503,7 +503,7 @@ def test_explain(run, name):
                                   ("--of", "queue"), ("--of", "total"), ("--source", SOURCES[0])))
 def test_submissions_that_matter(run, args):
     """Options that need data known only at submission."""
-    assert "who submits" in run("-n", *args, tool="biolatency").text
+    assert "(submitter)" in run("-n", *args, tool="biolatency").text
 
 
 for each_test in [name for name in globals() if name.startswith("test_")]:

@@ -62,14 +62,14 @@ def test_in_flight(ends, tool, trigger, source):
                "the request to be issued")
     report = first.stop().report
     assert report["events"] == 0 and nothing_lost(report)
-    assert report["note"].startswith("1 in flight ")
-    whose = "; --by pid says by whom" if source == "auto" else f" by disk ({load.pid})"
+    assert report["note"].startswith("1 still in flight, not in the figures; ")
+    whose = "; --by pid shows by whom" if source == "auto" else f" by disk ({load.pid})"
     assert f"read of {disk.name}{whose}" in report["note"]
     second = tool(*scope, tool="biolatency")
     load.done()
     report = second.stop().report
     assert report["events"] == 0 and nothing_lost(report)
-    assert report["note"] == "1 that began before the run ended in it: left out"
+    assert report["note"] == "1 began before the run and ended in it: left out"
 
 
 def test_writeback(ends, tool, trigger, cgroup):

@@ -18,7 +18,7 @@ from tally import BUILD
 ASKED = subprocess.run([BUILD / "cachestat", "-n"], capture_output=True, text=True)
 pytestmark = [
     pytest.mark.exclusive,
-    pytest.mark.skipif(ASKED.returncode == 4, reason="this kernel does not tell which pages are asked for"),
+    pytest.mark.skipif(ASKED.returncode == 4, reason="this kernel does not report page cache lookups"),
 ]
 
 PAGE = mmap.PAGESIZE

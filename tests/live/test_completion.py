@@ -166,7 +166,10 @@ def named_by(tool, option):
                              *(["-n"] if "explain" in options(tool) else [])],
                             capture_output=True, text=True, timeout=tally.PATIENCE, stdin=subprocess.DEVNULL)
     line = next((line for line in result.stderr.splitlines() if f"--{option}: " in line), "")
-    found = re.search(r"(?:there are|there is|is not one of|belongs to a CPU:|is not(?= flame)) (.*)", line)
+    found = (
+        re.search(r"(?:expected one of|is not one of|belongs to a CPU:|is not(?= flame)) (.*)", line)
+        or re.search(r": expected (only|(?:\w+, )*\w+ or \w+), got '@@'", line)
+    )
     if not found:
         return None
     text = found[1].partition("; total is sum")[0].partition("; --json and")[0]
@@ -175,7 +178,7 @@ def named_by(tool, option):
 
 def each_of(text):
     """The words of "fp, dwarf", without the parentheses after some."""
-    return set(re.split(r", and of the code |; of (?:stacks|tables) also |, | or ", re.sub(r" \(.*?\)", "", text)))
+    return set(re.split(r"; for (?:stacks|tables) also |, | or ", re.sub(r" \(.*?\)", "", text)))
 
 
 def offered(tool, option):

@@ -325,8 +325,9 @@ def test_names_of_docker(tool, ends, docker):
 
 @once
 @pytest.mark.parametrize("line, why", (
-    ("netdrop", "keys"), ("hardirqs", "keys are cpu, "), ("runqlen", "no key 'KEY'"), ("tcprtt", "keys are local, "),
-    ("probe sched:sched_wakeup", "is about another task than the one that runs, and does not say its KEY"),
+    ("netdrop", "keys"), ("hardirqs", "keys are cpu, "), ("runqlen", "unknown key 'KEY'"),
+    ("tcprtt", "keys are local, "),
+    ("probe sched:sched_wakeup", "describes a task other than the current one and does not give its KEY"),
 ))
 def test_refused_where_there_is_no_cgroup(run, line, why):
     """As for cgroup; in probe, at events that concern another task."""

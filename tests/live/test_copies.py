@@ -47,7 +47,7 @@ def elsewhere(ends, tmp_path):
 
 def others(report):
     """The number of processes with another file, according to the report."""
-    found = re.search(r"processes with another file of that name are not seen \((\d+)\): -p", report["source"])
+    found = re.search(r"processes with another file of that name are not traced \((\d+)\): use -p", report["source"])
     return int(found[1]) if found else 0
 
 
@@ -269,14 +269,14 @@ def test_a_command_without_the_library(run, tmp_path, line):
 def test_a_command_that_changes_its_root(run, tmp_path):
     """The frees of the first program prove nothing about the second, whose library could not be known."""
     text = run("--", *chroot(tmp_path, "spin"), tally.BUILD / "triggers" / "spin", "0", tool="memleak").text
-    assert "nothing that probed functions allocated is outstanding" in text, text
-    assert "other programs, such as static and Go ones, are not seen" in text, text
+    assert "no outstanding allocations by probed functions" in text, text
+    assert "other programs, such as static and Go programs, are not seen" in text, text
 
 
 def test_all_that_is_outstanding_is_young(run, tmp_path):
     program = build(tmp_path, "dynamic")
     text = run("--older", "1000", "--", program, tool="memleak").text
-    assert "what is outstanding is younger than 16.7 min (--older): 50 allocations" in text, text
+    assert "everything outstanding is younger than 16.7 min (--older): 50 allocations" in text, text
 
 
 @pytest.mark.parametrize("how, lacks", (("dynamic", False), ("static", True)))

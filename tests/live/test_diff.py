@@ -133,13 +133,13 @@ def test_what_cannot_be_compared(record, tmp_path):
     bad.write_text(reads.read_text() + '{"tool":\n')
     os.mkfifo(tmp_path / "fifo")
     for args, code, says in (
-            ((reads, other), 1, "runs of one tool are compared"),
-            ((reads, bad), 1, "bad.json:2: not a report of tally"),
+            ((reads, other), 1, "different measurements cannot be compared"),
+            ((reads, bad), 1, "bad.json:2: not a report written by tally"),
             ((reads, "/no/such"), 1, "/no/such: No such file or directory"),
             ((reads, tmp_path), 1, "Is a directory"),
-            ((reads,), 2, "two files are compared"),
+            ((reads,), 2, "expected two files: the run before and the run after"),
             ((reads, reads, reads), 2, "two files are compared"),
-            ((reads, reads, "--format", "flame"), 1, "for stacks"),
+            ((reads, reads, "--format", "flame"), 1, "needs stacks"),
             ((reads, reads, "--format", "folded"), 2, "not one of"),
     ):
         got, out, err = diff(*args)
@@ -173,7 +173,7 @@ def test_lengths_of_the_runs(record):
         path.write_text(json.dumps({**json.loads(path.read_text()), "duration_ns": ns}))
     code, out, err = diff("--json", *files)
     assert code == 0 and not err
-    assert json.loads(out)["note"] == "the runs took 2.00 s and 2.14 s: counts and sums differ by that alone"
+    assert json.loads(out)["note"] == "the runs took 2.00 s and 2.14 s: counts and sums differ for that reason alone"
 
 
 # --- --test ----------------------------------------------------------------------------------------
@@ -351,16 +351,16 @@ def test_without_noise_to_compare_with(record, tmp_path):
     enough = saved(tmp_path / "enough.json", CALLS, 1, n=12)
     empty = saved(tmp_path / "empty.json", {}, 1)
     for args, code, says in (
-            ((reads, reads), 125, "has 1 interval: --test needs 12"),
+            ((reads, reads), 125, "has 1 interval; --test needs at least 12"),
             ((reads, reads), 125, "probe -I 1000 -d 30 --json -o FILE, or a longer window of tally record"),
             ((enough, few), 125, "few.json has 11 intervals"),
             ((stacks, stacks), 125, "--test compares tables and histograms"),
             ((empty, empty), 125, "nothing can be tested"),
             ((enough, "/no/such"), 125, "No such file"),
-            ((enough, enough, "--least", "some"), 2, "not a change in percent"),
-            ((enough, enough, "--least", "-1"), 2, "not a change in percent"),
-            ((enough, enough, "--format", "flame"), 2, "no flame graph"),
-            ((enough,), 2, "two files are compared"),
+            ((enough, enough, "--least", "some"), 2, "expected a change in percent"),
+            ((enough, enough, "--least", "-1"), 2, "expected a change in percent"),
+            ((enough, enough, "--format", "flame"), 2, "cannot be combined with a flame graph"),
+            ((enough,), 2, "expected two files: the run before and the run after"),
     ):
         got, out, err = diff("--test", *args)
         assert (got, out) == (code, ""), (args, got, out, err)
@@ -368,7 +368,7 @@ def test_without_noise_to_compare_with(record, tmp_path):
     assert diff("--test", enough, enough)[0] == 0
     for option in ("--all", "--least=3"):
         got, out, err = diff(option, enough, enough)
-        assert (got, out) == (2, "") and f"{option[:5]}" in err and "is for --test" in err
+        assert (got, out) == (2, "") and f"{option[:5]}" in err and "needs --test" in err
 
 
 # Calls getppid, getuid and getgid this often every 5 ms, in two processes: one calls the third twice as often.

@@ -211,9 +211,9 @@ def test_a_library_of_its_own(tool, ends, tmp_path, how):
     report = measure(tool, load, "-x", how, "longjmp", "--count")
     assert [row["count"] for row in report["rows"]] == [N // 2]
     # Without -p it is ours, and the report says that there are others; this machine may have more of them.
-    note = re.search(r"processes with another file of that name are not seen \((\d+)\): -p",
+    note = re.search(r"processes with another file of that name are not traced \((\d+)\): use -p",
                      report_of(everyone.stop())["source"])
-    assert int(note[1]) >= 1 and "not seen" not in report["source"]
+    assert int(note[1]) >= 1 and "not traced" not in report["source"]
 
 
 LONG_INSTRUCTIONS = """
@@ -253,7 +253,7 @@ def test_lines_of_another_build(run, tmp_path):
     right = run("-n", "-x", tmp_path / "built", f"middle:{second}", tool="probe")
     assert right.code == 0, right
     wrong = run("-n", "-x", tmp_path / "mixed", f"middle:{second}", tool="probe")
-    assert wrong.code and "is inside of an instruction" in wrong.stderr, wrong
-    assert "the debug information is of another build" in wrong.stderr, wrong
+    assert wrong.code and "is inside an instruction" in wrong.stderr, wrong
+    assert "the debug information belongs to another build" in wrong.stderr, wrong
     # The program itself is unchanged.
     assert subprocess.run([tmp_path / "mixed"], check=False).returncode == 0

@@ -152,10 +152,11 @@ def test_a_file_that_is_wrong_changes_nothing(tool, file):
     export = Exporter(tool, path)
     good = samples = export.await_intervals(1)
     for n, (lines, said) in enumerate(((("runqlat", "softirqs --nonsense"), "unknown option '--nonsense'"),
-                                       (("nosuchtool",), "no tool that measures"), (("runqlat", "runqlat"), "twice"),
+                                       (("nosuchtool",), "'nosuchtool' does not begin with a measuring tool"),
+                                       (("runqlat", "runqlat"), "twice"),
                                        (("runqlat --help",), "--help"), (("profile",), "stacks"),
                                        (("runqlat",) * 65, "64"), ((), "no line"), (None, "No such file"),
-                                       (("probe nosuch:event",), "no tracepoints")), 1):
+                                       (("probe nosuch:event",), "no tracepoint system 'nosuch'")), 1):
         if lines is None:
             path.unlink()
         else:

@@ -225,10 +225,10 @@ def test_top_keeps_callers(tool, trigger):
 
 @alike
 @pytest.mark.parametrize("args, said", (
-    ((), "no function is named"), (("sched:sched_switch",), "the time a function takes"),
-    (("-x", SPANS, "recursive left"), "has nothing behind its name here"),
+    ((), "no function given"), (("sched:sched_switch",), "the time a function takes"),
+    (("-x", SPANS, "recursive left"), "expected only the name of a function"),
     (("-x", SPANS, "recursive", "--max-depth", "65"), "--max-depth"),
-    (("-x", SPANS, "recursive", "--sort", "min"), "no column 'min'"),
+    (("-x", SPANS, "recursive", "--sort", "min"), "unknown column 'min'"),
     (("-x", SPANS, "recursive", "--format", "tabel"), "--format"),
 ))
 def test_wrong_usage(run, args, said):

@@ -25,7 +25,7 @@ def unnamed(tracer, load):
     ("libjvm.so.7", "(Java) has generated, without names: jcmd {pid} Compiler.perfmap names it"),
     ("ruby3.1", "(Ruby) has generated, without names: ruby --yjit-perf"),
     ("qemu-system-x86_64", "(QEMU) has generated, without names: -perfmap"),
-    ("nodes", "process {pid} has generated, without names: its runtime can write /tmp/perf-PID.map"),
+    ("nodes", "process {pid} has generated, without names: its runtime may be able to write /tmp/perf-PID.map"),
 ))
 def test_advice(tool, trigger, directory, name, advice):
     """By the files that the process has mapped: here its own."""

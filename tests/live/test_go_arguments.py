@@ -217,7 +217,7 @@ def test_by_name(look, refused, how):
     assert look(how, "main.mixed", "a", "b", "$arg1", "$arg4", "p->x", "p->y") == \
         {(-5, 4000000, -5, 4000000, 3, 4): 1}
     assert "$arg1, $arg2" in refused(how, "main.mixed", "s")
-    assert "a register that programs cannot see" in refused(how, "main.half", "f")
+    assert "a register that BPF programs cannot read" in refused(how, "main.half", "f")
 
 
 @needs_dwarf
@@ -236,7 +236,7 @@ def test_results_and_arguments(look, refused, how):
     assert look(how, "main.fails%return", "$retval != 0") == {(0,): CALLS // 2, (1,): CALLS // 2}
     assert "returns nothing" in refused(how, "main.unused%return", "$retval")
     assert "floating-point" in refused(how, "main.half%return", "$retval")
-    assert "is no number" in refused(how, "main.pair%return", "$retval")
+    assert "is not a number" in refused(how, "main.pair%return", "$retval")
     assert "it is a result" in refused(how, "main.named", "sum")
 
 
@@ -249,7 +249,7 @@ def test_assembly_takes_them_on_the_stack(look, refused, how):
 
 def test_assembly_without_symbols(look, refused):
     """The table of the runtime does not say by which ABI it is called."""
-    assert "assembly of Go" in refused("stripped", "main.double", "$arg1")
+    assert "which is Go assembly" in refused("stripped", "main.double", "$arg1")
     assert look("stripped", "main.double", "$stack1") == of_calls(whole)
 
 

@@ -166,4 +166,4 @@ def test_calls_of_inlined_functions(run, program, event):
 
 def test_a_function_of_another_file(run, program):
     result = run("-n", "-x", program, "main.inner@other.go", tool="probe")
-    assert result.code and "one is in " in result.stderr and "main.go" in result.stderr, result
+    assert result.code and "it is defined in " in result.stderr and "main.go" in result.stderr, result

@@ -201,7 +201,7 @@ def test_globs(run, program):
 
 def test_a_name_that_is_not_there(run, program):
     result = run("-x", program, "main.(*T).mn", tool="probe")
-    assert result.code == 1 and "did you mean main.(*T).m" in result.stderr, result
+    assert result.code == 1 and "did you mean main.(*T).m?" in result.stderr, result
 
 
 def test_what_processes_have_mapped(run, program):

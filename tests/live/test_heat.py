@@ -180,8 +180,8 @@ def test_pipe_has_no_colours(run):
 
 @once
 @pytest.mark.parametrize("args, tool, says", (
-    (("--format", "svg"), "filetop", "goes with --heat"),
-    (("syscalls:sys_enter_pread64", "--heat", "-d", "0.1"), "probe", "--heat is about a distribution"),
+    (("--format", "svg"), "filetop", "needs --heat"),
+    (("syscalls:sys_enter_pread64", "--heat", "-d", "0.1"), "probe", "--heat needs a distribution"),
     (("--heat",), "list", "--heat"),
     (("-o", "/nowhere.svg"), "filetop", "no picture"),
 ))

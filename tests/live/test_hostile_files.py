@@ -97,7 +97,7 @@ def test_a_profile_ends_and_says_what_it_could_not_read(files, running):
     assert 1 <= report["duration_ns"] / 1e9 < 1 + before
     assert seconds < 2 * before + ALLOWANCE + MOMENT
     assert memory < MEMORY
-    assert "names missing of" in report["note"]
+    assert "names missing from" in report["note"]
     assert "huge_debug_file (took too long)" in report["note"]
 
 
@@ -108,7 +108,7 @@ def test_names_of_those_that_can_be_read(files, running):
     result, seconds, memory = run_tool("profile", "-p", shared.pid, "-d", 0.5, "--json")
     assert result.code == 0, result
     assert memory < 200 * MB
-    assert "one_long_name (some names: they are too long)" in result.report["note"]
+    assert "one_long_name (some names are too long)" in result.report["note"]
 
 
 # Seconds: 100 ms, and the time to end and to write. A busy machine may take longer: steady().

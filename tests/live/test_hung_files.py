@@ -70,7 +70,7 @@ def test_hung_server(tool, hung):
     tracer = tool("-p", load.pid, tool="profile")
     result = tracer.stop(signal.SIGINT)
     assert result.code == 0, result
-    assert "names missing of" in result.text and "program (took too long)" in result.text
+    assert "names missing from" in result.text and "program (took too long)" in result.text
 
     result = tool("-x", mount.file, "seventy", "-p", load.pid, tool="probe", ready=False).wait()
     assert result.code == 1 and "took too long" in result.stderr

@@ -76,7 +76,7 @@ def test_every_tool_is_a_link_that_runs(installed):
         assert os.path.samefile(installed / "usr/bin" / name, installed / "usr/bin/tally")
 
 
-OTHERS = " (2 names of tools start programs of others)"
+OTHERS = " (2 tool names start other programs)"
 
 
 def test_doctor_names_what_is_shadowed(installed):

@@ -121,7 +121,7 @@ def test_probes_are_switched_off(ends, run, feature):
     for name, args in (("stat", ("-a", "-e", "vfs_read")), ("probe", ("vfs_read",)), ("stackcount", ("vfs_read",)),
                        ("funcgraph", ("vfs_read",)), ("dcstat", ())):
         result = run("--json", "-d", "0.3", *args, tool=name)
-        said = "is 0: probes" if feature == "kernel.ftrace_enabled" else "kprobes are switched off"
+        said = "is 0: probes" if feature == "kernel.ftrace_enabled" else "kprobes are disabled"
         if feature == "kprobes/enabled" and result.code == 0:
             # It needs no kprobe.
             assert "kprobe (" not in result.report["source"] and said not in result.stderr, result

@@ -229,7 +229,7 @@ def test_by_size_and_by_task(kmem, trigger):
 def test_by_cache(kmem, run, trigger):
     if not MERGED:
         found = run("--by", "cache", "-d", "0.1", tool="kmem")
-        assert found.code == 4 and "do not tell the cache" in found.stderr, found
+        assert found.code == 4 and "do not report the cache" in found.stderr, found
         return
     load = trigger("pipes", 100, 100)
     rows = rows_of(after(kmem("--by", "cache", "-p", load.pid), load).report)

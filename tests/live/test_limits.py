@@ -104,7 +104,7 @@ def test_an_event_without_room_is_lost_once(tool, line, ends, directory):
     """
     name, *args = line.split()
     if name == "cachestat" and subprocess.run([BUILD / name, "-n"], capture_output=True).returncode == 4:
-        pytest.skip("this kernel does not tell which pages are asked for")
+        pytest.skip("this kernel does not report page cache lookups")
     (directory / "file").write_bytes(bytes(1000))
     if name == "cachestat" and disks.run("stat", "-f", "-c", "%T", str(directory)) not in ("ext2/ext3", "xfs", "btrfs"):
         pytest.skip("files here are not on a disk: on tmpfs the page cache is the file itself")

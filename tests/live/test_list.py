@@ -474,10 +474,10 @@ def test_wrong_names(refused):
 
 @once
 @pytest.mark.parametrize("args, part", (
-    (("--functions", "--summary"), "different questions"),
-    (("--type", "sock", "--lines", "x"), "different questions"),
-    (("--module", "ext4"), "--module goes with"),
-    (("--functions", "--module", "ext4", "-x", "bash"), "one of them"),
+    (("--functions", "--summary"), "--functions and --summary cannot be combined"),
+    (("--type", "sock", "--lines", "x"), "--type and --lines cannot be combined"),
+    (("--module", "ext4"), "--module needs --functions, --lines or --vars"),
+    (("--functions", "--module", "ext4", "-x", "bash"), "--module and -x cannot be combined"),
     (("--summary", "-x", "bash"), "-x"), (("--type", "sock", "more"), "'more'"),
     (("--functions=1",), "takes no value"), (("--vars", ":3"), "':3'"),
     (("--lines", "f:9-3"), "'9-3'"), (("--lines", "f:3x"), "'3x'"),

@@ -212,7 +212,7 @@ def test_lines_are_not_for_the_screen(run):
             and not result.stdout
         )
     result = run("runqlat --live", "syscount", tool="run")
-    assert result.code == 2 and "stand behind the lines" in result.stderr, result
+    assert result.code == 2 and "follow the lines" in result.stderr, result
 
 
 def test_other_rows(terminal, trigger):
@@ -410,10 +410,13 @@ def test_messages_come_after_the_screen(terminal, ends):
     )
 
 
+OTHER_FORMATS = "--live cannot be combined with other formats, -o or --listen"
+
+
 @pytest.mark.parametrize("tool, args, said", (
-    ("runqlat", (), "-I 1000"), ("runqlat", ("--json",), "no other format"), ("runqlat", ("-o", "/tmp/x"), "no other format"),
-    ("runqlat", ("--listen", "1"), "no other format"), ("runqlat", ("--heat",), "give one of them"),
-    ("offcputime", ("--format", "flame"), "no other format"), ("lockstat", ("--format", "json"), "no other format"),
+    ("runqlat", (), "-I 1000"), ("runqlat", ("--json",), OTHER_FORMATS), ("runqlat", ("-o", "/tmp/x"), OTHER_FORMATS),
+    ("runqlat", ("--listen", "1"), OTHER_FORMATS), ("runqlat", ("--heat",), "--live and --heat cannot be combined"),
+    ("offcputime", ("--format", "flame"), OTHER_FORMATS), ("lockstat", ("--format", "json"), OTHER_FORMATS),
     ("probe", ("sched:sched_switch", "--stream"), "single events"), ("run", ("runqlat", "syscount"), "-I 1000"), ("reclaim", ("--min", "1ms"), "single events"),
 ))
 def test_refused(run, tool, args, said):

@@ -201,8 +201,9 @@ def test_trace(lockstat, trigger, ends, how):
 
 
 def test_wrong(run):
-    for args, text in ((("-K",), "-g"), (("--by", "nothing"), "no key 'nothing'; there are"),
-                       (("-g", "--hist"), "neither"), (("--min", "x"), "no time"),
+    for args, text in ((("-K",), "-g"), (("--by", "nothing"), "unknown key 'nothing'; expected one of"),
+                       (("-g", "--hist"), "-g cannot be combined with --hist, --table or --sort"),
+                       (("--min", "x"), "is not a time"),
                        (("--type", "mutx"), "did you mean mutex?")):
         result = run(*args, "-d", 1, tool="lockstat")
         assert result.code == 2 and text in result.stderr, result

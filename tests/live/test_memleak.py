@@ -96,7 +96,7 @@ def test_the_first_thread_has_ended(memleak, ends, directory, when):
     report = intact(tracer.stop().report)
     n = 10 if when == "before" else 20
     if n == 20 and not PICKS_PROCESSES:
-        assert report["source"].endswith("; nothing is seen since the first thread of the process has ended: run it "
+        assert report["source"].endswith("; nothing was seen after the first thread of the process exited: run it "
                                          "again")
         n = 10
     assert [(row["count"], row["bytes"]) for row in report["rows"]] == [(n, 100 * n)], report
@@ -236,8 +236,8 @@ def test_what_ended_threads_had_cached(tool):
         tracer = tool("-p", load.pid, tool="memleak")
         load.communicate(b"\n", tally.PATIENCE)
         text = tracer.wait().text
-    (said,) = re.findall(r"^  ([\d,]+) frees of what was not seen allocated, .*: no loss$", text, re.M)
-    assert int(said.replace(",", "")) >= 5 and "begun before" not in text, text
+    (said,) = re.findall(r"^  ([\d,]+) frees whose allocation was not seen, .*: no loss$", text, re.M)
+    assert int(said.replace(",", "")) >= 5 and "began before" not in text, text
 
 
 @tally.once
@@ -245,7 +245,7 @@ def test_one_binary(run, trigger):
     load = trigger("leaks", 1)
     program = tally.BUILD / "triggers" / "leaks"
     found = run("-x", program, "-p", load.pid, "-d", "0.1", tool="memleak")
-    assert found.code and "there is no malloc()" in found.stderr
+    assert found.code and f"no malloc() in {program}" in found.stderr
     explained = run("-n", "-p", load.pid, tool="memleak")
     # The file is taken from /proc/PID/map_files, and named as the process sees it.
     library = next(line.split()[-1] for line in open(f"/proc/{load.pid}/maps") if "libc.so" in line)

@@ -324,7 +324,7 @@ def test_the_program_is_whole(run, programs, tmp_path, name, way):
         line = [word.format(function) for word in line]
         ran = run("-x", program, *line, "--json", "-o", tmp_path / "report.json", "--", program, tool=tool)
         # The tool refuses before the program runs, or it measures.
-        refused = ran.code != 0 and not ran.stdout and "cannot be seen" in ran.stderr
+        refused = ran.code != 0 and not ran.stdout and "cannot be traced" in ran.stderr
         assert refused or (ran.code == 0 and ran.text.strip() == result), ran
 
 

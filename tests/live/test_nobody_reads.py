@@ -66,7 +66,7 @@ def test_ends(ends, line, how):
     tally.wait_until(tool.is_stuck, "that it waits for its reader")
     time.sleep(0.5)     # in poll(2) it may have waited for something else
     assert tool.process.poll() is None
-    assert "its reader took nothing" in tool.end(how)
+    assert "its reader had stopped reading" in tool.end(how)
     assert tool.process.returncode == 1
 
 

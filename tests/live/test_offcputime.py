@@ -234,7 +234,7 @@ def test_sleepers_are_left_out_and_told(view, run, trigger):
             "note", ""
         ), report.get("note")
     assert value(brief["stacks"]) < value(full["stacks"])
-    assert "offcputime has those" in run("--idle", "-n", tool="wakeuptime").stderr
+    assert "offcputime shows them" in run("--idle", "-n", tool="wakeuptime").stderr
 
 
 def test_killed_while_blocked(view, trigger):

@@ -158,13 +158,13 @@ def test_stacks(ends):
 
 WRONG = (
     ((FORK, "--by", "child_pid,$arg1->pid"),
-     "--by: a tracepoint's arguments cannot be had beside fields of its record"),
+     "--by: arguments of a tracepoint cannot be combined with fields of its record"),
     ((FORK, "--by", "$arg1->nope"), "struct task_struct has no member 'nope'"),
     ((FORK, "--by", "$arg7"), f"{FORK} has 2 arguments"),
     ((FORK, "--by", "nope->pid"), f"{FORK} has no field 'nope'"),
     ((FORK, "--by", "$retval,$arg1"), "a tracepoint has no result"),
-    ((FORK, "--by", "%di,$arg1"), "registers are not known here"),
-    (("syscalls:sys_enter_read", "--by", "$arg1"), "a tracepoint has fields, by name, and no arguments"),
+    ((FORK, "--by", "%di,$arg1"), "registers are not available here"),
+    (("syscalls:sys_enter_read", "--by", "$arg1"), "a tracepoint has named fields, not arguments"),
 )
 
 

@@ -267,16 +267,16 @@ def test_functions_of_modules(run):
 @pytest.mark.parametrize("args, said", (
     (("tcp_sendmsg sk->sk_nope",), "struct sock has no member 'sk_nope'"),
     (("tcp_sendmsg sizze",), "did you mean size?"),
-    (("tcp_sendmsg,tcp_sendmsg%return size",), "arguments are gone when the function has returned"),
+    (("tcp_sendmsg,tcp_sendmsg%return size",), "arguments are lost when the function returns"),
     (("tcp_sendmsg $arg99",), "tcp_sendmsg has 3 arguments"),
     (("tcp_sendmesg",), "did you mean tcp_sendmsg?"),
     (("tcp_sendmsg", "--sum", "sk->__sk_common"), "no number"),
-    (("tcp_sendmsg", "--sum", "size->x"), "this is no pointer but"),
+    (("tcp_sendmsg", "--sum", "size->x"), "this is not a pointer but"),
     (("tcp_sendmsg", "--sum", "@no_such_symbol"), "the kernel has no symbol 'no_such_symbol'"),
     (("tcp_sendmsg", "--sum", "&sk->__sk_common.skc_reuse"), "a bit-field has no address"),
-    (("tcp_sendmsg", "--sum", "((struct nope *)sk)->x"), "no type known here"),
+    (("tcp_sendmsg", "--sum", "((struct nope *)sk)->x"), "unknown type 'struct nope *'"),
     (("tcp_sendmsg", "--filter", "sk->__sk_common.skc_state == TCP_ESTABLISHD"), "TCP_ESTABLISHD"),
-    (("tcp_sendmsg", "--sum", "sk + 1"), "one side of this is a pointer"),
+    (("tcp_sendmsg", "--sum", "sk + 1"), "cannot add to or subtract from a pointer"),
 ))
 def test_what_cannot_be_is_said(run, args, said):
     result = run("-n", *args, tool="probe")

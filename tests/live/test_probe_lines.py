@@ -70,11 +70,11 @@ def test_functions_of_a_file(ends, program, event, name, n):
 
 @needs_dwarf
 @pytest.mark.parametrize("event, said, hint", (
-    ("many@other.c", "no many is defined in 'other.c'", "one is in "),
-    ("many@rguments.c", "no many is defined in 'rguments.c'", "arguments.c"),
-    ("with_locals;squared", "no line with code of with_locals looks like 'squared'", "the whole line"),
+    ("many@other.c", "many is not defined in 'other.c'", "it is defined in "),
+    ("many@rguments.c", "many is not defined in 'rguments.c'", "arguments.c"),
+    ("with_locals;squared", "no line with code in with_locals matches 'squared'", "the whole line"),
     ("with_locals@", "a source file must follow the '@'", ""),
-    ("with_locals;", "what the line looks like must follow the ';'", ""),
+    ("with_locals;", "a pattern for the line must follow the ';'", ""),
     ("with_locals@arguments.c%back", "only %return can follow", ""),
     ("nothing;sink=*", "no function named 'nothing'", ""),
 ))
@@ -89,11 +89,12 @@ def test_without_the_source(run, program):
     source = program.parent / "arguments.c"
     source.unlink()
     result = run("-n", "-x", program, "with_locals;sink=*", tool="probe")
-    assert result.code and f"the source of with_locals is not here: {source}" in result.stderr, result
+    assert result.code and f"the source of with_locals is missing: {source}" in result.stderr, result
     assert run("-n", "-x", program, "with_locals:5", tool="probe").code == 0
     # Nothing but a file is taken for the source.
     source.mkdir()
-    assert "is not here" in run("-n", "-x", program, "with_locals;sink=*", tool="probe").stderr
+    result = run("-n", "-x", program, "with_locals;sink=*", tool="probe")
+    assert f"the source of with_locals is missing: {source}" in result.stderr, result
 
 
 def test_without_debug_information(run, program):
@@ -143,7 +144,7 @@ def test_list_has_the_variables_of_the_function_that_is_named(run, tmp_path, lev
 
 # --- copies that the compiler makes of inlined functions ----------------------------------------------
 
-UNTOLD = "may have copies in unrolled loops"
+UNTOLD = "inlined: copies in unrolled loops"
 
 
 @needs_dwarf

@@ -200,4 +200,4 @@ def test_wrong(tool, described, typed, wanted):
 
 def test_no_program(tool):
     result = tool("-n", "ns::K::m", tool="probe", ready=False).wait()
-    assert result.code == 2 and "-x names the program" in result.stderr, result
+    assert result.code == 2 and "-x to name the program" in result.stderr, result

@@ -142,9 +142,9 @@ def test_classes(tool, ends, tmp_path):
     (("seen shape->foo",), "struct shape has no member 'foo'", "it has corner, "),
     (("seen shape->colur",), "struct shape has no member 'colur'", "did you mean colour?"),
     (("seen shape->opaque->x",), "struct unknown", ""),
-    (("seen shape->size",), "this is double, no number", ""),
-    (("seen number->x",), "what it points to is not known", ""),
-    (("seen", "--filter", "shape.number == 1"), "members are named with ->", ""),
+    (("seen shape->size",), "this is double, not a number", ""),
+    (("seen number->x",), "the type behind it is unknown", ""),
+    (("seen", "--filter", "shape.number == 1"), "use -> for members of a pointer", ""),
     (("seen &shape->slope",), "a bit-field has no address", ""),
 ))
 def test_mistakes(run, args, said, hint):

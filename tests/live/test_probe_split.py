@@ -12,7 +12,7 @@ from tally import ROOT, Trigger, needs_dwarf
 
 SOURCE = ROOT / "tests/triggers/arguments.c"
 FLAGS = ("-O1", "-g", "-D_GNU_SOURCE", "-w")
-SAID = "has split debug information (-gsplit-dwarf), whose .dwo and .dwp files are not read"
+SAID = "has split debug information (-gsplit-dwarf); .dwo and .dwp files are not read"
 HINT = "build it with -g -gno-split-dwarf"
 
 pytestmark = [pytest.mark.exact, needs_dwarf]

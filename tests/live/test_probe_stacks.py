@@ -97,8 +97,8 @@ def test_below_each_line(columns):
 
 @once
 def test_a_stack_needs_a_line(run):
-    for args, said in ((("sched:sched_switch", "-g"), "with --stream; stackcount counts by stack"),
-                       (("sched:sched_switch prev_pid", "-U"), "goes with -g"),
+    for args, said in ((("sched:sched_switch", "-g"), "use --stream, or stackcount to count or sum by stack"),
+                       (("sched:sched_switch prev_pid", "-U"), "stack options need -g"),
                        (("sched:sched_switch prev_pid", "-g", "--max-depth", "0"), "from 1 to")):
         result = run(*args, tool="probe")
         assert result.code == 2 and said in result.stderr, result

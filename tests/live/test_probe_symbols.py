@@ -108,12 +108,15 @@ def test_one_that_ran_before(tool, ends, swapped, which):
         assert each["arg1"] in (name + "+0x1" * offset, hex(own[name] + offset)), got
 
 
+KEY = "in a process, whose name depends on the process and the time: it cannot be a key"
+
+
 @pytest.mark.parametrize("args, said", (
-    (("take", "--by", "arg1:symbol"), "has a name in one process at one time: not in a key"),
-    (("take", "--hist", "arg2", "--by", "arg1:usymbol"), "has a name in one process at one time: not in a key"),
-    (("take", "--filter", 'arg1:symbol == "first"'), "only functions of the kernel can be named here"),
+    (("take", "--by", "arg1:symbol"), KEY),
+    (("take", "--hist", "arg2", "--by", "arg1:usymbol"), KEY),
+    (("take", "--filter", 'arg1:symbol == "first"'), "only kernel functions can be named here"),
     (("--from", "take", "--to", "first", "--match", "pid", "--stream", "--by", "arg1:symbol"),
-     "an address of the first event's process is not one of the second's, unless tid is in --match"),
+     "an address in the first event's process needs tid in --match; the second may be in another process"),
 ))
 def test_refused(run, args, said):
     result = run("-x", HANDLERS, *args, tool="probe")

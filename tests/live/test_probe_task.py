@@ -106,9 +106,9 @@ def test_calls(tool, trigger):
 
 WRONG = (
     ("$task->nope", "struct task_struct has no member 'nope'"),
-    ("$task.pid", "a pointer's members are named with ->"),
-    ("*$task + 1", "this is struct task_struct, no number"),
-    ("$tasks", "there is no $tasks"),
+    ("$task.pid", "this is not a structure in memory; use -> for members of a pointer"),
+    ("*$task + 1", "this is struct task_struct, not a number"),
+    ("$tasks", "unknown variable $tasks"),
 )
 
 

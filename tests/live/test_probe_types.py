@@ -110,14 +110,14 @@ def test_results_have_their_width_and_sign(tool, ends, made, level):
 @needs_dwarf
 def test_results_that_are_no_numbers_are_refused(run, made):
     path = made["c", "-O0"]
-    for name, said in (("r_double", "the result is in a register of floating-point numbers"),
-                       ("r_long_double", "the result is in a register of floating-point numbers"),
-                       ("r_three", "the result is no number"), ("r_wide", "the result is no number"),
+    for name, said in (("r_double", "the result is in a floating-point register"),
+                       ("r_long_double", "the result is in a floating-point register"),
+                       ("r_three", "the result is not a number"), ("r_wide", "the result is not a number"),
                        ("s_int", "this function returns nothing")):
         result = run("-n", "-x", path, f"{name}%return $retval", tool="probe")
         assert result.code == 2 and said in result.stderr, result
     result = run("-n", "-x", path, "s_double a", tool="probe")
-    assert result.code == 2 and "a register of floating-point numbers" in result.stderr, result
+    assert result.code == 2 and "a floating-point register" in result.stderr, result
 
 
 def test_a_type_that_is_not_known_is_said(tool, ends, run, tmp_path):
@@ -129,7 +129,7 @@ def test_a_type_that_is_not_known_is_said(tool, ends, run, tmp_path):
     _, report = stream_of(Probe(tool, start(ends, path), "-x", path, "neg_int%return (int)$retval").work())
     assert "unknown type" not in report["source"]
     result = run("-n", "-x", path, "s_int", "--filter", "$arg1 == -1", tool="probe")
-    assert result.code == 2 and "this never holds: $arg1 is u64 here, as its type is not known" in \
+    assert result.code == 2 and "this is never true: $arg1 is u64 here, since its type is unknown" in \
         result.stderr and "(int)$arg1" in result.stderr, result
 
 

@@ -313,8 +313,8 @@ def test_usdt_in_variables(run, tmp_path):
     subprocess.run(["strip", path], check=True)
     result = run("-n", "-x", path, "sdt_tally_test:variables arg1", tool="probe")
     assert result.code == 2, result
-    assert ("its operand '-8@state(%rip)' at sdt_tally_test:variables is not understood: the symbol table of the file "
-            "lacks that name") in result.stderr, result
+    assert ("its operand '-8@state(%rip)' at sdt_tally_test:variables cannot be read: the file's symbol table "
+            "does not have that name") in result.stderr, result
 
 
 # --- DWARF ---------------------------------------------------------------------------------------
@@ -344,7 +344,7 @@ def test_variables_in_the_middle(tool, trigger):
 def test_variables_that_are_not_live_are_refused(run):
     line = lines_of("with_locals")
     result = run("-x", ARGUMENTS, "with_locals squared", tool="probe")
-    assert result.code == 2 and "squared is not known here: it is not live at this point; it is at lines" \
+    assert result.code == 2 and "squared is not known here: it is not live at this point; it is live at lines" \
         in result.stderr
     listed = result.stderr.partition("at lines")[2].splitlines()[0]
     known = {int(n) for n in re.findall(r"\d+", listed)}

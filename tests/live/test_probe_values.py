@@ -87,11 +87,11 @@ def test_classes_are_named_with_their_scopes(tool, made):
 @alike
 def test_types_that_are_not_known(run, made):
     path = made["c"]
-    for typed, said in (("((struct other *)any)->b", "'struct other *' is no type known here"),
-                        ("((struct color *)any)->b", "is no type known here"),
+    for typed, said in (("((struct other *)any)->b", "unknown type 'struct other *'"),
+                        ("((struct color *)any)->b", "unknown type"),
                         ("((struct value *)any)->c", "has no member 'c'"),
-                        ("(struct value)any", "is no type of a number"),
-                        ("((ns::value *)any)->a", "is no type known here")):
+                        ("(struct value)any", "is not a numeric type"),
+                        ("((ns::value *)any)->a", "unknown type")):
         result = run("-n", "-x", path, f"take v={typed}", tool="probe")
         assert result.code == 2 and said in result.stderr, result
     result = run("-n", "-x", path, "take", "--filter", "(any) or n", tool="probe")
@@ -123,7 +123,7 @@ def test_a_name_that_two_files_have_for_different_types(run, tool, tmp_path):
                       ready=False).wait()
         assert stream_of(result)[0] == [{"v": 3}], result
     result = run("-n", "-x", path, "three v=((struct own *)p)->mark", tool="probe")
-    assert result.code == 2 and "have different types called 'struct own *'" in result.stderr, result
+    assert result.code == 2 and "have different types named 'struct own *'" in result.stderr, result
 
 
 # --- names ----------------------------------------------------------------------------------------
@@ -168,8 +168,8 @@ def test_members_named_as_an_argument(tool, namesakes, probe, wanted):
 
 
 @pytest.mark.parametrize("probe, said", (
-    ("take x=n n=pair->n", "'x=n': namesakes:take has 'n' itself"),
-    ("take%return x=n+1 n=pair->n", "'x=n+1': namesakes:take%return has 'n' itself"),
+    ("take x=n n=pair->n", "'x=n': namesakes:take has its own 'n'"),
+    ("take%return x=n+1 n=pair->n", "'x=n+1': namesakes:take%return has its own 'n'"),
     ("take n=pair->n x=n", None), ("take x=n m=pair->n", None), ("take x=q q=pair->n", None),
 ))
 def test_a_name_of_its_own_that_is_given_later(run, namesakes, probe, said):
@@ -177,7 +177,7 @@ def test_a_name_of_its_own_that_is_given_later(run, namesakes, probe, said):
     result = run("-n", "-x", namesakes, probe, tool="probe")
     assert result.code == (2 if said else 0), result
     if said:
-        assert f"probe: {said}, and the name is given to something else\n" in result.stderr, result
+        assert f"probe: {said}, and the name is also given to something else\n" in result.stderr, result
         assert "as in n_=..." in result.stderr.splitlines()[-1]
         instead = probe.replace("n=pair", "n_=pair")
         assert run("-n", "-x", namesakes, instead, tool="probe").code == 0
@@ -370,7 +370,7 @@ def test_flags_that_a_tracepoint_has_names_for(tool, trigger):
 def test_numbers_without_names(run, made):
     for args in (("-x", made["c"], "take_value v->a:enum"), ("syscalls:sys_enter_read", "--by", "count:enum")):
         result = run("-n", *args, tool="probe")
-        assert result.code == 2 and "its numbers have no names" in result.stderr, result
+        assert result.code == 2 and "its values have no names" in result.stderr, result
     assert run("-n", "irq:softirq_raise", "--filter", "vec:enum == TIMER", tool="probe").code == 0
 
 
@@ -435,13 +435,13 @@ def test_csv_and_text_have_the_same(tool, made):
 
 @alike
 def test_values_where_numbers_are_wanted(run, made):
-    for args, said in ((("--sum", "*v"), "is a structure or an array, and no number"),
-                       (("--hist", "v->in"), "is a structure or an array, and no number"),
-                       (("--filter", "*v == 1"), "no number")):
+    for args, said in ((("--sum", "*v"), "is a structure or an array, not a number"),
+                       (("--hist", "v->in"), "is a structure or an array, not a number"),
+                       (("--filter", "*v == 1"), "this is struct value, not a number")):
         result = run("-n", "-x", made["c"], "take_value", *args, tool="probe")
         assert result.code == 2 and said in result.stderr, result
     result = run("-n", "-x", made["c"], "take_value,take_padded", "--by", "*$arg1", tool="probe")
-    assert result.code == 2 and "of one type in some of the events, and of another in others" in result.stderr
+    assert result.code == 2 and "has different types in different events" in result.stderr
 
 
 def test_of_the_kernel(tool):

@@ -171,15 +171,15 @@ def test_functions_of_the_kernel(tool, trigger):
 
 @alike
 @pytest.mark.parametrize("args, said", (
-    (("costly", "--with", "faults"), "between two events"),
-    (("costly", "--latency", "--with", "sched:sched_switch"), "is no counter"),
-    (("costly", "--latency", "--with", "costly"), "is no counter"),
-    (("costly", "--latency", "--with", "faults,faults"), "named twice"),
+    (("costly", "--with", "faults"), "--with needs two events: --latency, or --from and --to"),
+    (("costly", "--latency", "--with", "sched:sched_switch"), "is not a counter"),
+    (("costly", "--latency", "--with", "costly"), "is not a counter"),
+    (("costly", "--latency", "--with", "faults,faults"), "faults is given twice"),
     (("costly", "--latency", "--with", "cs,faults,task-clock,cpu-clock,migrations"), "4 counters at most"),
-    (("costly", "--latency", "--with", "duration_time"), "$elapsed is the time"),
-    (("costly", "--latency", "--with", "cs", "--hist", "i"), "not to a distribution"),
-    (("costly", "--latency", "--with", "cs", "--stream"), "not to a distribution"),
-    (("--from", "costly", "--to", "costly%return", "--match", "1", "--with", "cs"), "need tid"),
+    (("costly", "--latency", "--with", "duration_time"), "$elapsed already gives the time"),
+    (("costly", "--latency", "--with", "cs", "--hist", "i"), "cannot be combined with a distribution"),
+    (("costly", "--latency", "--with", "cs", "--stream"), "cannot be combined with a distribution"),
+    (("--from", "costly", "--to", "costly%return", "--match", "1", "--with", "cs"), "needs tid in --match"),
 ))
 def test_mistakes(run, args, said):
     result = run("-x", COSTS, *args, tool="probe")
@@ -192,5 +192,5 @@ def test_without_hardware_counters(run):
         pytest.skip("this machine has a PMU")
     result = run(*COSTLY, "--with", "faults,instructions", tool="probe")
     assert result.code == 4, result
-    assert "--with instructions: not counted: no hardware counters" in result.stderr
+    assert "--with: cannot count instructions: no hardware counters" in result.stderr
     assert "task-clock works here" in result.stderr

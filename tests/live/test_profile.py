@@ -382,7 +382,7 @@ def test_folded_stacks_say_what_is_lost(tool, trigger):
     load.done()
     result = tracer.stop()
     (line,) = result.text.splitlines()
-    said = re.search(r"warning: lost: (\d+) map_full: no room for new keys; (\d+) events are here", result.stderr)
+    said = re.search(r"warning: lost: (\d+) map_full: no room for new keys; (\d+) events are included", result.stderr)
     assert said and int(said[1]) > 0 and int(said[2]) == int(line.rsplit(" ", 1)[1]), result
 
 

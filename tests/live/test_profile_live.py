@@ -66,8 +66,9 @@ def test_signals_give_it_back(terminal, sign):
 
 
 @pytest.mark.parametrize("args, said", (
-    ((), "-I 1000"), (("--json",), "no other format"), (("-o", "/tmp/x"), "no other format"),
-    (("--format", "flame"), "no other format"),
+    ((), "-I 1000"), (("--json",), "--live cannot be combined with other formats"),
+    (("-o", "/tmp/x"), "--live cannot be combined with other formats"),
+    (("--format", "flame"), "--live cannot be combined with other formats"),
 ))
 def test_refused(run, args, said):
     result = run("--live", *args, tool="profile")

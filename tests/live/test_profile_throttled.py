@@ -109,7 +109,7 @@ def test_throttled(tool, trigger, low):
     for cpu in CPUS:
         assert 10 < least[cpu] and 0 < found[cpu] <= most[cpu], (least, found, most)
         assert least[cpu] <= found[cpu] or not is_exact(result), (least, found, most)
-    assert f"perf_event_max_sample_rate is {LOW} a second" in result.stderr, result
+    assert f"kernel.perf_event_max_sample_rate is {LOW} per second" in result.stderr, result
     report = result.report
     assert report["lost"]["missed"] > report["events"] > 0, report
     # Throttling that profile reads after the report was made is in the warnings only.
@@ -168,7 +168,7 @@ def test_the_usual_rate_is_lowered(run, low, tool, args, rate):
     """A rate that nobody typed is lowered, not refused. Events without a rate are not affected."""
     set_limit(50)
     result = run("--json", *args, "-d", 0.1, tool=tool)
-    said = f"taking {rate} samples a second, not 99: kernel.perf_event_max_sample_rate allows no more"
+    said = f"taking {rate} samples per second, not 99: limited by kernel.perf_event_max_sample_rate"
     assert result.code == 0 and (said in result.stderr) == bool(rate), result
     assert not rate or re.search(rf"\b{rate} (times|samples) a second", result.report["source"]), result
     typed = run(*args, "-F", 99, "-d", 0.1, tool=tool)

@@ -209,8 +209,11 @@ def test_forms(run, tmp_path):
 
 
 @pytest.mark.parametrize("args, said", (
-    (("-e", "cs"), "--wall and -e"), (("-C", "0"), "neither -C"), (("--by", "cpu"), "neither -C"),
-    (("--annotate", "main"), "neither --live nor --annotate"), (("--live",), "neither --live nor --annotate"),
+    (("-e", "cs"), "--wall and -e"),
+    (("-C", "0"), "--wall cannot be combined with -C or --by cpu"),
+    (("--by", "cpu"), "--wall cannot be combined with -C or --by cpu"),
+    (("--annotate", "main"), "--wall cannot be combined with --live or --annotate"),
+    (("--live",), "--wall cannot be combined with --live or --annotate"),
 ), ids=str)
 def test_what_does_not_go_with_it(run, args, said):
     result = run("--wall", *args, "-d", "1", tool="profile")

@@ -275,7 +275,7 @@ def test_forged_at_rest(run, liars):
     assert found == LIES
     missing = sum(missing for _, missing in LIES.values())
     assert losses(report) == {"truncated": 1, "incomplete": missing}
-    assert f"{missing} have functions of Python that could not be read" in report["note"], report
+    assert f"{missing} have Python functions that could not be read" in report["note"], report
 
 
 @once

@@ -487,7 +487,7 @@ def test_it_is_read_while_it_is_written_by_one(run, tmp_path):
         # Also between two of its intervals, when it has no transaction.
         for _ in range(5):
             second = run("-o", str(path), "syscount", "0.1", "1", tool="record")
-            assert second.code == 1 and "another process records into it" in second.stderr, second
+            assert second.code == 1 and "another process is recording into it" in second.stderr, second
         assert recorder.tool.stop().code == 0
     assert oct(path.stat().st_mode & 0o777) == "0o600"
 
@@ -646,7 +646,7 @@ def test_files_that_are_no_recordings(run, tmp_path):
         assert run("-o", str(path), "syscount", "0.05", "1", tool="record").code == 0
         query(path, f"PRAGMA user_version = {version}")
     for path, said in (
-        (other, "none that tally record has made"),
+        (other, "it was not made by tally record"),
         (text, "damaged"),
         (newer, "version 99"),
         (older, "version 1"),

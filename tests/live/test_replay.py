@@ -170,7 +170,7 @@ def test_ends_always(record, run, seed):
 def test_usage(run, directory):
     nothing = directory / "nothing"
     nothing.write_bytes(b"no recording")
-    for args, code, said in (((), 2, "which file"), (("-r", "0", "x"), 2, "-r"),
+    for args, code, said in (((), 2, "no file given"), (("-r", "0", "x"), 2, "-r"),
                              ((directory / "none",), 1, "No such file"), ((nothing,), 1, "too short"),
                              (("a", "b"), 2, "one file"), (("-p", "x", "a"), 2, "-p")):
         result = run(*args, tool="replay")

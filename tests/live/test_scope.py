@@ -192,7 +192,7 @@ def test_cgroup_by_name_in_each_hierarchy(tool, trigger, cgroup, hierarchy):
     work(*loads)
     result = tracer.stop()
     assert {group["key"]["tid"] for group in result.report["groups"]} == set(loads[0].tids())
-    taken = f"is not in the {kernel_name(usual)} hierarchy: taken from {kernel_name(hierarchy)}"
+    taken = f"is not in the {kernel_name(usual)} hierarchy; using {kernel_name(hierarchy)}"
     assert (taken in result.stderr) == (hierarchy != usual), result
 
 

@@ -55,7 +55,7 @@ def test_calls(tool, load):
         ratios = [rows[1][call] / rows[0][call] for call in ("read", "write")]
         # The load runs evenly only as far as the machine lets it: without scaling, the ratio would be about a tenth.
         tally.within(is_estimate(estimate) and all(0.5 < ratio < 2 for ratio in ratios), ratios, estimate)
-        assert estimate["note"].startswith("estimated: events were looked at for ")
+        assert estimate["note"].startswith("estimated: events were observed for ")
         assert estimate["events"] == sum(row["calls"] for row in estimate["rows"])
 
     tally.steady(trial)

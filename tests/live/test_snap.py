@@ -289,7 +289,7 @@ def test_stacks_of_groups(standing, snap, run):
         of[stack["key"]["state"]] = of.get(stack["key"]["state"], 0) + stack["value"]
     assert of.pop("R", 1) == 1 and of == {"S": len(SLEEPERS) + 1, "T": 1}, report
     text = run("-g", *standing.scope, tool="snap").text
-    assert re.search(r"\b[12] more on a CPU or ended: ", text), text
+    assert re.search(r"\b[12] more on a CPU or exited: no stack", text), text
     folded = run("-g", "--format", "folded", *standing.scope, tool="snap").text
     assert sum(int(line.split()[-1]) for line in folded.splitlines()) in (len(SLEEPERS) + 2, len(SLEEPERS) + 3), folded
 
@@ -309,7 +309,7 @@ def test_the_heading_says_how_many_were_read(run, standing, directory):
 
 def test_what_does_not_fit(run):
     for args, words in ((("--each", "--by", "pid"), "--each"), (("--each", "--sort", "threads"), "one thread"),
-                        (("--each", "-g"), "one of them"), (("-g", "--live"), "--live"),
+                        (("--each", "-g"), "--each and -g cannot be combined"), (("-g", "--live"), "--live"),
                         (("--format", "folded"), "-g")):
         result = run(*args, tool="snap")
         assert result.code == 2 and words in result.stderr, result

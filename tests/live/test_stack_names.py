@@ -130,7 +130,7 @@ def test_code_mapped_over_code(ends, trigger, libraries):
     found = callers(report)
     assert sum(found.values()) == 3 * N, found
     said = re.search(
-        r"up to (\d+) may have the names of code that other code was mapped over", report.get("note") or ""
+        r"up to (\d+) may have the names of code that has been mapped over", report.get("note") or ""
     )
     wrong = sum(max(0, n - N) for n in found.values())
     assert not wrong or said and int(said[1]) >= wrong, (found, report)

@@ -113,7 +113,7 @@ def test_tracers_own_frames(tool, trigger, event, by):
 
 @once
 @pytest.mark.parametrize("args, said", (
-    (("--frames", "("), "'(' is no regular expression"), (("--no-frames", "["), "--no-frames: '['"),
+    (("--frames", "("), "'(' is not a regular expression"), (("--no-frames", "["), "--no-frames: '['"),
     (("--callee", "--json"), "--callee"), (("--callee", "--format", "folded"), "--callee"),
     (("--callee", "--by", "sym"), "--callee"),
 ))
@@ -137,4 +137,4 @@ def test_without_stacks(run, name):
         ("--frames", "x"),
     ):
         result = run(*option, "-d", "0.1", tool=name)
-        assert result.code == 2 and "stacks are taken with -g" in result.stderr, result
+        assert result.code == 2 and "stack options need -g" in result.stderr, result

@@ -158,10 +158,10 @@ def test_scopes_given_again_are_more_of_them(tool, trigger):
 @pytest.mark.parametrize("args, code, parts", (
     (("-e", "syscalls:sys_enter_read", "--filter", "nosuch < 10"), 2, ("nosuch", "count")),
     (("-e", "syscalls:sys_enter_read", "--filter", "count <"), 2, ("--filter",)),
-    (("-e", "cs", "--filter", "count < 10"), 2, ("fields of tracepoints",)),
+    (("-e", "cs", "--filter", "count < 10"), 2, ("--filter needs a tracepoint among the events",)),
     (("-e", "syscalls:sys_enter_read", "--filter", "count < 9", "--filter", "count > 3"), 2,
-     ("there is no -e between", "count > 3")),
-    (("-e", "cs", "--comm", "a", "--comm", "b"), 2, ("--comm is given twice, 'a' and 'b'",)),
+     ("--filter 'count > 3' needs an -e after the previous --filter",)),
+    (("-e", "cs", "--comm", "a", "--comm", "b"), 2, ("--comm is given twice: 'a' and 'b'",)),
     (("-e", "cs", "-u", "root", "-u", "bin"), 2, ("-u is given twice",)),
     (("-e", "cs", "-G", "/a", "-G", "/b"), 2, ("-G is given twice",)),
     (("-e", "cs", "-C", "0", "-C", "1"), 2, ("-C is given twice",)),

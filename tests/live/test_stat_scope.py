@@ -164,8 +164,8 @@ def test_each_cgroup_of_counters(tool, trigger, cgroup):
 
 @pytest.mark.parametrize("args, words", (
     (("--for-each-cgroup", "/,no/such"), "--for-each-cgroup: no cgroup 'no/such'"),
-    (("--for-each-cgroup", "/", "--by", "comm"), "rows of other keys"),
-    (("--for-each-cgroup", "/", "-G", "/"), "give one of them")))
+    (("--for-each-cgroup", "/", "--by", "comm"), "--for-each-cgroup and --by cannot be combined"),
+    (("--for-each-cgroup", "/", "-G", "/"), "-G and --for-each-cgroup cannot be combined")))
 def test_each_cgroup_as_typed(run, args, words):
     result = run("-n", "-e", EVENT, *args, tool="stat")
     assert result.code in (1, 2) and words in result.stderr, result

@@ -312,11 +312,11 @@ def test_text(tool):
 @pytest.mark.parametrize("options, said", (
     (("-e", "raed"), "did you mean read?"),
     (("-e", "read,%fiel"), "did you mean %file?"),
-    (("-e", "read,"), "a name is missing here"),
+    (("-e", "read,"), "expected a name here"),
     (("--errno", "ENOTHING"), "no error 'ENOTHING'"),
     (("--errno", "0"), "no error '0'"),
-    (("--sort", "speed"), "no column 'speed'"),
-    (("--hist", "--sort", "errors"), "no column 'errors'"),
+    (("--sort", "speed"), "unknown column 'speed'"),
+    (("--hist", "--sort", "errors"), "histograms have no column 'errors'"),
     (("--by", "syscal"), "syscall, errno"),
 ))
 def test_wrong(tool, options, said):

@@ -47,9 +47,9 @@ def test_details_are_for_who_asks():
 
 
 @pytest.mark.parametrize("line, said", (
-    (("stackcount", "-c", 3, "sched:sched_switch"), "one of each 3 on a CPU"),
-    (("profile", "-e", "page-faults", "-c", 10), "one sample for each 10 events on a CPU"),
-    (("profile", "-e", "cs/period=1/,page-faults/period=7/"), "one sample for each 7 events on a CPU"),
+    (("stackcount", "-c", 3, "sched:sched_switch"), "one of every 3 on a CPU"),
+    (("profile", "-e", "page-faults", "-c", 10), "one sample per 10 events on each CPU"),
+    (("profile", "-e", "cs/period=1/,page-faults/period=7/"), "one sample per 7 events on each CPU"),
     (("profile", "-e", "cs", "-c", 1), None), (("stackcount", "sched:sched_switch"), None),
 ), ids=str)
 def test_estimates_are_told_to_everybody(line, said):
@@ -202,11 +202,15 @@ def test_histograms_of_many_keys(run, line):
 
 
 def test_two_forms_are_refused(run):
-    for tool, args, said in (("runqlat", ("--hist",), "give one of them"), ("runqlat", ("--heat",), "give one of them"),
-                             ("probe", ("sched:sched_switch", "--hist", "prev_pid", "--no-table"), "give one of them"),
-                             ("probe", ("sched:sched_switch", "--hist", "prev_pid", "--pow", "10"), "no percentiles"),
+    for tool, args, said in (("runqlat", ("--hist",), "--table and --hist cannot be combined"),
+                             ("runqlat", ("--heat",), "--heat and --table cannot be combined"),
+                             ("probe", ("sched:sched_switch", "--hist", "prev_pid", "--no-table"),
+                              "--table and --no-table cannot be combined"),
+                             ("probe", ("sched:sched_switch", "--hist", "prev_pid", "--pow", "10"),
+                              "--table needs percentiles, and --pow has none"),
                              ("probe", ("sched:sched_switch", "--stream"), "single events"),
-                             ("netlat", ("--napi",), "without --table"), ("lockstat", ("-g",), "neither --hist")):
+                             ("netlat", ("--napi",), "--napi cannot be combined with --table, "),
+                             ("lockstat", ("-g",), "-g cannot be combined with --hist, --table or --sort")):
         result = run("--table", *args, tool=tool)
         assert result.code == 2 and said in result.stderr and not result.stdout, result
 

@@ -293,7 +293,7 @@ def test_files_of_anybody(tool, run, directory):
     wrong = {
         "too short": data[:100], "made by --record": b"x" * 4096,
         "byte order": damaged(12, ">I", 0x01020304), "another version": damaged(8, "I", 3),
-        "head is damaged": damaged(20, "I", 0xffffffff),
+        "its header is damaged": damaged(20, "I", 0xffffffff),
         "a record is damaged": damaged(HEAD + 8, "H", 77),
         "something": None,
     }

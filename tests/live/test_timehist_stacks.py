@@ -239,4 +239,4 @@ def test_files_of_anybody(tool, run, directory):
     plain = directory / "plain"
     tool("--record", plain, "-d", 0.2, tool="timehist").wait()
     result = read(damaged(plain.read_bytes(), 8, "I", 1))
-    assert result.code == 0 and "recorded with -g" in result.stderr
+    assert result.code == 0 and "record it with -g" in result.stderr

@@ -815,11 +815,11 @@ def test_usage(run):
         (("--summary", "--sort", "colour"), "errors"),
         (("--summary", "--call-overhead", "much"), "5us"),
         (("--call-overhead", "1us"), "--summary"),
-        (("--summary", "-g"), "-g is about lines"),
+        (("--summary", "-g"), "-g and --summary cannot be combined"),
         (("-X", "long"), "abbrev, raw, verbose"),
         (("-g", "--max-depth", "0"), "from 1 to"),
-        (("--max-depth", "3"), "goes with -g"),
-        (("--detach-on", "clone", "-p", "1"), "is not execve"),
+        (("--max-depth", "3"), "stack options need -g"),
+        (("--detach-on", "clone", "-p", "1"), "expected execve, got 'clone'"),
         (("--detach-on", "execve"), "-p"),
     ):
         result = run(*args, tool="trace")

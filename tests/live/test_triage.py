@@ -138,7 +138,7 @@ def test_databases_are_looked_at_where_they_are(run, tool, trigger):
     trigger("spin", 1, 1, 0, comm="postgres-15")
     result = triage.stop()
     locks, = [rule for rule in page(result)["looked_at"] if rule["rule"] == "database-locks"]
-    assert locks["level"] is None and "postgres has begun" in result.stderr, result
+    assert locks["level"] is None and "postgres started after triage" in result.stderr, result
     assert measurements() == without + 1
 
 
@@ -397,7 +397,7 @@ def test_the_top_where_no_rule_fires(run, tmp_path):
     assert run("-o", path, "vitals", "0.1", "2", tool="record").code == 0
     found = page(run(path, "--from", "-10m", "--json", tool="triage"))["findings"]
     text = run(path, "--from", "-10m", tool="triage").text
-    assert bool(found) != ("no rule fired; the largest of each is above" in text.splitlines()), text
+    assert bool(found) != ("no rule fired; the largest figure of each is above" in text.splitlines()), text
     assert "a notice from" not in text and "wrong" not in text, text
     assert "a notice from" in run(path, "--from", "-10m", "-v", tool="triage").text
 

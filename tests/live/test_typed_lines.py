@@ -96,9 +96,9 @@ def test_a_list_as_perf_has_it(run, option, ours):
 
 def test_what_is_not_plain_is_said(run):
     """A message about a number that is no interval, and one about another tool that runs instead."""
-    assert "5000 alone is the least time" in run("-n", "5000", tool="runqslower").stderr
+    assert "5000 is taken as the minimum time" in run("-n", "5000", tool="runqslower").stderr
     said = run("-n", "-e", "sched:sched_switch", "--filter", "prev_state == 1", tool="profile").stderr
-    assert "are for stackcount: that is run" in said
+    assert "need stackcount: running it instead" in said
 
 
 def test_a_command_is_run_without_dashes(run, directory):
@@ -147,7 +147,7 @@ def test_probes_of_bccs_trace(run, bccs, here):
     if here is None:
         assert "is not an interval" in result.stderr, result
         return
-    line = result.stderr.strip().partition("is here: tally probe ")[2]
+    line = result.stderr.strip().partition("; use: tally probe ")[2]
     assert shlex.split(line) == here, result
     taken = run("-n", *here, tool="probe")
     assert taken.code in (0, 4) or "no event" in taken.stderr, taken

@@ -96,7 +96,7 @@ def test_a_run_is_as_long_as_asked_for(storm, line):
         assert took >= 2
         within(took < 2 + late + HEARD, took, late)
         within(seconds < 2 + 2 * (usual - 1) + 1, seconds, usual)
-        assert "processes that map without end were skipped" in result.stderr, result
+        assert "processes that keep mapping memory were skipped" in result.stderr, result
 
     steady(trial)
 

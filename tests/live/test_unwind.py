@@ -233,7 +233,7 @@ def test_tables_are_those_of_the_names(ends, frameless, trigger):
     result = tracer.stop()
     report, = reports_of([result])
     assert chains_of(report) == {path: 3 * n for path, n in CHAINS.items()}, report
-    assert re.search(r"unwinding tables: .*; (\d+) processes", result.stderr)[1] == "3", result.stderr
+    assert re.search(r"unwind tables: .*; (\d+) processes", result.stderr)[1] == "3", result.stderr
 
 
 @once

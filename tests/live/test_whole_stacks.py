@@ -213,7 +213,7 @@ def check_share(start, group, least=100, has_begun=lambda load: True):
         reports = [json.loads(line) for line in result.stdout.splitlines()]
         # Reasons are exact: each report has as many as there are incomplete stacks.
         told = re.findall(r"(\d+) of (\d+) with \[incomplete\] stacks", result.stderr)
-        reasons = sum(map(int, re.findall(r"(\d+) of them (?:in|by) ", result.stderr)))
+        reasons = sum(map(int, re.findall(r"(\d+) of them (?:in|due to) ", result.stderr)))
         everybody = [incomplete(report, None) for report in reports]
         assert [(int(n), int(of)) for n, of in told] == everybody, result.stderr
         assert reasons == sum(n for n, _ in everybody), result.stderr

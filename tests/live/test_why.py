@@ -333,4 +333,4 @@ def test_waits_for_locks_of_the_kernel(trigger, tool):
 def test_scope_by_cpu_is_refused(run):
     for args in (("-C", "0"), ("--by", "cpu")):
         result = run(*args, "-d", "0.1", tool="why")
-        assert result.code == 2 and "is on none" in result.stderr, result
+        assert result.code == 2 and "threads off CPU have no CPU" in result.stderr, result

@@ -110,12 +110,12 @@ def test_process_that_goes_on(trigger, tool):
 
 
 @pytest.mark.parametrize("args, said", (
-    (("--critical-path",), "--critical-path ends with one thread: give a command, one -p or one -t"),
-    (("--critical-path", "-a"), "no other scope goes with it"),
-    (("--critical-path", "--by", "pid", "--", "true"), "no --by goes with it"),
-    (("--critical-path", "-I", "1s", "--", "true"), "there are no intervals"),
-    (("--critical-path", "--sort", "max", "--", "true"), "--critical-path sorts by time, or by key"),
-    (("--each", "--", "true"), "--each lists the links of --critical-path: give both"),
+    (("--critical-path",), "--critical-path needs one subject: a command, one -p or one -t"),
+    (("--critical-path", "-a"), "cannot be combined with a scope other than"),
+    (("--critical-path", "--by", "pid", "--", "true"), "--critical-path and --by cannot be combined"),
+    (("--critical-path", "-I", "1s", "--", "true"), "--critical-path cannot be combined with intervals"),
+    (("--critical-path", "--sort", "max", "--", "true"), "--critical-path can only be sorted by time or key"),
+    (("--each", "--", "true"), "--each needs --critical-path"),
 ))
 def test_usage(run, args, said):
     result = run(*args, tool="why")

@@ -395,17 +395,19 @@ def test_functions_of_the_kernel(tool, trigger):
 
 
 @pytest.mark.parametrize("options, said", (
-    (("--above", "5ms"), "--above belongs to --slow"),
-    (("-x", SLOWLY), "-x belongs to --slow"),
-    (("--slow", "handle", "--by", "pid"), "no --by goes with them"),
-    (("--slow", "handle", "-I", "100"), "there are no intervals"),
-    (("--slow", "handle", "--sort", "count"), "sorted by the share"),
-    (("--from", "syscalls:sys_enter_read"), "--from and --to go together"),
-    (("--to", "syscalls:sys_enter_read"), "--from and --to go together"),
-    (("--slow", "handle", *POLLS), "give one of them"),
-    (("-x", SLOWLY, "--from", "handle", "--to", "handle"), "is a begin and an end"),
-    (("--from", "sched:sched_wakeup", "--to", "syscalls:sys_exit_read"), "about another thread"),
-    (("--from", "syscalls:sys_exit_read", "--to", "sched:sched_switch"), "about another thread"),
+    (("--above", "5ms"), "--above needs --slow"),
+    (("-x", SLOWLY), "-x needs --slow"),
+    (("--slow", "handle", "--by", "pid"), "--slow and --from cannot be combined with --by"),
+    (("--slow", "handle", "-I", "100"), "--slow and --from cannot be combined with intervals"),
+    (("--slow", "handle", "--sort", "count"), "sorted by their share"),
+    (("--from", "syscalls:sys_enter_read"), "--from and --to must be given together"),
+    (("--to", "syscalls:sys_enter_read"), "--from and --to must be given together"),
+    (("--slow", "handle", *POLLS), "--slow cannot be combined with --from and --to"),
+    (("-x", SLOWLY, "--from", "handle", "--to", "handle"), "cannot be both a begin and an end"),
+    (("--from", "sched:sched_wakeup", "--to", "syscalls:sys_exit_read"),
+     "concerns a thread other than the current one"),
+    (("--from", "syscalls:sys_exit_read", "--to", "sched:sched_switch"),
+     "concerns a thread other than the current one"),
 ))
 def test_usage(run, options, said):
     result = run(*options, tool="why")
@@ -426,7 +428,7 @@ def test_explain(run):
 def test_no_call_is_slow(run):
     """The others are shown, and that they are the others."""
     result = run("-x", SLOWLY, "--slow", "handle", "--above", "30s", "--", SLOWLY, 20, 1, 5, tool="why")
-    assert result.code == 0 and "none of 20 calls took 30.0 s: they take " in result.text, result
+    assert result.code == 0 and "none of 20 calls took 30.0 s; the average is " in result.text, result
 
 
 def test_nothing_happened(run, directory):

@@ -115,7 +115,7 @@ def test_threads_outside(tool, trigger):
 
 def test_links_are_of_one_path(run):
     result = run(*OF["call"], "--critical-path", "--each", tool="why")
-    assert result.code == 2 and "slow calls have one each" in result.stderr, result
+    assert result.code == 2 and "cannot be combined with --slow or --from" in result.stderr, result
 
 
 @pytest.mark.parametrize("name, numbers, is_told", (("relay", (20, 40), True), ("slowly", (20, 1, 40), False)))
@@ -131,6 +131,6 @@ def test_a_note_leads_here(tool, trigger, name, numbers, is_told):
         assert result.code == 0, result
         if "missed:" in result.text:
             raise Blurred
-        assert ("--critical-path shows what these did" in result.text) == is_told, result.text
+        assert ("--critical-path shows what those threads did" in result.text) == is_told, result.text
 
     steady(trial)

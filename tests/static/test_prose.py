@@ -21,6 +21,13 @@ HELP = re.compile(r'\{ *(?:"[^"]*"|NULL), [^{}",]+, *(?:"[^"]*"|NULL), *\w+,[\s\
                   r'|\.doc =\s*' + STRINGS + r'|HEADING\(' + STRINGS)
 
 
+# Turns of phrase that are no English message: "'%s' is no regular file", "-e: %s is there twice".
+STIFF = re.compile(r"\bis no (?!longer\b|more\b)|\b(?:is|are) there twice|\bfor want of\b|\bnobody\b|"
+                   r"\b(?:is|are) wanted\b|"
+                   r"\bto be had\b|\bgive one of them\b|\bdifferent questions\b|\bworth a word\b|\bno such one\b|"
+                   r"\bthis kernel (?:does not tell|lets)\b|\beach of them\b")
+
+
 def sentences(text):
     """The sentences of a text without markup, code and links."""
     text = re.sub(r"`[^`]*`", "CODE", text)
@@ -81,6 +88,11 @@ def messages():
     return [(name, said) for name in named(".c", ".h") for said in spoken(text_of(name))]
 
 
+def test_messages_are_plain():
+    bad = [(name, said) for name, said in messages() if STIFF.search(said)]
+    hold("stiff_messages", len(bad), worst(bad, added()))
+
+
 @pytest.mark.parametrize("kind", (comments_of_c, comments_of_python, documents, messages),
                          ids=lambda kind: kind.__name__)
 def test_sentences(kind):
@@ -119,6 +131,7 @@ def test_faults_are_found():
     assert spoken(code) == ["Of %s nothing", "Those that end", "What for"]
     old, new = ("a.c", "What is long and old."), ("b.c", "What is new.")
     assert worst([old, new], "/* what is new. */") == ["b.c: What is new.", "a.c: What is long and old."]
+    assert STIFF.search("'%s' is no regular file") and not STIFF.search("'%s' is not a regular file")
     found, bad = share([("a.c", "All is well. " * 199 + "What is new is lost.")])
     assert found == 5 and bad == [("a.c", "What is new is lost.")]
     assert list(sentences("/* What it is. Then more. */")) == ["What it is.", "Then more."]

@@ -261,7 +261,7 @@ static inline bool agrees(s64 verdict, const struct number *n, s64 wanted)
 /* Returns whether an expression is refused because a constant is larger than what it is compared with. */
 static inline bool is_decided(const struct complaint *c)
 {
-	return strstr(c->what, "this never holds") || strstr(c->what, "this always holds");
+	return strstr(c->what, "this is never true") || strstr(c->what, "this is always true");
 }
 
 /* --- random expressions --------------------------------------------------------------------------- */

@@ -454,7 +454,7 @@ static void flame_graph(void **state)
 			       "<g class=\"r3\"><title>&lt;b&gt;&lt;b\\x5c\n120 events, 60.00%\n"
 			       "before: 0 events, 0.00%; +60.00 points</title>"));
 	assert_null(strstr(text, "<title>gone\n"));
-	assert_non_null(strstr(text, "gone, and not drawn: 70 events, 70.00% of before"));
+	assert_non_null(strstr(text, "only in before, not drawn: 70 events, 70.00% of before"));
 	assert_null(strstr(text, "<b>"));
 	free(text);
 	text = compared_as(FORMAT_FLAME, 10, stacks_before, PROFILE "]}\n");

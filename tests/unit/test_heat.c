@@ -157,7 +157,7 @@ static void shades_are_of_rates(void **state)
 	heat_grid__free(&g);
 	text = drawn(h, FORMAT_TEXT);
 	assert_non_null(strstr(text, "|@@@@@@@@@@@@@@@@| 570\n"));
-	assert_non_null(strstr(text, "columns took 700 ms to 3.00 s: their shades are of events per time\n"));
+	assert_non_null(strstr(text, "columns took 700 ms to 3.00 s: shades show events per unit of time\n"));
 	free(text);
 	text = drawn(h, FORMAT_SVG);
 	assert_non_null(strstr(text, "300 events, 100 per 1.00 s</title>"));
@@ -488,7 +488,7 @@ static void the_picture(void **state)
 				     "        1 ns |....    ....| 2\n"
 				     "             +'-----------+\n"
 				     "              0 s\n"));
-	assert_non_null(strstr(text, "a column is 1.00 s, the first from "));
+	assert_non_null(strstr(text, "a column is 1.00 s, the first starts at "));
 	assert_non_null(strstr(text, "events in a cell per 1.00 s: . 1  : 2  - 3-4  = 5-7  "));
 	free(text);
 	h->style.utf8 = true;

@@ -233,7 +233,7 @@ static void test_estimates(void **state)
 		assert_int_equal(merge__report(m)->measured_ns, i ? i * NSEC_PER_SEC + NSEC_PER_SEC / 10 : 0);
 	}
 	assert_string_equal(report__note(merge__report(m), room),
-			    "estimated: events were looked at for 2.10 s of 3.00 s");
+			    "estimated: events were observed for 2.10 s of 3.00 s");
 	merge__free(m);
 }
 

@@ -144,8 +144,8 @@ static void times(void **state)
 	accept(&o, "--min 5us --late 2s --old 10ms");
 	assert_int_equal(o.min_ns, 5000);
 	assert_int_equal(o.late_ns, 2 * NSEC_PER_SEC);
-	refuse("--min x", "--min: 'x' is no time; as in 10ms, 500us (a number alone is in ms)");
-	refuse("--late -1", "--late: '-1' is no time; as in 5us, 300ns (a number alone is in us)");
+	refuse("--min x", "--min: 'x' is not a time, like 10ms, 500us (a number alone is in ms)");
+	refuse("--late -1", "--late: '-1' is not a time, like 5us, 300ns (a number alone is in us)");
 	refuse("-o 11", "-o: '11' is not a time of 10 seconds at most");
 	refuse("-o 0", "-o: '0' is not a time of 10 seconds at most");
 	assert_false(o.has_min && !o.min_ns);
@@ -162,7 +162,7 @@ static void numbers(void **state)
 	assert_int_equal(o.inner.depth, 3);
 	refuse("-c 1001", "-c: '1001' is not a number from 1 to 1000");
 	refuse("-c 0", "-c: '0' is not a number from 1 to 1000");
-	refuse("--ring 1K", "--ring: '1K' is not a number from 4096 on");
+	refuse("--ring 1K", "--ring: '1K' is not a number of at least 4096");
 	refuse("--depth x", "--depth: 'x' is not a number of frames");
 	refuse("--depth 18446744073709551616", "--depth: '18446744073709551616' is not a number of frames");
 }
@@ -178,7 +178,7 @@ static void texts(void **state)
 	accept(&o, "--errno ENOENT");
 	assert_int_equal(o.error, ENOENT);
 	refuse("--errno ENOTHING", "--errno: no error 'ENOTHING'");
-	refuse("--glob [a", "--glob: '[a' is no glob: [ is not closed");
+	refuse("--glob [a", "--glob: '[a' is not a glob: [ is not closed");
 }
 
 static void words(void **state)
@@ -197,8 +197,8 @@ static void words(void **state)
 	refuse("--colors green --colors red", "--colors is given twice");
 	accept(&o, "--more green --more red");
 	assert_int_equal(o.colors, 1 << RED | 1 << GREEN);
-	refuse("--color blue", "--color: no color 'blue'; there are red, green");
-	refuse("--color ", "--color: no color ''; there are red, green");
+	refuse("--color blue", "--color: unknown color 'blue'; expected one of red, green");
+	refuse("--color ", "--color: unknown color ''; expected one of red, green");
 	refuse("--off=blue", "--off: 'blue' is not one of red, green");
 	refuse("--colors red,blue,green", "--colors: 'blue' is not one of red, green");
 	refuse("--colors red,", "--colors: '' is not one of red, green");
@@ -221,9 +221,9 @@ static void values_given_twice(void **state)
 
 	(void)state;
 	accept(&o, "--min 1 --min 1");
-	refuse("--min 1 --min 2", "--min is given twice, '1' and '2': it takes one");
-	refuse("-c 1 -c2", "-c is given twice, '1' and '2': it takes one");
-	refuse("--text a --text=b", "--text is given twice, 'a' and 'b': it takes one");
+	refuse("--min 1 --min 2", "--min is given twice: '1' and '2'");
+	refuse("-c 1 -c2", "-c is given twice: '1' and '2'");
+	refuse("--text a --text=b", "--text is given twice: 'a' and 'b'");
 	refuse("--depth 1 --depth 2", "--depth is given twice");
 	refuse("--secret 1 --secret 2", "--secret is given twice");
 }

@@ -100,8 +100,8 @@ static void operands_in_variables(void **state)
 		place__free(&p);
 	}
 	assert_int_equal(place__add_usdt(&p, "8@gone(%rip)"), 0);
-	assert_string_equal(place__find(&p, "arg1")->why, "its operand '8@gone(%rip)' at the probe is not understood: "
-			    "the symbol table of the file lacks that name");
+	assert_string_equal(place__find(&p, "arg1")->why, "its operand '8@gone(%rip)' at the probe cannot be read: "
+			    "the file's symbol table does not have that name");
 	place__free(&p);
 }
 

@@ -252,7 +252,7 @@ static void a_scale_that_is_none(void **state)
 	assert_int_equal(events__resolve(&found, &events, &ctx, &c, &which), -EINVAL);
 	assert_int_equal(which, 1);
 	assert_int_equal(c.at, 3);
-	assert_non_null(strstr(c.what, "a scale that is no number"));
+	assert_non_null(strstr(c.what, "a scale that is not a number"));
 	assert_int_equal(found.n, 0);
 	event_sites__free(&found);
 	events__free(&events);

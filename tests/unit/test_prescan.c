@@ -160,10 +160,10 @@ static void known_lines(void **state)
 		{ { "--al=1" }, -EINVAL, "'--all' takes no value" },
 		{ { "--du" }, -EINVAL, "'--duration' needs a value" },
 		/* unknown */
-		{ { "--pdi", "1" }, -EINVAL, "did you mean '--pid'" },
+		{ { "--pdi", "1" }, -EINVAL, "did you mean '--pid'?" },
 		{ { "--pdi=1" }, -EINVAL, "unknown option '--pdi'" },
-		{ { "--durration", "1" }, -EINVAL, "did you mean '--duration'" },
-		{ { "--alll" }, -EINVAL, "did you mean '--all'" },
+		{ { "--durration", "1" }, -EINVAL, "did you mean '--duration'?" },
+		{ { "--alll" }, -EINVAL, "did you mean '--all'?" },
 		{ { "--frobnicate" }, -EINVAL, "--help lists the options" },
 		{ { "--PID", "1" }, -EINVAL, "unknown option '--PID'" },
 		{ { "---pid", "1" }, -EINVAL, "unknown option '---pid'" },

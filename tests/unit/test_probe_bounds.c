@@ -52,9 +52,9 @@ static void good(void **state)
 
 static void wrong(void **state)
 {
-	static const char number[] = "a number is wanted here", shape[] = "FROM:TO:STEP is wanted, as in 0:100:10",
-			  nowhere[] = "this goes nowhere: FROM is below TO, and STEP above 0",
-			  above[] = "this is not above the one before it";
+	static const char number[] = "expected a number", shape[] = "expected FROM:TO:STEP, as in 0:100:10",
+			  nowhere[] = "FROM must be below TO, and STEP above 0",
+			  above[] = "each bound must be above the previous bound";
 	static const struct {
 		parser parse;
 		const char *text, *said;
@@ -71,17 +71,17 @@ static void wrong(void **state)
 		{ bounds__linear, "2:1:1", nowhere, 0, 5 },
 		{ bounds__linear, "1:1:1", nowhere, 0, 5 },
 		{ bounds__linear, "1:2:-1", nowhere, 0, 6 },
-		{ bounds__linear, "0:1000000:1", "these are more than 900 buckets", 0, 11 },
-		{ bounds__linear, "0:900:1", "these are more than 900 buckets", 0, 7 },
+		{ bounds__linear, "0:1000000:1", "more than 900 buckets", 0, 11 },
+		{ bounds__linear, "0:900:1", "more than 900 buckets", 0, 7 },
 		{ bounds__linear, "-9223372036854775807:9223372036854775807:1",
-		  "these are more than 900 buckets", 0, 42 },
+		  "more than 900 buckets", 0, 42 },
 		{ bounds__linear, "0:9223372036854775808:1", number, 2, 19 },
 		{ bounds__powers, "", number, 0, 1 },
 		{ bounds__powers, "x", number, 0, 1 },
-		{ bounds__powers, "1", "powers of 2 or more are wanted", 0, 1 },
-		{ bounds__powers, "-2", "powers of 2 or more are wanted", 0, 2 },
-		{ bounds__list, "", "bounds are wanted, as in \"100 1000 10000\"", 0, 1 },
-		{ bounds__list, " ,", "bounds are wanted, as in \"100 1000 10000\"", 0, 1 },
+		{ bounds__powers, "1", "expected a base of 2 or more", 0, 1 },
+		{ bounds__powers, "-2", "expected a base of 2 or more", 0, 2 },
+		{ bounds__list, "", "expected bounds, as in \"100 1000 10000\"", 0, 1 },
+		{ bounds__list, " ,", "expected bounds, as in \"100 1000 10000\"", 0, 1 },
 		{ bounds__list, "1 1", above, 2, 1 },
 		{ bounds__list, "1 2 2", above, 4, 1 },
 		{ bounds__list, "5 -5", above, 2, 2 },

@@ -74,13 +74,13 @@ static void wrong_parts(void **state)
 		const char *typed, *argument, *said;
 		size_t at;
 	} cases[] = {
-		{ "", NULL, "an event is missing", 0 },
-		{ " \t", NULL, "an event is missing", 0 },
+		{ "", NULL, "expected an event", 0 },
+		{ " \t", NULL, "expected an event", 0 },
 		{ "f +", "+", "a value is missing before '+'", 0 },
 		{ "f a b=c+", "c+", "a value is missing at the end", 2 },
-		{ "f (a", "(a", "')' is missing for this", 0 },
-		{ "f a) b", "a)", "no '(' belongs to this ')'", 1 },
-		{ "f \"a b", "\"a b", "the text begun here has no end", 0 },
+		{ "f (a", "(a", "')' is missing to close this", 0 },
+		{ "f a) b", "a)", "unmatched ')'", 1 },
+		{ "f \"a b", "\"a b", "this string is not terminated", 0 },
 		{ "f a=b=c", "b=c", "unknown operator '=', did you mean '=='?", 1 },
 	};
 	struct probe_definition d;
@@ -157,7 +157,7 @@ static void wrong_lists(void **state)
 	(void)state;
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		assert_int_equal(probe_arguments__parse(&argument, &n, cases[i].typed, &c, &part), -EINVAL);
-		assert_string_equal(c.what, "an expression is missing here");
+		assert_string_equal(c.what, "expected an expression here");
 		assert_int_equal(c.at, cases[i].at);
 		assert_null(part);
 		assert_null(argument);

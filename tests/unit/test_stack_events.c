@@ -94,7 +94,7 @@ static void columns(void **state)
 			    "                   10.0%                    db\n"
 			    "                                              main  (web)\n"
 			    "\n"
-			    "                                            functions, without what they call\n"
+			    "                                            functions, without callees\n"
 			    "      50.0%                         100.0%  do_syscall  ([kernel])\n"
 			    "      50.0%        90.0%                    main  (web)\n"
 			    "                   10.0%                    read  (libc.so.6)");

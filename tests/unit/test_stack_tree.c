@@ -269,7 +269,7 @@ static void text(void **state)
 		"   2.0%                   2      read  (libc.so.6)\n"
 		"   2.0%    2.0%           2      do_syscall  ([kernel])\n"
 		"\n"
-		"   self             samples  functions, without what they call\n"
+		"   self             samples  functions, without callees\n"
 		"  50.0%                  50  parse;it  (web)\n";
 	struct stacks_fixture f;
 	char *text, *tree;

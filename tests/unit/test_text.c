@@ -306,14 +306,14 @@ static void what_the_kernel_hides_is_one_line(void **state)
 	text = text_of(&report);
 	assert_non_null(strstr(text, "events 9  filtered 0  lost 6  inexact 2\n"
 			       "  programs do not see everything on this kernel: 6 lost (missed: no program "
-			       "was run for them), 2 inexact (no_state: the task's past was not seen: the "
-			       "value may be wrong)\n"));
+			       "was run for them), 2 inexact (no_state: the task's earlier state is unknown: "
+			       "the value may be wrong)\n"));
 	free(text);
 	report.is_sampled = true;
 	report.counters.lost[LOSS_NO_STATE] = 0;
 	text = text_of(&report);
-	assert_non_null(strstr(text, "lost 6\n  lost: 6 missed: no program was run for them: the CPU was held up, or "
-			       "was in a BPF program of another tracer\n"));
+	assert_non_null(strstr(text, "lost 6\n  lost: 6 missed: no program was run for them: the CPU was stalled, or "
+			       "was running a BPF program of another tracer\n"));
 	free(text);
 }
 

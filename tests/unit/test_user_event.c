@@ -134,7 +134,7 @@ static void with_debug_information(void **state)
 		asked__free(&a);
 		ask(&a, f.path, f.path, "name_two:99");
 		assert_int_equal(a.err, -ENOENT);
-		assert_non_null(strstr(a.c.hint, "has some"));
+		assert_non_null(strstr(a.c.hint, "has code"));
 	}
 	asked__free(&a);
 	fixture__free(&f);
@@ -157,7 +157,7 @@ static void mistakes(void **state)
 		{ "name_two+100000", true, -EINVAL, "bytes" },
 		{ "name_two:3", true, -EOPNOTSUPP, "debug information" },
 		{ "sdt_shop:closd", true, -ENOENT, "sdt_shop:closed" },
-		{ "sdt_shop:sale", false, -EINVAL, "which one" },
+		{ "sdt_shop:sale", false, -EINVAL, "a USDT probe needs a program or library" },
 		{ "sdt_shop:", true, -EINVAL, "missing" },
 		{ "/no/such/file:f", false, -ENOENT, "No such file" },
 		{ "/etc/passwd:f", false, -ENOEXEC, "ELF" },

@@ -23,7 +23,7 @@ static const char *const formats[] = {
 };
 
 #define FORMAT_NAMES \
-	"text, json, csv, html, openmetrics, prometheus; of stacks also tree, folded, flame, svg, pprof, speedscope"
+	"text, json, csv, html, openmetrics, prometheus; for stacks also tree, folded, flame, svg, pprof, speedscope"
 
 static int parse_format(void *own, char *arg)
 {
@@ -38,8 +38,7 @@ static int parse_format(void *own, char *arg)
 
 static const struct column columns[] = {
 	ADDED_BY_TOOL(SNAP_ORDER_USUAL, ROLE_UNSAID,
-		      .help = "D, long runnable, stopped, zombies, then the most threads, "
-			      "idle ones of the kernel last"),
+		      .help = "D, long runnable, stopped, zombies, then the most threads; idle kernel threads last"),
 	ADDED_BY_TOOL("threads", ROLE_GAUGE),
 	ADDED_BY_TOOL("longest", ROLE_GAUGE),
 	{},
@@ -53,15 +52,15 @@ static int check(void *own, struct cli *cli)
 	struct snap *s = own;
 
 	if (s->each && s->with_stacks) {
-		diag_error("--each shows rows, and -g stacks; give one of them");
+		diag_error("--each and -g cannot be combined");
 		return -EINVAL;
 	}
 	if (s->with_stacks && cli->live) {
-		diag_error("--live has no place for stacks; `snap -g 1` shows them each second");
+		diag_error("--live cannot show stacks; `snap -g 1` prints them every second");
 		return -EINVAL;
 	}
 	if (s->each && cli->by) {
-		diag_error("--each shows every thread, and --by groups of them; give one of them");
+		diag_error("--each and --by cannot be combined");
 		return -EINVAL;
 	}
 	s->order = cli->order;
@@ -69,14 +68,14 @@ static int check(void *own, struct cli *cli)
 		s->deadlocks = s->servers = false;
 	s->with_waits = s->with_waits || s->deadlocks || s->servers;
 	if (s->with_waits && (s->with_stacks || cli->by || (s->order && strcmp(s->order, SNAP_ORDER_USUAL)))) {
-		diag_error("--%s has an order of its own: it cannot be given together with -g, --by or --sort",
+		diag_error("--%s cannot be combined with -g, --by or --sort",
 			   s->deadlocks ? "deadlocks" : s->servers ? "servers" : "waits");
 		return -EINVAL;
 	}
 	if (s->each && s->order && !strcmp(s->order, "longest"))
 		s->order = "time";
 	if (s->each && s->order && !strcmp(s->order, "threads")) {
-		diag_error("--sort threads: with --each every row is one thread");
+		diag_error("--sort threads and --each cannot be combined: every row is one thread");
 		return -EINVAL;
 	}
 	if (!cli->by && !s->with_stacks && !s->with_waits)
@@ -184,14 +183,15 @@ static void release(void *own)
 
 static const struct option_row rows[] = {
 	HEADING("Rows:", 1),
-	{ "each", 0, NULL, ROW_FLAG, "A row for each thread, with the arguments of its call", 1,
+	{ "each", 0, NULL, ROW_FLAG, "One row per thread, with the arguments of its call", 1,
 	  FIELD(struct snap, each) },
 	{ "stacks", 'g', NULL, ROW_FLAG, "Stacks of threads that are not on a CPU, as a tree", 1,
 	  FIELD(struct snap, with_stacks) },
-	{ "waits", 0, NULL, ROW_FLAG, "Threads below the one that they wait for; deadlocks first", 1,
+	{ "waits", 0, NULL, ROW_FLAG, "Each thread below the thread it waits for; deadlocks first", 1,
 	  FIELD(struct snap, with_waits) },
 	{ "deadlocks", 0, NULL, ROW_FLAG,
-	  "Only deadlocks of locks and waits for children; cheaper than --waits, which also looks at pipes and sockets",
+	  "Only deadlocks among locks and waits for children; cheaper than --waits, which also examines pipes and "
+	  "sockets",
 	  1, FIELD(struct snap, deadlocks) },
 	{ "servers", 0, NULL, ROW_FLAG, "Only FUSE daemons and NFS servers, and the threads that wait for them", 1,
 	  FIELD(struct snap, servers) },
@@ -208,8 +208,8 @@ static const struct tool_spec spec = {
 	.name = "snap",
 	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN | CLI_ORDER,
-		.doc = "Every thread now: its state, its system call, what it waits for, and for how long. "
-		       "One picture, or one at each interval; nothing is stopped.",
+		.doc = "Every thread now: its state, its system call, what it waits for, and for how long. Takes one "
+		       "snapshot, or one per interval, without stopping any thread.",
 		.rows = rows,
 		.own_parts = &parts, .columns = columns, .order = SNAP_ORDER_USUAL,
 		.keys_without_room = true,

@@ -66,7 +66,7 @@ static int parse_order(void *own, char *text)
 	s->columns.times |= is_time;
 	if (s->order)
 		return 0;
-	diag_error("--sort: no column '%s'; there are %s", text, call_orders);
+	diag_error("--sort: unknown column '%s'; expected one of %s", text, call_orders);
 	return -EINVAL;
 }
 
@@ -220,7 +220,7 @@ static void prepare_running(struct syscount *s, const struct measurement *m)
 	s->running = bpf_program__attach_iter(s->bpf->progs.show_running, NULL);
 	s->columns.running = s->running;
 	if (!s->running)
-		diag_detail("no task iterator: calls count when they end");
+		diag_detail("no task iterator: calls are counted only when they end");
 }
 
 static int attach(struct measurement *m)
@@ -254,7 +254,7 @@ static int check(void *context, struct cli *cli)
 	if (cli->heat)
 		s->hist = s->columns.times = true;
 	if (s->sliced && s->columns.times) {
-		diag_error("--slices counts calls; times of calls need all of them");
+		diag_error("--slices counts calls and cannot measure their times");
 		return -EINVAL;
 	}
 	if (!s->hist || !s->order)
@@ -280,14 +280,14 @@ static void release(void *own)
 static const struct option_row rows[] = {
 	HEADING("Calls:", 1),
 	{ NULL, 'e', "SET", ROW_OWN,
-	  "Only these: names, globs, classes like %file, with commas between; ! in front: all but", 1,
+	  "Only these calls: names, globs, classes like %file, separated by commas; ! in front: all but these", 1,
 	  .parse = parse_calls, .adds = true, .complete = complete_syscalls, .separators = SYSCALL_SEPARATORS },
-	{ "failed", 0, NULL, ROW_FLAG, "Only those that fail", 1, FIELD(struct syscount, failed) },
+	{ "failed", 0, NULL, ROW_FLAG, "Only failures", 1, FIELD(struct syscount, failed) },
 	{ "errno", 0, "NAME", ROW_ERRNO, "Only calls that fail with this error: ENOENT, or a number", 1,
 	  FIELD(struct syscount, only_errno), .complete = complete_errors },
-	{ "latency", 0, NULL, ROW_FLAG, "Also the time that calls take, unfinished ones included", 1,
+	{ "latency", 0, NULL, ROW_FLAG, "Also the time spent in calls, including unfinished calls", 1,
 	  FIELD(struct syscount, columns.times) },
-	{ "hist", 0, NULL, ROW_FLAG, "A histogram of the times for each key", 1,
+	{ "hist", 0, NULL, ROW_FLAG, "One histogram of call times per key", 1,
 	  FIELD(struct syscount, hist), ALSO(struct syscount, columns.times) },
 	{ "slices", 0, NULL, ROW_FLAG, "If there are many calls, measure 100 ms of each second, and estimate", 1,
 	  FIELD(struct syscount, sliced) },
@@ -302,7 +302,7 @@ static const struct tool_spec spec = {
 	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
 			  CLI_COMMAND | CLI_TIMES | CLI_HEAT,
-		.doc = "System calls: how many, how many failed, and how long they took.",
+		.doc = "Counts system calls and failures, and measures how long calls take.",
 		.rows = rows,
 		.own_parts = &call_parts,
 	},

@@ -31,26 +31,26 @@ static bool is_other_expression(const char *arg)
 	static const struct {
 		const char *word, *instead;
 	} others[] = {
-		{ "read=", "--bytes N shows more of what is read and written" },
-		{ "reads=", "--bytes N shows more of what is read and written" },
-		{ "r=", "--bytes N shows more of what is read and written" },
-		{ "write=", "--bytes N shows more of what is read and written" },
-		{ "writes=", "--bytes N shows more of what is read and written" },
-		{ "w=", "--bytes N shows more of what is read and written" },
-		{ "signal=", "signals are not among the calls; the tool signals shows them" },
-		{ "signals=", "signals are not among the calls; the tool signals shows them" },
-		{ "s=", "signals are not among the calls; the tool signals shows them" },
-		{ "decode-pids=", "each line has the command, and pids are those of the host" },
-		{ "trace-fds=", "as in -P PATH, the file or the socket of the descriptor" },
+		{ "read=", "--bytes N shows more of the data read and written" },
+		{ "reads=", "--bytes N shows more of the data read and written" },
+		{ "r=", "--bytes N shows more of the data read and written" },
+		{ "write=", "--bytes N shows more of the data read and written" },
+		{ "writes=", "--bytes N shows more of the data read and written" },
+		{ "w=", "--bytes N shows more of the data read and written" },
+		{ "signal=", "signals are not traced here; use the tool signals" },
+		{ "signals=", "signals are not traced here; use the tool signals" },
+		{ "s=", "signals are not traced here; use the tool signals" },
+		{ "decode-pids=", "each line shows the command name, and pids are host pids" },
+		{ "trace-fds=", "use -P PATH, the file or socket of the descriptor" },
 		{ "decode-fds=", "-y shows the files and sockets of descriptors" },
-		{ "inject=", "calls are watched, and never changed" },
-		{ "fault=", "calls are watched, and never changed" },
-		{ "abbrev=", "--string-max and --bytes say how much is shown" },
-		{ "a=", "--string-max and --bytes say how much is shown" },
-		{ "verbose=", "--string-max and --bytes say how much is shown" },
-		{ "v=", "--string-max and --bytes say how much is shown" },
-		{ "raw=", "arguments are decoded; probe 'syscalls:sys_enter_NAME' --stream has the numbers" },
-		{ "x=", "arguments are decoded; probe 'syscalls:sys_enter_NAME' --stream has the numbers" },
+		{ "inject=", "calls are only traced, never changed" },
+		{ "fault=", "calls are only traced, never changed" },
+		{ "abbrev=", "--string-max and --bytes limit what is shown" },
+		{ "a=", "--string-max and --bytes limit what is shown" },
+		{ "verbose=", "--string-max and --bytes limit what is shown" },
+		{ "v=", "--string-max and --bytes limit what is shown" },
+		{ "raw=", "arguments are decoded; probe 'syscalls:sys_enter_NAME' --stream shows the numbers" },
+		{ "x=", "arguments are decoded; probe 'syscalls:sys_enter_NAME' --stream shows the numbers" },
 		{ "kvm=", "kvmstat shows why virtual CPUs exit" },
 	};
 	size_t i;
@@ -87,13 +87,13 @@ static bool is_other_name(const char *arg)
 
 	arg += strspn(arg, "!");
 	if (!strcmp(arg, "none"))
-		said = "signals alone, as in: tally signals";
+		said = "for signals only, use tally signals";
 	else if (*arg == '/')
-		said = "names are globs, as in: tally trace -e 'open*'";
+		said = "names are globs, not regular expressions, as in: tally trace -e 'open*'";
 	else if (*arg == '?')
-		said = "there is no '?' here: leave out the calls that this kernel lacks, or write a glob";
+		said = "'?' is not supported: leave out the calls that this kernel lacks, or use a glob";
 	else if (strchr(arg, '@'))
-		said = "a name without @ is that call of 64-bit and of 32-bit programs";
+		said = "a name without @ selects the call in 64-bit and 32-bit programs";
 	if (said)
 		diag_error("-e %s: %s", arg, said);
 	return said;
@@ -178,7 +178,7 @@ static int parse_detach_on(void *own, char *arg)
 	t->detach = !strcmp(arg, "execve");
 	if (t->detach)
 		return 0;
-	diag_error("--detach-on: '%s' is not execve, the only call to leave a process at", arg);
+	diag_error("--detach-on: expected execve, got '%s'", arg);
 	return -EINVAL;
 }
 
@@ -211,26 +211,26 @@ static const struct option_row rows[] = {
 	{ "succeeded", 0, NULL, ROW_FLAG, "Only calls that succeeded", 1, FIELD(struct trace, succeeded) },
 	{ "status", 0, "STATUS", ROW_OWN, NULL, 1, .parse = parse_status, .adds = true, .hidden = true },
 	{ "detach-on", 0, "execve", ROW_OWN,
-	  "Stop tracing a process and its children once it runs another program, as strace -b", 1,
+	  "Stop tracing a process and its children once it executes another program, like strace -b", 1,
 	  .parse = parse_detach_on },
 	{ "min", 0, "TIME", ROW_TIME, "Only calls that took at least this long", 1, FIELD(struct trace, min_ns) },
 	{ "since", 0, NULL, ROW_FLAG,
-	  "With the time since the start of the previous call, as strace -r", 1,
+	  "Show the time since the start of the previous call, like strace -r", 1,
 	  FIELD(struct trace, since) },
 	{ "epoch", 0, NULL, ROW_FLAG,
-	  "With the seconds since 1970 as the time of a line, as strace -ttt", 1,
+	  "Show times as seconds since 1970, like strace -ttt", 1,
 	  FIELD(struct trace, epoch) },
 	{ "ip", 0, NULL, ROW_FLAG,
-	  "With the caller's address, function and file, as strace -i", 1,
+	  "Show the caller's address, function and file, like strace -i", 1,
 	  FIELD(struct trace, ip) },
-	{ "stacks", 'g', NULL, ROW_FLAG, "With the stack of the call below each line, as strace -k", 1,
+	{ "stacks", 'g', NULL, ROW_FLAG, "Show the stack of the call below each line, like strace -k", 1,
 	  FIELD(struct trace, callers.wanted) },
 	{ "max-depth", 0, "N", ROW_COUNT, "with -g: the N innermost frames", 1,
 	  FIELD(struct trace, callers.most_frames), .least = 1, .most = STACK_MOST_DEPTH },
-	{ "fd-names", 'y', NULL, ROW_FLAG, "With the file or socket that each descriptor stands for", 1,
+	{ "fd-names", 'y', NULL, ROW_FLAG, "Show the file or socket of each descriptor", 1,
 	  FIELD(struct trace, fd_names) },
 	{ "constants", 0, "STYLE", ROW_WORD,
-	  "Flags and other constants by name (abbrev), as numbers (raw), or both (verbose), as strace -X", 1,
+	  "Show flags and other constants by name (abbrev), as numbers (raw), or both (verbose), like strace -X", 1,
 	  FIELD(struct trace, constants), WORDS(styles) },
 	{ "faults", 0, NULL, ROW_FLAG, "Page faults, too", 1, FIELD(struct trace, faults) },
 	{ "summary", 0, NULL, ROW_FLAG, "Totals instead of lines: calls, errors and times, summed up in the kernel", 1,
@@ -238,7 +238,7 @@ static const struct option_row rows[] = {
 	{ "sort", 0, "COL", ROW_OWN, "with --summary: by total (default), calls, errors, avg, min, max, call", 1,
 	  .parse = parse_order, .complete = trace_table__complete_column },
 	{ "call-overhead", 0, "TIME", ROW_TIME,
-	  "with --summary: subtract this overhead from each call, as strace -O", 1,
+	  "with --summary: subtract this overhead from each call, like strace -O", 1,
 	  FIELD(struct trace, overhead_ns), .unit_ns = NSEC_PER_USEC },
 	{ "columns", 0, "COL,..", ROW_OWN, "with --summary: only these columns and the call, in text", 1,
 	  .parse = parse_columns, .adds = true, .complete = trace_table__complete_column, .separators = "," },
@@ -254,7 +254,7 @@ static int check_detach(const struct scope_options *scope, bool has_command)
 {
 	if ((scope->npids || has_command) && !scope->ntids)
 		return 0;
-	diag_error("--detach-on takes processes off those of -p or of a command");
+	diag_error("--detach-on needs -p or a command, and no -t");
 	return -EINVAL;
 }
 
@@ -265,20 +265,20 @@ static int check(void *context, struct cli *cli)
 	if (t->detach && check_detach(&cli->scope, cli->command))
 		return -EINVAL;
 	if (t->overhead_ns && !t->summary) {
-		diag_error("--call-overhead is about the times of --summary");
+		diag_error("--call-overhead needs --summary");
 		return -EINVAL;
 	}
 	if (t->failed && t->succeeded) {
-		diag_error("calls that failed and calls that succeeded are all calls; give one of them");
+		diag_error("--failed and --succeeded cannot be combined");
 		return -EINVAL;
 	}
 	if (t->has_columns && !t->summary) {
-		diag_error("--columns is about the table of --summary; --template says how a line looks");
+		diag_error("--columns needs --summary; --template formats lines");
 		return -EINVAL;
 	}
 	if (t->paths.n && t->summary) {
-		diag_error("-P looks at each call, and --summary sums them up in the kernel");
-		diag_hint("filetop and fileslower are about files; trace -P PATH --json | jq adds up");
+		diag_error("-P and --summary cannot be combined");
+		diag_hint("filetop and fileslower report files; trace -P PATH --json | jq sums calls");
 		return -EINVAL;
 	}
 	if (t->paths.n) {
@@ -286,15 +286,15 @@ static int check(void *context, struct cli *cli)
 		t->string_max = t->string_max > PATH_MAX - 1 ? t->string_max : PATH_MAX - 1;
 	}
 	if ((t->since || t->epoch || t->ip) && t->summary) {
-		diag_error("--since, --epoch and --ip are about lines, and --summary has none");
+		diag_error("--summary cannot be combined with --since, --epoch or --ip");
 		return -EINVAL;
 	}
 	if (t->epoch && cli->template_text) {
-		diag_error("--epoch is about the default format; in a template, write {epoch}");
+		diag_error("--epoch and --template cannot be combined; use {epoch} in the template");
 		return -EINVAL;
 	}
 	if (t->callers.wanted && t->summary) {
-		diag_error("-g is about lines, and --summary has none; syscount and stackcount sum up by more");
+		diag_error("-g and --summary cannot be combined; syscount and stackcount sum by other keys");
 		return -EINVAL;
 	}
 	/* All calls would have the same kernel stack. */
@@ -386,7 +386,7 @@ static bool has_faults(void)
 	if (kernel_btf_arguments("btf_trace_page_fault_user") >= 0)
 		return true;
 	diag_error("--faults: this kernel has no tracepoint exceptions:page_fault_user");
-	diag_hint("it is there on x86; `stat -e page-faults` counts them elsewhere");
+	diag_hint("x86 kernels have it; elsewhere, `stat -e page-faults` counts faults");
 	return false;
 }
 

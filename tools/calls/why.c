@@ -39,7 +39,7 @@ SKELETON(why);
 #define SOURCE_BEFORE_6_18 SOURCE "; throttled: fentry/tg_throttle_down, tg_unthrottle_up"
 
 #define WITHOUT_LOCKS \
-	"this kernel does not tell of waits for its locks (before 5.19): they are uninterruptible or other"
+	"this kernel (before 5.19) does not report waits for its locks: they count as uninterruptible or other"
 
 struct why {
 	struct critical critical;
@@ -508,7 +508,7 @@ static int check(void *context, struct cli *cli)
 	int err;
 
 	if (cli->scope.cpus || cli->by & BY_CPU) {
-		diag_error("a thread that is off its CPU is on none: neither -C nor --by cpu goes with why");
+		diag_error("-C and --by cpu are not supported: threads off CPU have no CPU");
 		return -EINVAL;
 	}
 	w->critical.spans = w->slow.spans = &w->spans;
@@ -539,10 +539,10 @@ static void release(void *own)
 static const struct option_row rows[] = {
 	HEADING("Critical path:", 1),
 	{ "critical-path", 0, NULL, ROW_FLAG,
-	  "Instead: the chain of threads that made the elapsed time, of a command, a -p or a -t; with --slow, of slow "
-	  "calls", 1,
+	  "Instead: the chain of threads that determined the elapsed time of a command, a -p or a -t; with --slow, "
+	  "of slow calls", 1,
 	  FIELD(struct why, critical.wanted) },
-	{ "each", 0, NULL, ROW_FLAG, "With --critical-path: its links in the order of time", 1,
+	{ "each", 0, NULL, ROW_FLAG, "With --critical-path: its links in chronological order", 1,
 	  FIELD(struct why, critical.each) },
 	INCLUDE(struct why, spans, why_spans_option_rows),
 	{},
@@ -553,8 +553,8 @@ static const struct tool_spec spec = {
 	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN | CLI_COMMAND |
 			  CLI_ORDER,
-		.doc = "Where all of the time of threads goes: on a CPU, waiting for one, blocked by what, and idle. "
-		       "Each nanosecond has one cause; what is not known is a row, too.",
+		.doc = "Where all the time of threads goes: on a CPU, waiting for a CPU, blocked and by what, or "
+		       "idle. Each nanosecond has one cause; unknown time has a row of its own.",
 		.rows = rows,
 		.keys = "pid, tid, comm, cgroup, container, unit, pidns, uid", .columns = columns, .order = "time",
 	},
@@ -565,4 +565,4 @@ static const struct tool_spec spec = {
 	.free = release,
 };
 
-TOOL_MEASURING(why, spec, AREA_SCHEDULER, "where all of the time of threads goes, by cause");
+TOOL_MEASURING(why, spec, AREA_SCHEDULER, "where all the time of threads goes, by cause");

@@ -12,7 +12,7 @@ static const struct tool_spec spec = {
 	.name = "biolatency",
 	.cli = {
 		.groups = CLI_HISTOGRAM | CLI_TIMES,
-		.doc = "How long disks take for requests, and how long requests wait for them.",
+		.doc = "Latency of disk requests: in the device, in the queue, or both.",
 		.rows = request_time_rows,
 		.own_parts = &request_own_parts,
 	},
@@ -20,4 +20,4 @@ static const struct tool_spec spec = {
 	.init = init,
 };
 
-TOOL_MEASURING(biolatency, spec, AREA_DISKS, "how long disks take for requests");
+TOOL_MEASURING(biolatency, spec, AREA_DISKS, "latency of disk requests");

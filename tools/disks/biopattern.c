@@ -174,4 +174,4 @@ static const struct tool_spec spec = {
 	.init = init, .open = open_skeleton, .attach = attach, .report = report, .free = release,
 };
 
-TOOL_MEASURING(biopattern, spec, AREA_DISKS, "whether disks are used in order or at random");
+TOOL_MEASURING(biopattern, spec, AREA_DISKS, "whether disk access is sequential or random");

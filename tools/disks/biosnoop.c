@@ -129,7 +129,7 @@ static void release(void *own)
 }
 
 static const struct option_row rows[] = {
-	{ "min", 0, "TIME", ROW_TIME, "Only requests that took at least this long in all", 0,
+	{ "min", 0, "TIME", ROW_TIME, "Only requests that took at least this long in total", 0,
 	  FIELD(struct biosnoop, min_ns) },
 	INCLUDE(struct biosnoop, requests, request_rows),
 	{},
@@ -140,8 +140,7 @@ static const struct tool_spec spec = {
 	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_OUTPUT | CLI_MEASURE | CLI_METRICS | CLI_COMMAND | CLI_TIMES |
 			  CLI_LINES,
-		.doc = "Each request to a disk, when it ends: who submitted it, what it was, and "
-		       "how long it took.",
+		.doc = "Each disk request as it completes: its submitter, kind and duration.",
 		.rows = rows,
 	},
 	.own_size = sizeof(struct biosnoop), .skeleton = &biosnoop_skeleton,
@@ -149,4 +148,4 @@ static const struct tool_spec spec = {
 	.free = release,
 };
 
-TOOL_MEASURING(biosnoop, spec, AREA_DISKS, "each request to a disk, and who submitted it");
+TOOL_MEASURING(biosnoop, spec, AREA_DISKS, "each disk request, and who submitted it");

@@ -114,8 +114,8 @@ static const struct tool_spec spec = {
 	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
 			  CLI_COMMAND | CLI_TIMES | CLI_ORDER,
-		.doc = "Use of the disks: requests, bytes and times, by process, disk and "
-		       "operation (--by), the first 20 (--top).",
+		.doc = "Disk usage: requests, bytes and times, by process, disk and operation (--by), the first 20 "
+		       "(--top).",
 		.rows = rows,
 		.own_parts = &request_own_parts, .columns = columns, .order = "bytes",
 	},
@@ -124,4 +124,4 @@ static const struct tool_spec spec = {
 	.init = init, .check = check, .open = open_skeleton, .attach = attach, .report = report,
 };
 
-TOOL_MEASURING(biotop, spec, AREA_DISKS, "who uses the disks, and what they get");
+TOOL_MEASURING(biotop, spec, AREA_DISKS, "disk usage by process: requests, bytes, times");

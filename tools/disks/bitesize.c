@@ -12,7 +12,7 @@ static const struct tool_spec spec = {
 	.name = "bitesize",
 	.cli = {
 		.groups = CLI_HISTOGRAM,
-		.doc = "How large requests to disks are, by operation (--by op).",
+		.doc = "Sizes of disk requests, by operation (--by op).",
 		.rows = request_size_rows,
 		.own_parts = &request_own_parts,
 	},
@@ -20,4 +20,4 @@ static const struct tool_spec spec = {
 	.init = init,
 };
 
-TOOL_MEASURING(bitesize, spec, AREA_DISKS, "how large requests to disks are");
+TOOL_MEASURING(bitesize, spec, AREA_DISKS, "sizes of disk requests");

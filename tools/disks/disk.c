@@ -66,19 +66,18 @@ int disk__find(const char *name, u32 *disk)
 	char folder[PATH_MAX], path[PATH_MAX + 16], number[32];
 
 	if (find_folder(name, folder)) {
-		diag_error("there is no disk '%s'", name);
+		diag_error("unknown disk '%s'", name);
 		diag_hint("ls /sys/block lists them");
 		return -ENOENT;
 	}
 	if (has(folder, "partition")) {
-		diag_error("'%s' is a partition; requests are those of a whole disk", name);
+		diag_error("'%s' is a partition; give the whole disk", name);
 		return -EINVAL;
 	}
 	/* In sysfs, only request-based disks have hardware queues. */
 	if (!has(folder, "mq")) {
 		diag_error("'%s' has no requests of its own", name);
-		diag_hint("it is put together from disks (dm, md, bcache) or in memory (zram): see "
-			  "`lsblk`");
+		diag_hint("it is built on other disks (dm, md, bcache) or in memory (zram): see `lsblk`");
 		return -EINVAL;
 	}
 	snprintf(path, sizeof(path), "%s/dev", folder);

@@ -26,14 +26,14 @@ static const struct {
 } sources[REQUEST_SOURCES] = {
 	[REQUEST_SOURCE_START] = {
 		"start",
-		"tp_btf/block_io_start (who submits), block_rq_issue and block_rq_complete",
+		"tp_btf/block_io_start (submitter), block_rq_issue and block_rq_complete",
 	},
 	[REQUEST_SOURCE_GETRQ] = {
 		"getrq",
-		"tp_btf/block_getrq (who submits), block_rq_issue and block_rq_complete",
+		"tp_btf/block_getrq (submitter), block_rq_issue and block_rq_complete",
 	},
 	[REQUEST_SOURCE_ISSUE] = {
-		NULL, "tp_btf/block_rq_issue and block_rq_complete, whoever submits",
+		NULL, "tp_btf/block_rq_issue and block_rq_complete, any submitter",
 	},
 };
 
@@ -62,7 +62,7 @@ static int parse_source(void *own, char *name)
 			return 0;
 		}
 	}
-	diag_error("--source: no source '%s'; there are auto, start, getrq", name);
+	diag_error("--source: expected auto, start or getrq, got '%s'", name);
 	return -EINVAL;
 }
 
@@ -79,7 +79,7 @@ static void complete_source(struct completion *c)
 const struct option_row request_rows[] = {
 	{ "disk", 0, "NAME", ROW_OWN, "Only requests of this disk: sda, 8:0", 0,
 	  .parse = parse_disk, .complete = complete_disks },
-	{ "source", 0, "NAME", ROW_OWN, "Where submissions are seen: auto (default), start (6.5), getrq", 0,
+	{ "source", 0, "NAME", ROW_OWN, "Tracepoint for submissions: auto (default), start (6.5), getrq", 0,
 	  .parse = parse_source, .complete = complete_source },
 	{},
 };
@@ -106,7 +106,7 @@ static int choose_source(struct requests *r, const struct cli *cli, bool start)
 {
 	if (r->source == REQUEST_SOURCE_START && !start) {
 		diag_error("--source start: this kernel has no tracepoint block_io_start");
-		diag_hint("Linux 6.5 has; --source getrq is for kernels before that");
+		diag_hint("it needs Linux 6.5; use --source getrq on older kernels");
 		return -EOPNOTSUPP;
 	}
 	if (r->source != REQUEST_SOURCE_AUTO)
@@ -204,8 +204,7 @@ static size_t add_in_flight(struct requests *r, const struct in_flight *f)
 		return 0;
 	age_ns = now > st->submit_ns ? now - st->submit_ns : 0;
 	length = snprintf(r->note, sizeof(r->note),
-			  "%s in flight when this was read, not in the figures; the oldest for %s: "
-			  "%s of %s",
+			  "%s still in flight, not in the figures; the oldest for %s: %s of %s",
 			  format_count(n, f->n), format_value(age, age_ns, UNIT_NS, false),
 			  request_op_name(st->op, op), disk__name(st->disk, disk));
 	if (r->source != REQUEST_SOURCE_ISSUE)
@@ -213,7 +212,7 @@ static size_t add_in_flight(struct requests *r, const struct in_flight *f)
 				   TASK_KEY_COMM_LEN, st->comm, st->tid);
 	else
 		length += snprintf(r->note + length, sizeof(r->note) - length,
-				   "; --by pid says by whom");
+				   "; --by pid shows by whom");
 	/*
 	 * Text output shows notes only above the first report, but a hanging disk must be reported
 	 * later as well.
@@ -231,7 +230,7 @@ static void add_before(struct requests *r, size_t at)
 	r->before = before;
 	if (new && at < sizeof(r->note))
 		snprintf(r->note + at, sizeof(r->note) - at,
-			 "%s%s that began before the run ended in it: left out", at ? "; " : "",
+			 "%s%s began before the run and ended in it: left out", at ? "; " : "",
 			 format_count(n, new));
 }
 

@@ -110,12 +110,13 @@ static int check(void *own, struct cli *cli)
 
 	cli->scope.command_joins_at_exec = true;
 	if (!r->ntyped) {
-		diag_error("no function is named");
-		diag_hint("as in: funcgraph -x ./prog 'main,parse_*' -p PID; `list -x ./prog` shows its functions");
+		diag_error("no function given");
+		diag_hint("as in: funcgraph -x ./prog 'main,parse_*' -p PID; `list --functions -x ./prog` shows its "
+			  "functions");
 		return -EINVAL;
 	}
 	if (s->format >= 0 && !format_is_metrics(s->format) && cli->listen.n) {
-		diag_error("--listen serves OpenMetrics text, and no other format goes with it");
+		diag_error("--listen serves OpenMetrics text and cannot be combined with other formats");
 		return -EINVAL;
 	}
 	if (s->format >= 0)
@@ -177,8 +178,8 @@ static int check_functions(const struct funcgraph *s)
 
 	for (i = 0; i < p->ndefinitions; i++)
 		if (p->definition[i].n) {
-			diag_error("'%s': a function has nothing behind its name here", s->typed[i]);
-			diag_hint("several are separated by commas, or arguments of their own");
+			diag_error("'%s': expected only the name of a function", s->typed[i]);
+			diag_hint("separate several functions by commas, or give each as an argument");
 			return -EINVAL;
 		}
 	if (p->side[PROBE_BEGIN].sites.n <= CALL_FUNCTION)
@@ -594,7 +595,7 @@ static const struct option_row rows[] = {
 	{ "binary", 'x', "FILE", ROW_TEXT, "Functions of this program or library", 1,
 	  FIELD(struct funcgraph, binary) },
 	{ "max-depth", 0, "N", ROW_COUNT,
-	  "Calls nested deeper than N have no line: their time is in that of their callers (at most 64)", 1,
+	  "Calls nested deeper than N have no line: their time counts as their callers' (at most 64)", 1,
 	  FIELD(struct funcgraph, max_depth), .least = 1, .most = FUNCGRAPH_DEPTH },
 	{ "max-paths", 0, "N", ROW_COUNT, "Room for about N paths (default 10240)", 1,
 	  FIELD(struct funcgraph, max_paths), .least = 1, .most = 1 << 20 },
@@ -608,7 +609,7 @@ static const struct tool_spec spec = {
 	.name = "funcgraph",
 	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN | CLI_COMMAND,
-		.doc = "Which functions call which, how often, and which of them take the time: their call tree.",
+		.doc = "The call tree of functions: which call which, how often, and where the time goes.",
 		.rows = rows,
 		.args_doc = "FUNCTION[,...]... [INTERVAL [COUNT]]\nFUNCTION[,...]... -- COMMAND [ARG...]",
 		.takes = takes,

@@ -35,7 +35,7 @@ static int ask(void *own, const struct option_row *row, char *subject)
 	struct list *l = own;
 
 	if (l->asked_by[0] && l->question != row->tag) {
-		diag_error("%s and --%s are different questions; ask one of them", l->asked_by, row->name);
+		diag_error("%s and --%s cannot be combined", l->asked_by, row->name);
 		return -EINVAL;
 	}
 	l->question = row->tag;
@@ -58,18 +58,18 @@ static const struct option_row rows[] = {
 	  .parse_row = ask, .tag = ASK_SUMMARY },
 	{ "functions", 0, NULL, ROW_OWN, "Functions of the kernel, or of -x", 1,
 	  .parse_row = ask, .tag = ASK_FUNCTIONS },
-	{ "type", 0, "NAME", ROW_OWN, "Layout of a kernel type ('struct sock'); -v: all inside", 1,
+	{ "type", 0, "NAME", ROW_OWN, "Layout of a kernel type ('struct sock'); -v: with nested types", 1,
 	  .parse_row = ask, .tag = ASK_TYPE },
 	{ "lines", 0, "FUNC[:A-B]", ROW_OWN, "Source lines that can be probed", 1,
 	  .parse_row = ask, .tag = ASK_LINES },
-	{ "vars", 0, "FUNC[:LINE]", ROW_OWN, "Variables at its beginning, or at a line", 1,
+	{ "vars", 0, "FUNC[:LINE]", ROW_OWN, "Variables at the start of a function, or at a line", 1,
 	  .parse_row = ask, .tag = ASK_VARIABLES },
-	{ "module", 0, "NAME", ROW_TEXT, "only this kernel module (vmlinux: none)", 1,
+	{ "module", 0, "NAME", ROW_TEXT, "only this kernel module (vmlinux: no module)", 1,
 	  FIELD(struct list, request.module) },
-	{ "binary", 'x', "BINARY", ROW_TEXT, "only this program or library; alone: its probes", 1,
+	{ "binary", 'x', "BINARY", ROW_TEXT, "only this program or library; alone: its USDT probes", 1,
 	  FIELD(struct list, request.binary) },
 	{ "pid", 'p', "PID", ROW_COUNT,
-	  "BINARY is the file that this process has mapped by that name", 1,
+	  "BINARY is the file of that name that this process has mapped", 1,
 	  FIELD(struct list, request.pid), .least = 1, .most = INT32_MAX, .wanted = "a process",
 	  .complete = complete_pids },
 	{},
@@ -83,19 +83,19 @@ static int check_together(const struct list *l)
 	bool source = l->question == ASK_LINES || l->question == ASK_VARIABLES;
 
 	if (q->module && q->binary) {
-		diag_error("--module is about the kernel, -x about a program; give one of them");
+		diag_error("--module and -x cannot be combined");
 		return -EINVAL;
 	}
 	if (q->module && !functions && !source) {
-		diag_error("--module goes with --functions, --lines or --vars");
+		diag_error("--module needs --functions, --lines or --vars");
 		return -EINVAL;
 	}
 	if (q->pid && !q->binary) {
-		diag_error("-p says whose BINARY is meant: it goes with -x");
+		diag_error("-p needs -x");
 		return -EINVAL;
 	}
 	if (q->binary && (l->question == ASK_SUMMARY || l->question == ASK_TYPE)) {
-		diag_error("%s is about the kernel; it cannot be combined with -x", l->asked_by);
+		diag_error("%s cannot be combined with -x", l->asked_by);
 		return -EINVAL;
 	}
 	if (q->npatterns && (source || l->question == ASK_TYPE)) {

@@ -84,7 +84,7 @@ static int set_bounds(void *own, const struct option_row *row, char *arg)
 	struct probe *p = own;
 
 	if (p->bounds_option[0]) {
-		diag_error("%s and --%s both say the bounds of buckets; give one of them", p->bounds_option, row->name);
+		diag_error("%s and --%s cannot be combined", p->bounds_option, row->name);
 		return -EINVAL;
 	}
 	snprintf(p->bounds_option, sizeof(p->bounds_option), "--%s", row->name);
@@ -110,22 +110,23 @@ static const struct option_row rows[] = {
 	{ "lhist", 0, "FROM:TO:STEP", ROW_OWN, "buckets of this width", 1, .parse_row = set_bounds },
 	{ "pow", 0, "N", ROW_OWN, "buckets that are powers of N", 1, .parse_row = set_bounds },
 	{ "buckets", 0, "LIST", ROW_OWN, "buckets with these bounds, \"100 1000 10000\"", 1, .parse_row = set_bounds },
-	{ "no-table", 0, NULL, ROW_FLAG, "A histogram for each key, whatever their number", 1,
+	{ "no-table", 0, NULL, ROW_FLAG, "One histogram per key, however many keys there are", 1,
 	  FIELD(struct probe, no_table) },
-	{ "stream", 0, NULL, ROW_FLAG, "A line for each event (the default with arguments)", 1,
+	{ "stream", 0, NULL, ROW_FLAG, "One line per event (the default with arguments)", 1,
 	  FIELD(struct probe, stream) },
-	{ "template", 0, "TEXT", ROW_TEXT, "The format of such a line: '{time} {comm} {NAME}'", 1,
+	{ "template", 0, "TEXT", ROW_TEXT, "The format of a line: '{time} {comm} {NAME}'", 1,
 	  FIELD(struct probe, session.line) },
 	HEADING("Time between two events, as $elapsed:", 2),
 	{ "latency", 0, NULL, ROW_FLAG, "From a function's entry to its return", 2,
 	  FIELD(struct probe, request.latency) },
 	{ "from", 0, "EVENT", ROW_TEXT, "From this event", 2,
 	  FIELD(struct probe, request.from), .complete = complete_events },
-	{ "to", 0, "EVENT", ROW_TEXT, "to this one", 2,
+	{ "to", 0, "EVENT", ROW_TEXT, "to this event", 2,
 	  FIELD(struct probe, request.to), .complete = complete_events },
-	{ "match", 0, "EXPR,..", ROW_TEXT, "the same in both events", 2, FIELD(struct probe, request.match) },
+	{ "match", 0, "EXPR,..", ROW_TEXT, "expressions that are equal in both events", 2,
+	  FIELD(struct probe, request.match) },
 	{ "with", 0, "COUNTER,..", ROW_TEXT,
-	  "counters between the two, in that thread: page-faults, instructions, ...", 2,
+	  "counters between the two events, in that thread: page-faults, instructions, ...", 2,
 	  FIELD(struct probe, request.with), .complete = complete_counters, .separators = "," },
 	INCLUDE(struct probe, session.callers, caller_rows),
 	{},
@@ -207,19 +208,16 @@ static int choose_what(struct probe *p, const struct cli *cli)
 	bool hist = r->what == PROBE_HIST || r->what == PROBE_BOUNDS;
 
 	if (hist + !!p->session.figures + p->stream > 1 || (p->count && (hist || p->stream))) {
-		diag_error("counts and sums, a distribution, and single events (--stream) are "
-			   "different "
-			   "measurements; run probe once for each");
+		diag_error("counts and sums, a distribution, and --stream cannot be combined; run probe once for each");
 		return -EINVAL;
 	}
 	if (r->with && (hist || p->stream || p->session.line)) {
-		diag_error("--with adds columns to counts and sums: not to a distribution, or to "
-			   "single events");
+		diag_error("--with cannot be combined with a distribution or with single events");
 		return -EINVAL;
 	}
 	if (p->session.line && !p->stream &&
 	    (hist || p->session.figures || p->count || cli->by_text)) {
-		diag_error("--template is about the lines of a stream");
+		diag_error("--template cannot be combined with counts, sums, distributions or --by");
 		return -EINVAL;
 	}
 	if (hist)
@@ -237,8 +235,7 @@ static int choose_what(struct probe *p, const struct cli *cli)
 		r->option = "--latency";
 	}
 	if (cli->heat && r->what != PROBE_HIST) {
-		diag_error("--heat is about a distribution: that of --hist, --lhist, --latency and "
-			   "the like");
+		diag_error("--heat needs a distribution: --hist, --lhist, --latency or similar");
 		return -EINVAL;
 	}
 	return 0;
@@ -247,23 +244,22 @@ static int choose_what(struct probe *p, const struct cli *cli)
 static int check_spans(const struct probe_request *r)
 {
 	if (!r->from != !r->to) {
-		diag_error("--from and --to go together");
+		diag_error("--from and --to must be given together");
 		return -EINVAL;
 	}
 	if (r->from && (r->ntyped || r->latency)) {
 		diag_error(r->latency
-				   ? "--latency measures functions, --from and --to any two "
-				     "events; give one of them"
-				   : "--from and --to name the events; no other ones can be named");
+				   ? "--latency cannot be combined with --from and --to"
+				   : "--from and --to cannot be combined with other events");
 		return -EINVAL;
 	}
 	if (r->with && !r->latency && !r->from) {
-		diag_error("--with is about what counters advance by between two events");
+		diag_error("--with needs two events: --latency, or --from and --to");
 		diag_hint("as in: probe FUNCTION --latency --with %s", r->with);
 		return -EINVAL;
 	}
 	if (r->match && !r->from) {
-		diag_error("--match is about --from and --to");
+		diag_error("--match needs --from and --to");
 		return -EINVAL;
 	}
 	return 0;
@@ -275,16 +271,16 @@ static int choose_form(struct probe *p, struct cli *cli)
 	bool table = cli->form == FORM_TABLE;
 
 	if (table && p->no_table) {
-		diag_error("--table and --no-table: give one of them");
+		diag_error("--table and --no-table cannot be combined");
 		return -EINVAL;
 	}
 	if ((cli->form || cli->live) && p->request.what == PROBE_STREAM) {
-		diag_error("%s is about counts, sums and distributions; these are single events",
+		diag_error("%s needs counts, sums or distributions, not single events",
 			   cli->live ? "--live" : "--table");
 		return -EINVAL;
 	}
 	if (table && p->request.what == PROBE_BOUNDS) {
-		diag_error("--table: %s gives no percentiles; take --hist, or --count, --avg and --max",
+		diag_error("--table needs percentiles, and %s has none; use --hist, or --count, --avg and --max",
 			   p->bounds_option);
 		return -EINVAL;
 	}
@@ -306,9 +302,8 @@ static int make_request(struct probe *p, const struct cli *cli)
 	if (err)
 		return err;
 	if (!r->ntyped && !r->from) {
-		diag_error("no event is named");
-		diag_hint("as in: probe syscalls:sys_enter_read --hist count; `list` shows what "
-			  "there is");
+		diag_error("no event given");
+		diag_hint("as in: probe syscalls:sys_enter_read --hist count; `list` shows all events");
 		return -EINVAL;
 	}
 	r->typed = p->typed;
@@ -382,8 +377,8 @@ static char **expand(void *own, int argc, char **argv)
 static int check_stacks(struct probe *p)
 {
 	if (p->session.callers.wanted && p->request.what != PROBE_STREAM) {
-		diag_error("-g is about single events: the stack stands below each line");
-		diag_hint("with --stream; stackcount counts by stack, and sums up values");
+		diag_error("-g needs single events: it prints the stack below each line");
+		diag_hint("use --stream, or stackcount to count or sum by stack");
 		return -EINVAL;
 	}
 	return callers__check(&p->session.callers);
@@ -411,11 +406,9 @@ static const struct tool_spec spec = {
 	.name = "probe",
 	.cli = {
 		.groups = (CLI_HISTOGRAM & ~CLI_HIST) | CLI_EVENTS,
-		.doc = "Any event, its arguments and results, filtered and summed up in the "
-		       "kernel.\v"
-		       "A PROBE is an event, and behind it expressions: 'tcp_sendmsg size', "
-		       "'vfs_read%return $retval'. "
-		       "probe(1) has the language.",
+		.doc = "Any event with its arguments and results, filtered and summed in the kernel.\vA PROBE is an "
+		       "event followed by expressions: 'tcp_sendmsg size', 'vfs_read%return $retval'. probe(1) "
+		       "describes the language.",
 		.rows = rows,
 		.args_doc = "PROBE... [INTERVAL [COUNT]]\nPROBE... -- COMMAND [ARG...]",
 		.own_keys = true,

@@ -92,8 +92,8 @@ static int check_options(struct stackcount *s, struct cli *cli)
 	for (i = 0; i < cli->nevents && !err; i++)
 		err = add_event(s, cli->events[i]) ? -EINVAL : 0;
 	if (!err && !r->ntyped) {
-		diag_error("no event is named");
-		diag_hint("as in: stackcount block:block_rq_issue; `list` shows what there is");
+		diag_error("no event given");
+		diag_hint("as in: stackcount block:block_rq_issue; `list` shows all events");
 		err = -EINVAL;
 	}
 	r->typed = s->typed;
@@ -114,7 +114,7 @@ static int check_caller(const struct stackcount *s)
 
 	for (i = 0; s->caller && i < events->n; i++)
 		if (events->event[i].type != EVENT_KERNEL_FUNCTION) {
-			diag_error("--caller: %s is not a function of the kernel",
+			diag_error("--caller: %s is not a kernel function",
 				   events->event[i].name);
 			return -EINVAL;
 		}
@@ -151,7 +151,7 @@ static int make_columns(struct stackcount *s, size_t n)
 	if (n > REPORT_MOST_EVENTS)
 		return 0;
 	if (s->options.table && (s->options.with || s->options.without)) {
-		diag_error("--frames and --no-frames choose stacks, and several events in a table have none");
+		diag_error("--frames and --no-frames cannot be combined with a table of several events");
 		return -EINVAL;
 	}
 	for (i = 0; i < n; i++) {
@@ -285,13 +285,13 @@ static void describe(struct stackcount *s, struct report *r)
 	probe_plan__describe(&s->plan, s->source, sizeof(s->source));
 	n = strlen(s->source);
 	if (s->every > 1)
-		snprintf(s->source + n, sizeof(s->source) - n, "; one of each %llu on a CPU, which stands for them",
+		snprintf(s->source + n, sizeof(s->source) - n, "; one of every %llu on a CPU, counted for all of them",
 			 s->every);
 	r->value = s->request.value ?: "events";
 	r->is_estimate = s->every > 1;
 	if (s->every > 1 && s->request.value)
 		r->caveat =
-			"the sums are estimates: they take the values of the events that are counted for those of all";
+			"the sums are estimates: the values of the counted events stand for those of all events";
 }
 
 static int report(struct measurement *m, struct report *r)

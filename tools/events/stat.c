@@ -16,31 +16,28 @@ static int check_options(const struct stat_run *s, struct cli *cli)
 	int places = s->per_cpu + s->per_core + s->per_socket;
 
 	if (places > 1) {
-		diag_error("give one of -A, --per-core and --per-socket");
+		diag_error("-A, --per-core and --per-socket cannot be combined");
 		return -EINVAL;
 	}
 	if (places && cli->by) {
-		diag_error("-A, --per-core and --per-socket do not go with --by; --by cpu,comm "
-			   "says both");
+		diag_error("-A, --per-core and --per-socket cannot be combined with --by; use --by cpu,comm");
 		return -EINVAL;
 	}
 	if (s->metric_only && cli->by) {
-		diag_error("--metric-only is about rows of events, and --by has rows of keys");
+		diag_error("--metric-only and --by cannot be combined");
 		return -EINVAL;
 	}
 	if (s->repeat && !cli->command) {
-		diag_error("-r runs a command several times; there is none behind --");
+		diag_error("-r needs a command after --");
 		return -EINVAL;
 	}
 	if (s->repeat && (places || cli->by || cli->interval_ns)) {
-		diag_error("-r gives one mean for each event: not with -A, --per-core, "
-			   "--per-socket, --by "
-			   "or -I");
+		diag_error("-r cannot be combined with -A, --per-core, --per-socket, --by or -I");
 		return -EINVAL;
 	}
 	if ((s->pre || s->post) && !cli->command) {
 		diag_error(
-			"--pre and --post go before and after a command; there is none behind --");
+			"--pre and --post need a command after --");
 		return -EINVAL;
 	}
 	return 0;
@@ -188,11 +185,11 @@ static int measure(struct measurement *m)
 static int check_each_cgroup(struct cli *cli)
 {
 	if (cli->by && cli->by != (BY_CGROUP | BY_CGROUP_PATH)) {
-		diag_error("--for-each-cgroup has rows of cgroups, and --by has rows of other keys");
+		diag_error("--for-each-cgroup and --by cannot be combined");
 		return -EINVAL;
 	}
 	if (cli->scope.cgroup) {
-		diag_error("-G is one cgroup, and --for-each-cgroup several; give one of them");
+		diag_error("-G and --for-each-cgroup cannot be combined");
 		return -EINVAL;
 	}
 	cli->by = BY_CGROUP | BY_CGROUP_PATH;
@@ -233,7 +230,7 @@ static int parse_metrics(void *own, char *names)
 
 static const struct option_row rows[] = {
 	HEADING("Counting:", 1),
-	{ "detailed", 0, NULL, ROW_FLAG, "More of the usual events: faults by kind, caches", 1,
+	{ "detailed", 0, NULL, ROW_FLAG, "More default events: faults by kind, caches", 1,
 	  FIELD(struct stat_run, detailed) },
 	{ NULL, 'A', NULL, ROW_FLAG, "One result per CPU", 1, FIELD(struct stat_run, per_cpu) },
 	{ "per-core", 0, NULL, ROW_FLAG, "One result per core", 1, FIELD(struct stat_run, per_core) },
@@ -242,17 +239,18 @@ static const struct option_row rows[] = {
 	  FIELD(struct stat_run, repeat), .least = 1, .most = 1000000, .wanted = "a number of runs" },
 	{ "pre", 0, "CMD", ROW_TEXT, "Run this shell command before each run, not counted", 1,
 	  FIELD(struct stat_run, pre) },
-	{ "post", 0, "CMD", ROW_TEXT, "Run this one after each run", 1, FIELD(struct stat_run, post) },
+	{ "post", 0, "CMD", ROW_TEXT, "Run this shell command after each run", 1, FIELD(struct stat_run, post) },
 	{ "metric", 0, "NAME,..", ROW_OWN,
 	  "The events of a ratio, named as in perf -M: IPC, branch_miss_rate; repeatable", 1,
 	  .parse = parse_metrics, .adds = true, .complete = stat__complete_metric, .separators = "," },
 	{ "metric-only", 0, NULL, ROW_FLAG, "Ratios without the counts, in text", 1,
 	  FIELD(struct stat_run, metric_only) },
-	{ "group", 0, NULL, ROW_FLAG, "All counters in one group: each counts while all do, as -e '{...}'", 1,
+	{ "group", 0, NULL, ROW_FLAG, "Count all events as one group, all at the same time, like -e '{...}'", 1,
 	  FIELD(struct stat_run, grouped) },
-	{ "for-each-cgroup", 0, "NAME,..", ROW_TEXT, "A row for each of these cgroups, with what is below it", 1,
+	{ "for-each-cgroup", 0, "NAME,..", ROW_TEXT, "One row per named cgroup, including the cgroups below it", 1,
 	  FIELD(struct stat_run, each.typed), .complete = complete_cgroups, .separators = "," },
-	{ "zeros", 0, NULL, ROW_FLAG, "Show the rows of globs that are zero, too", 1, FIELD(struct stat_run, zeros) },
+	{ "zeros", 0, NULL, ROW_FLAG, "Also show events of globs with a count of zero", 1,
+	  FIELD(struct stat_run, zeros) },
 	{},
 };
 
@@ -262,7 +260,7 @@ static const struct tool_spec spec = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_EVENTS | CLI_OUTPUT |
 			  CLI_RUN | CLI_COMMAND | CLI_LIVE,
 		.follows = true,
-		.doc = "Counts events: of a command, of processes, of the whole system.",
+		.doc = "Counts events of a command, of processes or of the whole system.",
 		.rows = rows,
 		.filter_each = true,
 	},
@@ -272,4 +270,4 @@ static const struct tool_spec spec = {
 	.measure = measure, .report = stat__report, .free = release,
 };
 
-TOOL_MEASURING(stat, spec, AREA_EVENTS, "how many events: of a command, of tasks, of the machine");
+TOOL_MEASURING(stat, spec, AREA_EVENTS, "event counts of a command, of tasks or of the machine");

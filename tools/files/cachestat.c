@@ -117,7 +117,7 @@ static int choose_programs(struct cachestat_bpf *bpf)
 		return err;
 	if (has_tracepoint("btf_trace_mm_filemap_get_pages"))
 		return 0;
-	diag_error("this kernel does not tell which pages are asked for: it has no tracepoint "
+	diag_error("this kernel does not report page cache lookups: it has no tracepoint "
 		   "filemap:mm_filemap_get_pages (Linux 6.12)");
 	diag_hint("`tally stat -e filemap:mm_filemap_add_to_page_cache` counts pages that were read or "
 		  "written for the first time");
@@ -189,16 +189,16 @@ static const struct tool_spec spec = {
 	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
 			  CLI_COMMAND | CLI_ORDER,
-		.doc = "Hits and misses of the page cache: pages that reads and page faults ask for, "
-		       "what was read ahead, what became dirty.",
+		.doc = "Hits and misses of the page cache: lookups by reads and page faults, read-ahead, dirtied "
+		       "pages.",
 		.own_parts = &parts, .columns = columns, .order = "misses",
 	},
 	.own_size = sizeof(struct cachestat), .skeleton = &cachestat_skeleton, .table = &table,
-	.value = "pages that reads and page faults asked the page cache for",
-	.nothing = "nobody in scope has read from the page cache",
+	.value = "pages looked up in the page cache by reads and page faults",
+	.nothing = "no reads from the page cache in scope",
 	.source = "tp_btf/mm_filemap_get_pages, mm_filemap_map_pages, mm_filemap_fault, "
 		  "mm_filemap_add_to_page_cache",
-	.caveat = "memory that is mapped counts when it faults, not at each access",
+	.caveat = "mapped memory counts at page faults, not at each access",
 	.open = open_skeleton, .attach = attach, .report = report, .free = release,
 };
 

@@ -66,14 +66,12 @@ static int open_skeleton(struct measurement *m)
 		return -EOPNOTSUPP;
 	/* fentry may just be switched off. In this case, measurement__attach() reports it. */
 	if (feature__probe("fentry") == FEATURE_MISSING && !ftrace_is_off()) {
-		diag_error("this kernel attaches no programs to its functions (fentry), and no tracepoint "
-			   "tells of names that are looked up");
+		diag_error("this kernel has no fentry, and no tracepoint reports names that are looked up");
 		diag_hint("`tally trace -e %%file` shows the calls");
 		return -EOPNOTSUPP;
 	}
 	if (libbpf_find_vmlinux_btf_id("lookup_fast", BPF_TRACE_FEXIT) < 0) {
-		diag_error("this kernel has no function lookup_fast() that a program can be attached to: its "
-			   "compiler has made it a part of others");
+		diag_error("this kernel has no lookup_fast() to attach to: the compiler has inlined it");
 		return -EOPNOTSUPP;
 	}
 	return sum_table__prepare(m);
@@ -89,16 +87,16 @@ static const struct tool_spec spec = {
 	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
 			  CLI_COMMAND | CLI_ORDER,
-		.doc = "Hits and misses of the directory cache: each name of a path that is looked up.",
+		.doc = "Hits and misses of the directory cache, one lookup per name in a path.",
 		.own_parts = &parts, .columns = columns, .order = "misses",
 	},
 	.skeleton = &dcstat_skeleton, .table = &table,
-	.value = "names of paths that were looked up",
-	.nothing = "nobody in scope has looked up a name",
+	.value = "names in paths that were looked up",
+	.nothing = "no lookups of names in scope",
 	.source = "fexit lookup_fast",
-	.caveat = "not seen: the last name of a call that makes or deletes it, `.` and `..`",
+	.caveat = "not seen: the last name of a call that creates or deletes it, `.` and `..`",
 	.open = open_skeleton,
 };
 
 TOOL_MEASURING(dcstat, spec, AREA_FILES,
-	       "directory cache: hits, misses, names that are not there, by task or name");
+	       "directory cache: hits, misses, nonexistent names, by task or name");

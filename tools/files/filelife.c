@@ -20,7 +20,7 @@
 
 SKELETON(filelife);
 
-#define NOT_SEEN "not seen: files that a rename replaces, and what is no regular file"
+#define NOT_SEEN "not seen: files replaced by a rename, and files that are not regular"
 
 static const char *const field_names[] = { "age", "maker", "maker_pid", "path" };
 
@@ -74,7 +74,7 @@ static void settle(struct snoop *s)
 	if (later < there)
 		there = later;
 	if (there > e.n)
-		snprintf(f->note, sizeof(f->note), "%s; no room for %llu that were made, the oldest", NOT_SEEN,
+		snprintf(f->note, sizeof(f->note), "%s; no room for the oldest %llu created files", NOT_SEEN,
 			 (unsigned long long)(there - e.n));
 	s->caveat = there > e.n ? f->note : NOT_SEEN;
 	elements__free(&e);
@@ -90,8 +90,7 @@ static int open_skeleton(struct snoop *s)
 	if (feature__probe("fentry") != FEATURE_MISSING || ftrace_is_off())
 		return kernel_symbol("do_filp_open", &address) != -ENOENT ? 0 :
 		       bpf_program__set_attach_target(bpf->progs.on_opened, 0, "do_file_open");
-	diag_error("this kernel attaches no programs to its functions (fentry), and no tracepoint tells "
-		   "which file is deleted");
+	diag_error("this kernel has no fentry, and no tracepoint reports which file is deleted");
 	diag_hint("`tally trace -e 'creat,openat,unlink*'` shows the calls");
 	return -EOPNOTSUPP;
 }
@@ -101,7 +100,7 @@ static void init(void *own)
 	struct filelife *f = own;
 
 	f->snoop = (struct snoop){
-		.value = "files deleted that were made in the run",
+		.value = "files created and deleted in the run",
 		.source = "fexit do_filp_open (do_file_open), fentry and fexit vfs_unlink",
 		.caveat = NOT_SEEN,
 		.field = field_names, .nfields = ARRAY_SIZE(field_names),
@@ -124,7 +123,7 @@ static const struct tool_spec spec = {
 	.name = "filelife",
 	.cli = {
 		.groups = SNOOP_GROUPS,
-		.doc = "Each file that is created and deleted in the run: its age, its directory, and who deleted it.",
+		.doc = "Each file created and deleted in the run: its age, its directory, and who deleted it.",
 	},
 	.own_size = sizeof(struct filelife), .skeleton = &filelife_skeleton,
 	SNOOP_HOOKS,
@@ -132,4 +131,4 @@ static const struct tool_spec spec = {
 };
 
 TOOL_MEASURING(filelife, spec, AREA_FILES,
-	       "each file that lives for a short time: made and deleted, its age and by whom");
+	       "short-lived files: created and deleted, their age and by whom");

@@ -121,7 +121,7 @@ static int report(struct measurement *m, struct report *r)
 	int err;
 
 	if (tasks__visit(s->bpf->progs.show_unfinished))
-		diag_detail("no task iterator: calls that go on are not shown");
+		diag_detail("no task iterator: unfinished calls are not shown");
 	err = lines__drain(&s->lines);
 	if (err)
 		return err;

@@ -180,7 +180,7 @@ static const struct tool_spec spec = {
 	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
 			  CLI_COMMAND | CLI_ORDER,
-		.doc = "Reads and writes of files, file by file: calls, bytes, time.",
+		.doc = "Reads and writes by file: calls, bytes, time.",
 		.rows = rows,
 		.own_parts = &parts, .columns = columns, .order = "bytes",
 	},
@@ -191,4 +191,4 @@ static const struct tool_spec spec = {
 };
 
 TOOL_MEASURING(filetop, spec, AREA_FILES,
-	       "reads and writes of files: calls, bytes, time, file by file");
+	       "reads and writes by file: calls, bytes, time");

@@ -158,7 +158,7 @@ static const struct option_row rows[] = {
 	  FIELD(struct opensnoop, only_errno), .complete = complete_errors },
 	{ "name", 0, "GLOB", ROW_TEXT, "Only paths that match, as the caller wrote them", 0,
 	  FIELD(struct opensnoop, name) },
-	{ "elapsed", 0, NULL, ROW_FLAG, "With the time each open took", 0,
+	{ "elapsed", 0, NULL, ROW_FLAG, "Show the time each open took", 0,
 	  FIELD(struct opensnoop, snoop.has_elapsed) },
 	{ "min", 0, "TIME", ROW_TIME, "Only opens that took at least this long", 0,
 	  FIELD(struct opensnoop, min_ns), ALSO(struct opensnoop, snoop.has_elapsed) },

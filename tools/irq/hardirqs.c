@@ -131,9 +131,9 @@ static const char *const part_names[] = { "irq", "name" };
 static const struct option_row rows[] = {
 	{ "irq", 0, "GLOB", ROW_GLOB, "Only interrupts of this name, e.g. 'virtio*' or local_timer", 1,
 	  FIELD(struct hardirqs, names), ALSO(struct hardirqs, has_names) },
-	{ "devices", 0, NULL, ROW_FLAG, "Only interrupts of devices, without the timer and those between CPUs", 1,
+	{ "devices", 0, NULL, ROW_FLAG, "Only device interrupts, without the timer and IPIs", 1,
 	  FIELD(struct hardirqs, only_devices) },
-	{ "slices", 0, NULL, ROW_FLAG, "If there are many interrupts, measure 100 ms of each second, and estimate", 1,
+	{ "slices", 0, NULL, ROW_FLAG, "At high rates, measure 100 ms of each second and estimate", 1,
 	  FIELD(struct hardirqs, spans.sliced) },
 	{},
 };
@@ -161,7 +161,7 @@ static const struct tool_spec spec = {
 		.keys = "cpu, irq, name",
 		.usual_keys = SPANS_USUAL_KEYS,
 		.keys_of_no_task = true,
-		.doc = "How long interrupt handlers run: those of devices, the timer, IPIs.",
+		.doc = "How long interrupt handlers run: devices, timer, IPIs.",
 		.rows = rows,
 	},
 	.own_size = sizeof(struct hardirqs), .skeleton = &hardirqs_skeleton,
@@ -171,4 +171,4 @@ static const struct tool_spec spec = {
 };
 
 TOOL_MEASURING(hardirqs, spec, AREA_INTERRUPTS,
-	       "interrupts: how many, how long their handlers run");
+	       "interrupts: counts and handler times");

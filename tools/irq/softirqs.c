@@ -60,8 +60,8 @@ static const char *const part_names[] = { "softirq" };
 static const char *const of_time[] = { "on_entry", "on_exit", NULL };
 static const char *const of_late[] = { "on_raise", "on_late_entry", NULL };
 static const struct option_row rows[] = {
-	SPANS_LATENCY("How long they are late instead: from being raised to running"),
-	{ "slices", 0, NULL, ROW_FLAG, "If there are many softirqs, measure 100 ms of each second, and estimate", 1,
+	SPANS_LATENCY("Latency instead: from raised to running"),
+	{ "slices", 0, NULL, ROW_FLAG, "At high rates, measure 100 ms of each second and estimate", 1,
 	  FIELD(struct spans, sliced) },
 	{},
 };
@@ -89,7 +89,7 @@ static const struct tool_spec spec = {
 		.keys = "cpu, softirq",
 		.usual_keys = SPANS_USUAL_KEYS,
 		.keys_of_no_task = true,
-		.doc = "How long softirqs run, or how late they start after they were raised.",
+		.doc = "How long softirqs run, or how late they start after being raised.",
 		.rows = rows,
 	},
 	.own_size = sizeof(struct spans), .skeleton = &softirqs_skeleton,
@@ -98,4 +98,4 @@ static const struct tool_spec spec = {
 	.free = spans__free, .init = init,
 };
 
-TOOL_MEASURING(softirqs, spec, AREA_INTERRUPTS, "softirqs: how many, how long they run, how late");
+TOOL_MEASURING(softirqs, spec, AREA_INTERRUPTS, "softirqs: counts, run times, latency");

@@ -21,13 +21,13 @@ static int refuse_tasks(const struct cli *cli)
 
 	options.command = NULL;
 	if (cli__picks_tasks(&options)) {
-		diag_error("this work is done on behalf of no task: -p, -t, -u, -G, --comm and "
-			   "--pidns would pick whoever it interrupts");
+		diag_error("this work belongs to no task: -p, -t, -u, -G, --comm and --pidns would pick the "
+			   "interrupted task");
 		diag_hint("-C chooses CPUs");
 		return -EINVAL;
 	}
 	if (cli->by & ((1U << BY_PARTS) - 1) & ~BY_CPU) {
-		diag_error("this work is done on behalf of no task: keys are cpu, %s",
+		diag_error("this work belongs to no task: keys are cpu, %s",
 			   cli->own_parts->text);
 		return -EINVAL;
 	}

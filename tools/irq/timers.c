@@ -49,7 +49,7 @@ static const char *const of_time[] = { "on_timer_entry", "on_timer_exit",
 				       "on_hrtimer_entry", "on_hrtimer_exit", NULL };
 static const char *const of_late[] = { "on_late_timer", "on_late_hrtimer", NULL };
 static const struct option_row rows[] = {
-	SPANS_LATENCY("How late they begin instead: after the time that was asked for"),
+	SPANS_LATENCY("Lateness instead: from the requested time to the start"),
 	{},
 };
 static const struct spans_tool spans_tool = {
@@ -58,8 +58,8 @@ static const struct spans_tool spans_tool = {
 			    "hrtimer_expire_entry, hrtimer_expire_exit" },
 	.late = { .value = "lateness of timers",
 		  .source = "tp_btf/timer_expire_entry, tp_btf/hrtimer_expire_entry",
-		  .caveat = "kind timer is counted in ticks, and late on purpose: by "
-			    "a tick, and by up to an eighth of its delay" },
+		  .caveat = "kind timer counts in ticks and is late by design: by a tick, and by up to an eighth of "
+			    "its delay" },
 	.of_time = of_time, .of_late = of_late,
 	.parts = { .name = part_names, .n = 2, .text = "function, kind", .add = add_parts },
 	.by = BY_SPAN_ID,
@@ -81,7 +81,7 @@ static const struct tool_spec spec = {
 		.keys = "cpu, function, kind",
 		.usual_keys = SPANS_USUAL_KEYS,
 		.keys_of_no_task = true,
-		.doc = "How long the functions of the kernel's timers run, or how late they begin.",
+		.doc = "How long the functions of kernel timers run, or how late they start.",
 		.rows = rows,
 	},
 	.own_size = sizeof(struct spans), .skeleton = &timers_skeleton,
@@ -90,4 +90,4 @@ static const struct tool_spec spec = {
 };
 
 TOOL_MEASURING(timers, spec, AREA_INTERRUPTS,
-	       "the kernel's timers: how long their functions run, how late");
+	       "kernel timers: run times of their functions, lateness");

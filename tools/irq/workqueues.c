@@ -52,11 +52,11 @@ static int open_skeleton(struct measurement *m)
 static const char *const part_names[] = { "function", "workqueue" };
 static const char *const of_time[] = { "on_end", NULL };
 static const struct option_row rows[] = {
-	SPANS_LATENCY("How long they are queued instead, until they run"),
+	SPANS_LATENCY("Time in the queue instead"),
 	{},
 };
 static const struct spans_tool spans_tool = {
-	.time = { .value = "time in works",
+	.time = { .value = "time in work items",
 		  .source = "tp_btf/workqueue_execute_start, workqueue_execute_end" },
 	.late = { .value = "time in queue",
 		  .source = "tp_btf/workqueue_queue_work, workqueue_execute_start" },
@@ -81,7 +81,7 @@ static const struct tool_spec spec = {
 		.keys = "cpu, function, workqueue",
 		.usual_keys = SPANS_USUAL_KEYS,
 		.keys_of_no_task = true,
-		.doc = "How long works of the kernel's workqueues run, or wait in the queue.",
+		.doc = "How long work items of kernel workqueues run, or wait in the queue.",
 		.rows = rows,
 	},
 	.own_size = sizeof(struct spans), .skeleton = &workqueues_skeleton,
@@ -90,4 +90,4 @@ static const struct tool_spec spec = {
 };
 
 TOOL_MEASURING(workqueues, spec, AREA_INTERRUPTS,
-	       "works of workqueues: how many, how long they run, how late");
+	       "workqueues: counts, run times and delays of work items");

@@ -31,12 +31,11 @@ static int check(void *context, struct cli *cli)
 	struct lock_waits *w = &f->waits;
 
 	if (f->of_wakes && (w->with_stacks || w->min_ns)) {
-		diag_error("--wakes counts the tasks that are woken: there are no times for -g and "
-			   "--min");
+		diag_error("--wakes counts woken tasks and cannot be combined with -g or --min");
 		return -EINVAL;
 	}
 	if (f->of_wakes && f->sleeps) {
-		diag_error("--waits shows tasks that sleep at futexes, --wakes those that wake: one of them");
+		diag_error("--waits and --wakes cannot be combined");
 		return -EINVAL;
 	}
 	if (f->of_wakes) {
@@ -141,7 +140,7 @@ static void release(void *own)
 }
 
 static const struct option_row rows[] = {
-	{ "wakes", 0, NULL, ROW_FLAG, "Instead, how many tasks each wakeup call woke, by caller", 1,
+	{ "wakes", 0, NULL, ROW_FLAG, "Count tasks woken per wakeup call instead, by caller", 1,
 	  FIELD(struct futexstat, of_wakes) },
 	{ "waits", 0, NULL, ROW_FLAG, "Each sleep at a futex, without a hook at every system call", 1,
 	  FIELD(struct futexstat, sleeps) },
@@ -154,8 +153,7 @@ static const struct tool_spec spec = {
 	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_SORT | CLI_FORM | CLI_OUTPUT | CLI_LIVE |
 			  CLI_RUN | CLI_COMMAND | CLI_TIMES,
-		.doc = "How long threads wait for locks of user space: futexes, by process and "
-		       "result.",
+		.doc = "How long threads wait for user-space locks (futexes), by process and result.",
 		.rows = rows,
 		.own_keys = true,
 	},

@@ -71,11 +71,11 @@ static int add_type(void *arg, const char *word)
 	if (found)
 		return 0;
 	near = nearest(word, lock_type_names, LOCK_TYPES);
-	diag_error("--type: no type of lock is called '%s'", word);
+	diag_error("--type: unknown lock type '%s'", word);
 	if (near)
 		diag_hint("did you mean %s?", near);
 	else
-		diag_hint("as in mutex, spinlock, 'rwsem:*'; --by type shows those that are waited for");
+		diag_hint("as in mutex, spinlock, 'rwsem:*'; --by type shows the types with waits");
 	return -EINVAL;
 }
 
@@ -94,7 +94,7 @@ struct choosing {
 static int choose(struct lock_choice *c, u64 start, u64 end, const char *word)
 {
 	if (c->n == CHOSEN_LOCKS) {
-		diag_error("--lock: '%s' makes more than %d locks", word, CHOSEN_LOCKS);
+		diag_error("--lock: '%s' exceeds the limit of %d locks", word, CHOSEN_LOCKS);
 		return -EINVAL;
 	}
 	c->chosen[c->n++] = (struct lock_text){ start, end };
@@ -104,13 +104,12 @@ static int choose(struct lock_choice *c, u64 start, u64 end, const char *word)
 static int no_lock(const struct symbol_table *t, const char *word)
 {
 	if (!t->n) {
-		diag_error("--lock: the kernel shows no names of variables");
-		diag_hint("give its address, as --by lock shows it; or mmap_lock, siglock, rq_lock");
+		diag_error("--lock: names of kernel variables are not available");
+		diag_hint("give the address shown by --by lock, or mmap_lock, siglock or rq_lock");
 		return -EOPNOTSUPP;
 	}
 	diag_error("--lock: the kernel has no variable '%s'", word);
-	diag_hint("--by lock shows those that are waited for; an address, mmap_lock, siglock and rq_lock "
-		  "can be given, too");
+	diag_hint("--by lock shows the locks with waits; an address, mmap_lock, siglock and rq_lock also work");
 	return -EINVAL;
 }
 

@@ -15,7 +15,7 @@
 const struct option_row lock_wait_rows[] = {
 	HEADING("Shown:", 1),
 	{ "min", 0, "TIME", ROW_TIME, "Only waits of at least this long", 1, FIELD(struct lock_waits, min_ns) },
-	{ "stacks", 'g', NULL, ROW_FLAG, "Time by the stack of the waiter", 1,
+	{ "stacks", 'g', NULL, ROW_FLAG, "Time by the waiter's stack", 1,
 	  FIELD(struct lock_waits, with_stacks) },
 	INCLUDE(struct lock_waits, options, stack_option_rows),
 	{},
@@ -27,7 +27,7 @@ static int check_keys(struct lock_waits *w, struct cli *cli)
 	u32 asked = 0;
 
 	if (cli->by_text && task_key__parse(cli->by_text, &w->parts, &asked, bad, sizeof(bad))) {
-		diag_error("--by: no key '%s'; there are %s, %s", bad, task_key_parts(),
+		diag_error("--by: unknown key '%s'; expected one of %s, %s", bad, task_key_parts(),
 			   w->parts.text);
 		return -EINVAL;
 	}
@@ -44,7 +44,7 @@ int lock_waits__check(struct lock_waits *w, struct cli *cli)
 	if (!w->with_stacks && stack_options__check_none(&w->options, cli))
 		return -EINVAL;
 	if (w->with_stacks && (cli->form || cli->sort >= 0)) {
-		diag_error("-g shows time by stack, the most first: neither --hist, --table nor --sort");
+		diag_error("-g cannot be combined with --hist, --table or --sort");
 		return -EINVAL;
 	}
 	return w->with_stacks ? stack_options__check(&w->options, &w->stacks, cli, 0) :
@@ -111,7 +111,7 @@ void lock_waits__end(struct lock_waits *w, const struct measurement *m)
 	w->ended = true;
 	*ended_ns = measurement__until(m);
 	if (tasks__visit(bpf_object__find_program_by_name(m->obj, "show_waiting")))
-		diag_detail("no task iterator: waits that go on at the end are not in the report");
+		diag_detail("no task iterator: waits in progress at the end are not in the report");
 }
 
 static int report_stacks(struct lock_waits *w, struct measurement *m, struct report *r, u64 waits)

@@ -68,7 +68,7 @@ static void find_texts(struct lockstat *l)
 	struct lock_text lock = {}, sched = {};
 
 	if (lock_texts__find(&lock, &sched))
-		diag_detail("the kernel hides where its functions are: callers are not found");
+		diag_detail("the kernel hides its addresses: callers cannot be found");
 	l->bpf->rodata->lock_text = lock;
 	l->bpf->rodata->sched_text = sched;
 }
@@ -107,9 +107,8 @@ static int open_skeleton(struct measurement *m)
 	if (kernel_btf_arguments("btf_trace_contention_begin") <= 0) {
 		if (host__check_types())
 			return -EOPNOTSUPP;
-		diag_error("this kernel does not tell of waits for locks: lock:contention_begin "
-			   "came with Linux 5.19");
-		diag_hint("offcputime -K --state disk shows where tasks sleep, for locks too");
+		diag_error("this kernel does not report lock waits: lock:contention_begin needs Linux 5.19");
+		diag_hint("offcputime -K --state disk shows where tasks sleep, including lock waits");
 		return -EOPNOTSUPP;
 	}
 	l->bpf = m->bpf;
@@ -124,7 +123,7 @@ static int attach(struct measurement *m)
 	if (err)
 		return err;
 	if (needs_run_queues(l, m) && tasks__visit(l->bpf->progs.find_run_queues))
-		diag_detail("no task iterator: locks of run queues have no name");
+		diag_detail("no task iterator: run queue locks have no name");
 	return measurement__attach_programs(m);
 }
 
@@ -170,7 +169,7 @@ static const struct tool_spec spec = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_SORT | CLI_FORM | CLI_OUTPUT | CLI_LIVE |
 			  CLI_RUN | CLI_COMMAND | CLI_TIMES,
 		.usual_stacks = STACKS_ON_DEMAND,
-		.doc = "How long tasks wait for locks of the kernel, by type and caller.",
+		.doc = "How long tasks wait for kernel locks, by type and caller.",
 		.rows = rows,
 		.own_keys = true,
 	},
@@ -180,4 +179,4 @@ static const struct tool_spec spec = {
 	.source = SOURCE, .free = release,
 };
 
-TOOL_MEASURING(lockstat, spec, AREA_LOCKS, "how long tasks wait for locks of the kernel");
+TOOL_MEASURING(lockstat, spec, AREA_LOCKS, "how long tasks wait for kernel locks");

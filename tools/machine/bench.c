@@ -73,8 +73,8 @@ static int take_load(void *own, char *arg)
 	const char *near;
 
 	if (b->load) {
-		diag_error("one load at a time: '%s' is too much", arg);
-		diag_hint("a tracer stands behind --, as in: tally bench %s -- %s", b->load->name,
+		diag_error("unexpected argument '%s': one load is run at a time", arg);
+		diag_hint("a tracer follows --, as in: tally bench %s -- %s", b->load->name,
 			  arg);
 		return -EINVAL;
 	}
@@ -92,10 +92,10 @@ static int take_load(void *own, char *arg)
 static const struct option_row rows[] = {
 	HEADING("Load:", 1),
 	{ "loops", 'l', "N", ROW_COUNT, "Loops per round, without a warm-up round", 1,
-	  FIELD(struct bench, loops), .least = 1, .most = MOST_LOOPS, .wanted = "a number from 1 on" },
+	  FIELD(struct bench, loops), .least = 1, .most = MOST_LOOPS, .wanted = "a number of at least 1" },
 	{ "groups", 0, "N", ROW_COUNT, "Groups of tasks", 1,
 	  FIELD(struct bench, asked.groups), .least = 1, .most = MOST_TASKS },
-	{ "tasks", 0, "N", ROW_COUNT, "Tasks; of sched-messaging, the senders of a group, and as many receivers", 1,
+	{ "tasks", 0, "N", ROW_COUNT, "Tasks; for sched-messaging, the senders of a group, and as many receivers", 1,
 	  FIELD(struct bench, asked.tasks), .least = 1, .most = MOST_TASKS },
 	{ "threads", 0, NULL, ROW_FLAG, "Tasks are threads of a process, not processes", 1,
 	  FIELD(struct bench, asked.threads) },
@@ -104,20 +104,20 @@ static const struct option_row rows[] = {
 	{ "pipe", 0, NULL, ROW_FLAG, "Pipes instead of sockets", 1, FIELD(struct bench, asked.pipe) },
 	{ "shared", 0, NULL, ROW_FLAG, "Futexes that processes can share", 1,
 	  FIELD(struct bench, asked.shared) },
-	{ "cpu", 'C', "CPUS", ROW_OWN, "The load runs on these CPUs, e.g. 0,2-5", 1, .parse = take_cpus },
+	{ "cpu", 'C', "CPUS", ROW_OWN, "Run the load on these CPUs, e.g. 0,2-5", 1, .parse = take_cpus },
 	HEADING("Rounds:", 2),
-	{ "repeat", 'r', "N", ROW_COUNT, "Rounds (of each kind, with a tracer); 6 by default", 2,
+	{ "repeat", 'r', "N", ROW_COUNT, "Rounds (with a tracer, pairs of rounds); 6 by default", 2,
 	  FIELD(struct bench, repeat), .least = 1, .most = MOST_ROUNDS },
 	{ "duration", 'd', "SECONDS", ROW_TIME,
 	  "Time of all rounds together; by default 0.2 each, more with many tasks", 2,
 	  FIELD(struct bench, duration_ns), .unit_ns = NSEC_PER_SEC,
 	  .least = 1, .most = LONGEST_NS, .wanted = "a time in seconds, like 10 or 2.5 or 5m" },
-	HEADING("Tracer (the command behind --):", 3),
+	HEADING("Tracer (the command after --):", 3),
 	{ "settle", 0, "SECONDS", ROW_TIME,
 	  "Time to let it start, unless it is one of tally's tools; 1 by default", 3,
 	  FIELD(struct bench, tracer.settle_ns), .unit_ns = NSEC_PER_SEC,
 	  .most = LONGEST_NS, .wanted = "a time in seconds, like 1 or 0.5" },
-	{ "tracer-output", 0, "FILE", ROW_TEXT, "keep its output here; otherwise it is dropped", 3,
+	{ "tracer-output", 0, "FILE", ROW_TEXT, "write its output here; by default it is discarded", 3,
 	  FIELD(struct bench, tracer_output) },
 	{},
 };
@@ -138,7 +138,7 @@ static int settle_options(struct bench *b)
 	u64 cpus = o->pinned ? (u64)CPU_COUNT(&o->cpus) : (u64)b->host.cpus_online;
 
 	if (wrong) {
-		diag_error("%s: there is no %s", load->name, load__option_name(wrong & -wrong));
+		diag_error("%s does not take %s", load->name, load__option_name(wrong & -wrong));
 		diag_hint("`tally bench` lists what each load takes");
 		return -EINVAL;
 	}
@@ -154,11 +154,11 @@ static int settle_options(struct bench *b)
 		return -EINVAL;
 	}
 	if (o->groups * o->tasks > MOST_TASKS || load->tasks(o) > MOST_TASKS) {
-		diag_error("%s: more than %u tasks are not made", load->name, MOST_TASKS);
+		diag_error("%s: at most %u tasks are supported", load->name, MOST_TASKS);
 		return -EINVAL;
 	}
 	if (b->loops && b->duration_ns) {
-		diag_error("-l and -d both say how much is done; give one of them");
+		diag_error("-l and -d cannot be combined");
 		return -EINVAL;
 	}
 	return 0;
@@ -308,7 +308,7 @@ static int list_loads(struct bench *b)
 	int err;
 
 	if (given(&b->asked) || b->loops || b->cli.command) {
-		diag_error("which load? `tally bench` lists them");
+		diag_error("no load given; `tally bench` lists the loads");
 		return -EINVAL;
 	}
 	err = cli__open_writer(&b->cli, &b->writer) ?: bench_table__list(&r);
@@ -356,7 +356,7 @@ static int bench(int argc, char **argv)
 	struct bench b = { .repeat = 6, .tracer.settle_ns = NSEC_PER_SEC };
 	const struct cli_spec spec = {
 		.groups = CLI_OUTPUT | CLI_COMMAND,
-		.doc = "Loads to measure a machine with, and the cost of a tracer. Without a load, lists them.",
+		.doc = "Measures a machine with a load, and the cost of a tracer. Without a load, lists the loads.",
 		.rows = rows,
 		.args_doc = "\nLOAD\nLOAD -- TRACER [ARG...]",
 		.argument = take_load,
@@ -378,4 +378,4 @@ static int bench(int argc, char **argv)
 	return EXIT_DONE;
 }
 
-TOOL(bench, AREA_MACHINE, "what this machine does in a given time, and what a tracer costs it");
+TOOL(bench, AREA_MACHINE, "how much this machine does in a given time, and what a tracer costs");

@@ -334,7 +334,7 @@ static void say_what_was_missed(struct bpftop *t, struct report *r)
 	if (!t->programs.unseen)
 		return;
 	snprintf(t->caveat, sizeof(t->caveat),
-		 "%llu or more programs were loaded and gone between two looks, %llu ms apart or more",
+		 "at least %llu programs were loaded and unloaded between two samples, at least %llu ms apart",
 		 t->programs.unseen, (u64)LOOK_NS / NSEC_PER_MSEC);
 	r->caveat = t->caveat;
 }
@@ -467,7 +467,7 @@ static int load(struct measurement *m)
 	fd = enable_statistics();
 	if (fd < 0) {
 		diag_error("the kernel's BPF statistics cannot be turned on: %s", strerror(-fd));
-		diag_hint("they take CAP_SYS_ADMIN and kernel 5.8");
+		diag_hint("they need CAP_SYS_ADMIN and kernel 5.8");
 		return -EOPNOTSUPP;     /* `tally run` continues without this measurement */
 	}
 	close(fd);
@@ -521,7 +521,8 @@ static const char *const by_words[] = { [BY_PROGRAM] = "program", [BY_OWNER] = "
 static const struct option_row rows[] = {
 	{ "by", 0, "KEY", ROW_WORD, "One row per program (the default), owner or type", HELP_GROUPING,
 	  FIELD(struct bpftop, by), WORDS(by_words) },
-	{ "others", 0, NULL, ROW_FLAG, "Without the programs of this process, for runs of several tools", HELP_GROUPING,
+	{ "others", 0, NULL, ROW_FLAG, "Leave out the programs of this process, for runs of several tools",
+	  HELP_GROUPING,
 	  FIELD(struct bpftop, others) },
 	{ "slices", 0, NULL, ROW_FLAG, "Count for a tenth of each interval, at most 1 s, and estimate", HELP_TIME,
 	  FIELD(struct bpftop, slices) },
@@ -532,16 +533,16 @@ static const struct tool_spec spec = {
 	.name = "bpftop",
 	.cli = {
 		.groups = CLI_TIME | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN | CLI_COMMAND | CLI_ORDER,
-		.doc = "The BPF programs of this host: what each costs in time and memory, what it is attached to, "
-		       "and whose it is.",
+		.doc = "The BPF programs of this host: their cost in time and memory, their attachments, and their "
+		       "owners.",
 		.rows = rows, .columns = columns, .order = "time",
 	},
 	.own_size = sizeof(struct bpftop),
 	.metric = "run",
-	.source = "the kernel's statistics of BPF programs, before and after; they are on meanwhile, and cost each run "
-		  "of a program two readings of the clock",
+	.source = "the kernel's statistics of BPF programs, before and after; while enabled, they cost two clock "
+		  "readings per run of a program",
 	.init = init, .load = load, .arm = arm, .disarm = disarm, .report = report,
 	.free = release,
 };
 
-TOOL_MEASURING(bpftop, spec, AREA_MACHINE, "what the BPF programs of this host cost, and whose they are");
+TOOL_MEASURING(bpftop, spec, AREA_MACHINE, "what the BPF programs of this host cost, and who owns them");

@@ -52,7 +52,7 @@ static int parse_least(void *own, char *text)
 	if (*end == '%')
 		end++;
 	if (!*text || text[strspn(text, "0123456789.%")] || *end || !isfinite(percent)) {
-		diag_error("--least: '%s' is not a change in percent, like 5", text);
+		diag_error("--least: expected a change in percent, like 5, got '%s'", text);
 		return -EINVAL;
 	}
 	d->test.verdict.least_percent = percent;
@@ -81,16 +81,16 @@ static int end_options(void *own)
 	const struct diff *d = own;
 
 	if (!d->tests && (d->has_least || d->test.all)) {
-		diag_error("%s is for --test", d->has_least ? "--least" : "--all");
+		diag_error("%s needs --test", d->has_least ? "--least" : "--all");
 		return -EINVAL;
 	}
 	if (d->tests && d->format == FORMAT_FLAME) {
-		diag_error("--test has no flame graph: it compares tables and histograms");
+		diag_error("--test cannot be combined with a flame graph");
 		return -EINVAL;
 	}
 	if (d->npaths == ARRAY_SIZE(d->path))
 		return 0;
-	diag_error("two files are compared: the run before and the one after");
+	diag_error("expected two files: the run before and the run after");
 	diag_hint("as in: tally diff before.json after.json; runs are saved with "
 		  "--json -o FILE");
 	return -EINVAL;
@@ -120,7 +120,7 @@ static int compare(struct writer *w, struct diff *d, size_t top)
 
 static const struct option_row rows[] = {
 	{ "format", 0, "NAME", ROW_OWN,
-	  "text, json, csv, html, flame (of stacks: an SVG file as wide as what came after, red where that is more)",
+	  "text, json, csv, html, flame (for stacks: an SVG file as wide as the run after, red where it has more)",
 	  HELP_OUTPUT,
 	  .parse = parse_format, WORDS(formats) },
 	HEADING("Test:", 1),
@@ -145,8 +145,8 @@ static int diff(int argc, char **argv)
 	struct diff d = { .format = -1, .test.verdict.least_percent = LEAST };
 	const struct cli_spec spec = {
 		.groups = CLI_OUTPUT | CLI_TOP,
-		.doc = "Changes between two runs that were saved with --json -o FILE, or between two windows of a "
-		       "recording (tally record): percentiles, rows of tables, stacks.",
+		.doc = "Compares two runs saved with --json -o FILE, or two windows of a recording (tally record): "
+		       "percentiles, rows of tables, stacks.",
 		.rows = rows,
 		.args_doc = "BEFORE.json AFTER.json\n"
 		    "RECORDING@FROM-TO RECORDING@FROM-TO [TOOL|LINE]",

@@ -79,7 +79,7 @@ static int describe_shadows(const char *directory, char **note)
 			free(shadow);
 		}
 	}
-	if (n > 1 && asprintf(&others, " (%zu names of tools start programs of others)", n) < 0) {
+	if (n > 1 && asprintf(&others, " (%zu tool names start other programs)", n) < 0) {
 		others = NULL;
 		err = -ENOMEM;
 	}
@@ -135,7 +135,7 @@ struct doctor {
 
 static const struct option_row rows[] = {
 	HEADING("Proof:", 1),
-	{ "prove", 0, NULL, ROW_FLAG, "Run tools beside known loads, and compare what they say with what is true",
+	{ "prove", 0, NULL, ROW_FLAG, "Run tools on known loads, and compare their reports with the true figures",
 	  1, FIELD(struct doctor, prove) },
 	{ "deadline", 0, "SECONDS", ROW_TIME, "Give up a check that takes longer; 60 by default", 1,
 	  FIELD(struct doctor, deadline_ns), .unit_ns = NSEC_PER_SEC, .least = NSEC_PER_SEC,
@@ -149,7 +149,7 @@ static int end_options(void *own)
 
 	if (!d->deadline_ns || d->prove)
 		return 0;
-	diag_error("--deadline is for --prove");
+	diag_error("--deadline needs --prove");
 	return -EINVAL;
 }
 
@@ -173,7 +173,7 @@ static int prove(struct writer *w, struct report *r, const struct doctor *d, boo
 	u64 began = monotonic_ns();
 	int err;
 
-	r->value = "what tools say, and what is true";
+	r->value = "reported and true figures";
 	r->table = true;
 	r->standing = true;
 	r->start_ns = realtime_ns();
@@ -183,7 +183,7 @@ static int prove(struct writer *w, struct report *r, const struct doctor *d, boo
 	if (!err)
 		err = write_proof(w, r, &result);
 	if (!err && result.left)
-		diag_error("interrupted: checks that were not made: %u", result.left);
+		diag_error("interrupted: checks not run: %u", result.left);
 	*proved = !result.number[PROVE_WRONG] && !result.left;
 	return err;
 }
@@ -193,8 +193,9 @@ static int doctor(int argc, char **argv)
 	struct doctor d = {};
 	const struct cli_spec spec = {
 		.groups = CLI_OUTPUT,
-		.doc = "Checks what this kernel and machine can do: a line per feature, what is lost where "
-		       "one is missing, and what to do about it. With --prove: whether tools tell the truth here.",
+		.doc = "Checks the features of this kernel and machine: one line per feature, with what is lost if "
+		       "it is missing and what to do about it. With --prove, checks whether tools report true "
+		       "figures here.",
 		.rows = rows,
 		.end = end_options,
 		.own_input = &d,
@@ -226,4 +227,4 @@ static int doctor(int argc, char **argv)
 	return err || !well ? EXIT_FAILED : EXIT_DONE;
 }
 
-TOOL(doctor, AREA_MACHINE, "what this kernel and machine can do, and what is lost without it");
+TOOL(doctor, AREA_MACHINE, "which features this kernel and machine have, and what is lost without them");

@@ -114,7 +114,7 @@ static int read_file(void *context, const char **line, size_t *n)
 	int err = read_text(e->file, &text);
 
 	if (err) {
-		diag_error("'%s': %s", e->file, err == -EFBIG ? "this is no file of lines" : strerror(-err));
+		diag_error("'%s': %s", e->file, err == -EFBIG ? "not a file of lines" : strerror(-err));
 		return err;
 	}
 	err = split(text, line, n);
@@ -123,7 +123,7 @@ static int read_file(void *context, const char **line, size_t *n)
 	if (err) {
 		free(text);
 		diag_error("'%s': %s", e->file,
-			   err == -ENODATA ? "there is no line in it" : "there are more than 64 lines in it");
+			   err == -ENODATA ? "it has no lines" : "it has more than 64 lines");
 		return err;
 	}
 	free(e->text);
@@ -166,7 +166,7 @@ static int settle(struct exporting *e, struct cli *cli)
 	size_t i;
 
 	if (e->wrong) {
-		diag_error("either lines or one file of them: '%s' is no tool that measures", e->file);
+		diag_error("expected either lines or one file of lines: '%s' is not a measuring tool", e->file);
 		return -EINVAL;
 	}
 	if (several_lines__check(&e->lines))
@@ -221,11 +221,11 @@ static int export(int argc, char **argv)
 		.own_input = &e,
 		.takes = takes,
 		.arguments = complete_arguments,
-		.doc = "For monitoring: the lines of FILE, one each, or those that are given, or usual ones, are measured in one "
-		       "process, interval by interval (10 s) until interrupted, and served as OpenMetrics text at "
+		.doc = "For monitoring: measures the lines of FILE, the given lines, or default lines in one "
+		       "process, interval by interval (10 s) until interrupted, and serves OpenMetrics text at "
 		       "http://127.0.0.1:" DEFAULT_PORT
-		       "/metrics. SIGHUP reads FILE again: lines that did not change go on counting. "
-		       "docs/export.md lists the metrics, and has alerts and a dashboard.",
+		       "/metrics. SIGHUP rereads FILE: unchanged lines keep counting. docs/export.md lists the "
+		       "metrics, and has alerts and a dashboard.",
 	};
 	struct cli cli;
 	int code = EXIT_USAGE;
@@ -239,4 +239,4 @@ static int export(int argc, char **argv)
 	return code;
 }
 
-TOOL(export, AREA_MACHINE, "many measurements for monitoring: OpenMetrics over HTTP, for weeks");
+TOOL(export, AREA_MACHINE, "many measurements for monitoring, served as OpenMetrics over HTTP");

@@ -64,7 +64,7 @@ static void end_measurement(struct kvmstat *k, const struct measurement *m)
 	if (m->cli->scope.cpus || m->cli->by & BY_CPU)
 		return;
 	if (tasks__visit(k->bpf->progs.show_running))
-		diag_detail("no task iterator: what goes on at the end is not in the report");
+		diag_detail("no task iterator: events in progress at the end are not in the report");
 }
 
 /* Commit 791a089861fc (6.5) moved the tracepoint of SVM to the point right after the exit. */
@@ -83,8 +83,7 @@ static int report(struct measurement *m, struct report *r)
 	r->unit = UNIT_NS;
 	r->source = SOURCE;
 	if (tells_late(m))
-		r->caveat = "before Linux 6.5, interrupts and preemption that end a stretch in the "
-			    "guest are still part of it (AMD)";
+		r->caveat = "on AMD before Linux 6.5, guest time includes the interrupts and preemptions that end it";
 	r->nothing = "no virtual CPU in scope entered or left its guest";
 	return measure__tabulate(&m->measure, m, r, &columns);
 }
@@ -128,7 +127,7 @@ static int find_tracepoint(u32 *id)
 	tracepoint_format__free(&format);
 	if (known)
 		return 0;
-	diag_error("kvm:kvm_exit of this kernel is not the one of x86");
+	diag_error("kvm:kvm_exit of this kernel does not have the x86 format");
 	diag_hint("stat -e kvm:kvm_exit,kvm:kvm_entry counts exits");
 	return -EOPNOTSUPP;
 }

@@ -40,9 +40,8 @@ static int main_of_peers(int argc, char **argv)
 {
 	const struct cli_spec spec = {
 		.groups = CLI_OUTPUT,
-		.doc = "The tools of bcc, bpftrace, perf-tools, perf and others by name, and the "
-		       "line of tally's that does what each does. Names that tally's own tools "
-		       "bear are not listed.",
+		.doc = "The tools of bcc, bpftrace, perf-tools, perf and others by name, and the line that does the "
+		       "same here. Names shared with tally's own tools are not listed.",
 	};
 	struct report r = { .tool = "peers" };
 	struct writer w = {};
@@ -66,4 +65,4 @@ static int main_of_peers(int argc, char **argv)
 }
 
 TOOL_NAMED(peers, main_of_peers, AREA_MACHINE,
-	   "the tools of bcc, bpftrace and perf, and what does their work here");
+	   "the tools of bcc, bpftrace and perf, and their equivalents here");

@@ -114,17 +114,17 @@ static int end_options(void *own)
 
 	if (rec->path)
 		return 0;
-	diag_error("where to? -o FILE");
+	diag_error("-o FILE is required");
 	return -EINVAL;
 }
 
 static const struct option_row rows[] = {
 	{ "output", 'o', "FILE", ROW_TEXT,
 	  "The recording: created with mode 0600, or continued", 1, FIELD(struct recording, path) },
-	{ "keep", 0, "TIME", ROW_TIME, "Keep this much of the newest (default 24h)", 1,
+	{ "keep", 0, "TIME", ROW_TIME, "Keep the newest intervals for this long (default 24h)", 1,
 	  FIELD(struct recording, limits.keep_ns), .unit_ns = NSEC_PER_SEC, .least = 1, .wanted = "a time like 24h" },
 	{ "size", 0, "BYTES", ROW_SIZE,
-	  "Drop the oldest above this size; the log beside the file takes as much at most (default 256M)", 1,
+	  "Drop the oldest intervals above this size; the log beside the file takes at most as much (default 256M)", 1,
 	  FIELD(struct recording, limits.bytes), .least = LEAST_BYTES, .most = 1ULL << 50,
 	  .wanted = "a size like 256M, of at least 1M" },
 	{},
@@ -160,4 +160,4 @@ static int record(int argc, char **argv)
 	return code;
 }
 
-TOOL(record, AREA_MACHINE, "the hours before: measurements interval by interval, in a file");
+TOOL(record, AREA_MACHINE, "a file of the last hours: measurements interval by interval");

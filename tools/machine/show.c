@@ -125,7 +125,7 @@ static int sort(const struct show *show, struct report *r)
 		return -EINVAL;
 	}
 	if (show->sort && r->ngroups && column < 0) {
-		diag_error("--sort: '%s' is none of %s", show->sort, report_sort_columns());
+		diag_error("--sort: unknown column '%s'; expected one of %s", show->sort, report_sort_columns());
 		return -EINVAL;
 	}
 	err = r->nrows ? sort_rows(show, r, top) : 0;
@@ -145,7 +145,7 @@ static int write_report(struct show *show, struct report *r)
 	int err = 0;
 
 	if (show->writer.format >= FORMAT_FOLDED && !r->stacks) {
-		diag_error("%s: this format is of stacks, which it has none of", r->command);
+		diag_error("%s has no stacks, and this format needs them", r->command);
 		return -EINVAL;
 	}
 	if (merge__count(show->merge) > 1 || show->sort || show->cli->top || show->cli->format == FORMAT_TEXT ||
@@ -234,13 +234,13 @@ static int show_window(struct show *show, struct store *store, const struct stor
 	int err = 0;
 
 	if (!count) {
-		diag_error("nothing of '%s' was recorded", show->line);
-		diag_hint("tally show %s lists what was", show->path);
+		diag_error("'%s' was not recorded", show->line);
+		diag_hint("tally show %s lists what was recorded", show->path);
 		return -EINVAL;
 	}
 	show->whole_line = count > 1 && show->cli->format == FORMAT_CSV;
 	if (show->whole_line && count_asked_for(show, m, n) != 1) {
-		diag_error("--csv is of one line, and '%s' is %zu of them; --json has all", show->line, count);
+		diag_error("--csv shows one line, but '%s' selects %zu; use --json", show->line, count);
 		return -EINVAL;
 	}
 	for (i = 0; i < n && !err; i++) {
@@ -280,7 +280,7 @@ static int show_file(struct show *show, struct store *store)
  * --- the command line --------------------------------------------------------------------------
  */
 
-#define FORMAT_NAMES "text, json, csv, html; of stacks also tree, folded, flame, svg, pprof, speedscope"
+#define FORMAT_NAMES "text, json, csv, html; for stacks also tree, folded, flame, svg, pprof, speedscope"
 
 static int parse_format(void *own, char *arg)
 {
@@ -315,7 +315,7 @@ static int end_options(void *own)
 
 	if (show->path)
 		return 0;
-	diag_error("which recording? tally show FILE; tally record -o FILE makes one");
+	diag_error("no recording given: tally show FILE; tally record -o FILE creates one");
 	return -EINVAL;
 }
 
@@ -324,8 +324,8 @@ static const struct option_row rows[] = {
 	  FIELD(struct show, when.from) },
 	{ "to", 0, "TIME", ROW_TEXT, "Up to this time", 1, FIELD(struct show, when.to) },
 	{ "at", 0, "TIME", ROW_TEXT, "The minute around that time", 1, FIELD(struct show, when.at) },
-	{ "each", 0, NULL, ROW_FLAG, "A report for each interval", 1, FIELD(struct show, each) },
-	{ "sort", 0, "COL", ROW_TEXT, "Order rows by this column (default total, or the first that adds up)", 1,
+	{ "each", 0, NULL, ROW_FLAG, "One report per interval", 1, FIELD(struct show, each) },
+	{ "sort", 0, "COL", ROW_TEXT, "Order rows by this column (default total, or the first column that adds up)", 1,
 	  FIELD(struct show, sort) },
 	{ "format", 0, "NAME", ROW_OWN, FORMAT_NAMES, HELP_OUTPUT, .parse = parse_format, WORDS(formats) },
 	{},
@@ -353,9 +353,9 @@ static int show(int argc, char **argv)
 		.end = end_options,
 		.own_input = &show,
 		.arguments = complete_arguments,
-		.doc = "A window of a recording, as the tool would have printed it: counts, sums and histograms of its "
-		       "intervals add up exactly. Without TOOL: what was recorded, and when. An interval belongs to "
-		       "the window that contains its middle.",
+		.doc = "Prints a window of a recording as the tool would have printed it: counts, sums and "
+		       "histograms of its intervals add up exactly. Without TOOL, lists what was recorded, and when. "
+		       "An interval belongs to the window that contains its middle.",
 	};
 	struct store *store = NULL;
 	struct cli cli;

@@ -105,7 +105,7 @@ static int take_left_out(struct looking *l)
 		else if (!runs(program))
 			err = triage__take(l->gathered.triage, &none);
 		else
-			diag_warn("%s has begun since triage did: its locks are not looked at; start triage again",
+			diag_warn("%s started after triage: its locks are not examined; run triage again",
 				  program);
 		free(tool);
 	}
@@ -267,12 +267,12 @@ static int end_options(void *own)
 
 	if (asked->recording || !(asked->when.from || asked->when.to || asked->when.at))
 		return 0;
-	diag_error("--from, --to and --at are of a recording: tally triage FILE --at TIME");
+	diag_error("--from, --to and --at need a recording: tally triage FILE --at TIME");
 	return -EINVAL;
 }
 
 static const struct option_row rows[] = {
-	{ "rules", 0, NULL, ROW_FLAG, "List the rules and their limits, and measure nothing", 1,
+	{ "rules", 0, NULL, ROW_FLAG, "List the rules and their limits without measuring", 1,
 	  FIELD(struct asked, rules) },
 	{ "at", 0, "TIME", ROW_TEXT,
 	  "In a recording: the minute around that time (03:14, '2026-11-23 03:14', -10m)", HELP_TIME,
@@ -293,11 +293,11 @@ static int triage_main(int argc, char **argv)
 		.takes = takes,
 		.end = end_options,
 		.arguments = complete_files,
-		.doc = "What is wrong with this machine? Runs many tools over the same time (10 s without -d), checks "
-		       "the results against rules, and prints problems first, each with its figures and the next "
-		       "command to type. -v: also what is fine, and the reasons for the limits; -n: what is measured. "
-		       "With a recording (tally record): when something was wrong; with --at or --from, what was "
-		       "wrong then.",
+		.doc = "Finds what is wrong with this machine: runs many tools over the same time (10 s without -d), "
+		       "checks the results against rules, and prints problems first, each with its figures and the "
+		       "next command to type. -v also shows what is fine, and the reasons for the limits; -n shows "
+		       "what is measured. With a recording (tally record), shows when something was wrong; with --at "
+		       "or --from, what was wrong then.",
 	};
 	struct cli cli;
 	int code = EXIT_USAGE;
@@ -319,4 +319,4 @@ static int triage_main(int argc, char **argv)
 	return code;
 }
 
-TOOL_NAMED(triage, triage_main, AREA_MACHINE, "what is wrong with this machine, and what to type next");
+TOOL_NAMED(triage, triage_main, AREA_MACHINE, "finds what is wrong with this machine and suggests the next command");

@@ -244,7 +244,7 @@ static int report(struct measurement *m, struct report *r)
 	r->value = "levels and limits of the machine";
 	r->table = true;
 	if (v->reader.too_many_cgroups)
-		r->caveat = "there are more cgroups than the 1,024 of each hierarchy that were read";
+		r->caveat = "only 1,024 cgroups of a hierarchy were read, and there are more";
 	if (!err)
 		err = fill_rows(v, m, r);
 	readings__free(&v->before);
@@ -304,7 +304,8 @@ static void release(void *own)
 }
 
 static const struct option_row rows[] = {
-	{ "all", 0, NULL, ROW_FLAG, "All vitals in text, not only the main ones, errors, and those near a limit",
+	{ "all", 0, NULL, ROW_FLAG, "Show all vitals in text, not only the main vitals, errors, and vitals near a "
+				    "limit",
 	  HELP_GROUPING, FIELD(struct vitals, all) },
 	{},
 };
@@ -314,7 +315,7 @@ static const struct tool_spec spec = {
 	.cli = {
 		.groups = CLI_TIME | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN | CLI_COMMAND,
 		.doc = "Levels and limits of the machine: CPUs, memory, file systems, disks, network, cgroups, "
-		       "messages of the kernel. Errors come first, then levels near a limit.",
+		       "kernel messages. Errors come first, then levels near a limit.",
 		.rows = rows,
 	},
 	.own_size = sizeof(struct vitals),

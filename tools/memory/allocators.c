@@ -150,7 +150,7 @@ static int add_new(struct allocators *a, const struct binary_function *f, struct
 		err = add_exits(a, f->name, &exits, from) ?:
 		      add_site(a, f->name, f->file_offset, ALLOCATOR_NEW, from);
 	else if (!err)
-		err = leave_out(a, f->name, from, "it ends in other files");
+		err = leave_out(a, f->name, from, "it ends in jumps to other files");
 	code_exits__free(&exits);
 	return err;
 }

@@ -62,7 +62,7 @@ static int check_table(struct faults *f, struct cli *cli)
 		return -EINVAL;
 	if (cli->by_text &&
 	    task_key__parse(cli->by_text, &fault_own_parts, &cli->by, bad, sizeof(bad))) {
-		diag_error("--by: no key '%s'; there are %s, %s, and of the code dso, sym", bad,
+		diag_error("--by: unknown key '%s'; expected one of %s, %s, dso, sym", bad,
 			   task_key_parts(), fault_own_parts.text);
 		return -EINVAL;
 	}
@@ -226,7 +226,7 @@ static int report(struct measurement *m, struct report *r)
 	int err = f->with_stacks ? report_stacks(f, m, r) : report_table(f, m, r);
 
 	r->value = f->events.only_major ? "major page faults" : "page faults";
-	r->source = "software events minor-faults and major-faults, each one";
+	r->source = "software events minor-faults and major-faults, every fault";
 	if (!err)
 		err = fault_events__missed(&f->events, m, &missed);
 	if (!err)
@@ -362,9 +362,9 @@ static void release(void *own)
 
 static const struct option_row rows[] = {
 	HEADING("Page faults:", 1),
-	{ NULL, 'g', NULL, ROW_FLAG, "By stack: where they come from", 1, FIELD(struct faults, with_stacks) },
+	{ NULL, 'g', NULL, ROW_FLAG, "Show page faults by stack", 1, FIELD(struct faults, with_stacks) },
 	{ "kind", 0, "KIND,..", ROW_WORDS,
-	  "Only of heap, stack, anon, shmem, text, data, hugetlb, special, unknown", 1,
+	  "Only page faults in heap, stack, anon, shmem, text, data, hugetlb, special, unknown", 1,
 	  FIELD(struct faults, kinds), WORDS(fault_kind_names) },
 	{ "major", 0, NULL, ROW_FLAG, "Only faults that had to wait for a disk", 1,
 	  FIELD(struct faults, events.only_major) },
@@ -378,8 +378,7 @@ static const struct tool_spec spec = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
 			  CLI_COMMAND | CLI_ORDER,
 		.usual_stacks = STACKS_ON_DEMAND,
-		.doc = "Page faults: who has them, of which memory, and where in the code (-g); "
-		       "how much processes grow.",
+		.doc = "Page faults by process, kind of memory and stack (-g); growth of processes.",
 		.rows = rows,
 		.own_keys = true,
 		.keys = TASK_KEY_PARTS ", kind, file, access, mode, dso, sym",
@@ -391,4 +390,4 @@ static const struct tool_spec spec = {
 };
 
 TOOL_MEASURING(faults, spec, AREA_MEMORY,
-	       "page faults: by whom, of which memory, from where; growth");
+	       "page faults by process, kind of memory and stack; growth");

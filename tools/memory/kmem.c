@@ -55,12 +55,12 @@ struct kmem {
 static int check_parts(const struct kmem *k, const struct cli *cli)
 {
 	if (k->pages && cli->by & BY_SLAB) {
-		diag_error("--by: of pages neither the caller nor a cache is told");
+		diag_error("--by caller, --by cache and --by size cannot be combined with --pages");
 		diag_hint("--pages --leak -g shows them by stack");
 		return -EINVAL;
 	}
 	if (!k->pages && cli->by & BY_PAGES) {
-		diag_error("--by: order and migratetype are of pages: --pages");
+		diag_error("--by order and --by migratetype need --pages");
 		return -EINVAL;
 	}
 	return 0;
@@ -69,14 +69,14 @@ static int check_parts(const struct kmem *k, const struct cli *cli)
 static int check_stacks(struct kmem *k, struct cli *cli)
 {
 	if (k->with_stacks && !k->leak) {
-		diag_error("-g: only what is outstanding is shown by stack: --leak -g");
+		diag_error("-g needs --leak");
 		diag_hint("`stackcount kmem:kmalloc` counts all allocations by stack");
 		return -EINVAL;
 	}
 	if (k->with_stacks)
 		return stack_options__check(&k->options, &k->stacks, cli, 0);
 	if (k->outstanding.by_count) {
-		diag_error("--count is of stacks: --leak -g");
+		diag_error("--count needs --leak -g");
 		return -EINVAL;
 	}
 	return stack_options__check_none(&k->options, cli);
@@ -89,7 +89,7 @@ static int check(void *context, struct cli *cli)
 	if (check_parts(k, cli) || check_stacks(k, cli))
 		return -EINVAL;
 	if (k->outstanding.older_ns && !k->leak) {
-		diag_error("--older: only of what is outstanding: --leak");
+		diag_error("--older needs --leak");
 		return -EINVAL;
 	}
 	if (k->with_stacks)
@@ -224,15 +224,15 @@ static int report(struct measurement *m, struct report *r)
 	r->room_by = k->leak ? "--max-live" : k->follow ? "--max-keys or --max-live" : NULL;
 	r->has_events = true;
 	if (!k->leak) {
-		r->value = k->pages ? "pages of the kernel" : "memory of the kernel";
+		r->value = k->pages ? "kernel pages" : "kernel memory";
 		m->table.traits = (k->pages ? OF_PAGES : 0) | (k->follow ? FOLLOWED : 0);
 		return sum_table__report(m, NULL, r);
 	}
 	r->value = "allocated in the run, not freed yet";
-	k->outstanding.nothing = "nothing that was allocated in the run and in scope is outstanding";
+	k->outstanding.nothing = "no outstanding allocations in scope";
 	if (!k->pages)
-		r->caveat = "frees in bulk (by kfree_rcu() and networking) have no tracepoint: "
-			    "what they free is outstanding here until its address is used again";
+		r->caveat = "bulk frees (by kfree_rcu() and networking) have no tracepoint: their memory counts as "
+			    "outstanding until its address is reused";
 	return report_leak(k, m->cli, r);
 }
 
@@ -249,7 +249,7 @@ static int choose_layout(struct kmem *k)
 	if (n < 0) {
 		if (host__check_types())
 			return -EOPNOTSUPP;
-		diag_error("the kernel's types (BTF) do not tell of its tracepoint kmalloc: %s",
+		diag_error("kernel BTF does not describe the tracepoint kmalloc: %s",
 			   strerror(-n));
 		return -EOPNOTSUPP;
 	}
@@ -258,8 +258,8 @@ static int choose_layout(struct kmem *k)
 	bpf_program__set_autoload(k->bpf->progs.on_cache_alloc_node, has_node && !k->pages);
 	if (k->bpf->rodata->layout != KMEM_PLAIN || !(k->keys.by & BY_CACHE))
 		return 0;
-	diag_error("--by cache: the tracepoints of this kernel do not tell the cache");
-	diag_hint("Linux 6.0 has that; --by size and --by caller are there");
+	diag_error("--by cache: the tracepoints of this kernel do not report the cache");
+	diag_hint("it needs Linux 6.0; use --by size or --by caller");
 	return -EOPNOTSUPP;
 }
 
@@ -372,15 +372,15 @@ static void release(void *own)
 static const struct option_row rows[] = {
 	HEADING("Shown:", 1),
 	{ "pages", 0, NULL, ROW_FLAG, "Pages instead of slab objects", 1, FIELD(struct kmem, pages) },
-	{ "follow", 0, NULL, ROW_FLAG, "Follow objects: frees belong to the row that allocated", 1,
+	{ "follow", 0, NULL, ROW_FLAG, "Follow objects: frees count in the row that allocated them", 1,
 	  FIELD(struct kmem, follow) },
-	{ "leak", 0, NULL, ROW_FLAG, "Only what was allocated in the run and has not been freed", 1,
+	{ "leak", 0, NULL, ROW_FLAG, "Only memory allocated in the run and not freed", 1,
 	  FIELD(struct kmem, leak), ALSO(struct kmem, follow) },
 	ALIAS("outstanding", 1),
 	{ "stacks", 'g', NULL, ROW_FLAG, "live memory by stack", 1, FIELD(struct kmem, with_stacks) },
 	{ "older", 0, "TIME", ROW_TIME, "only memory at least this old", 1,
 	  FIELD(struct kmem, outstanding.older_ns), .unit_ns = NSEC_PER_SEC },
-	{ "count", 0, NULL, ROW_FLAG, "Stacks by number instead of bytes", 1,
+	{ "count", 0, NULL, ROW_FLAG, "Stacks by count instead of bytes", 1,
 	  FIELD(struct kmem, outstanding.by_count) },
 	{ "max-live", 0, "N", ROW_COUNT, "Follow N objects at once (default 128K, in 30 MB)", 1,
 	  FIELD(struct kmem, max_live), .least = 1, .most = 1 << 26, .wanted = "a number from 1 to 64M" },
@@ -400,8 +400,7 @@ static const struct tool_spec spec = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
 			  CLI_COMMAND | CLI_ORDER,
 		.usual_stacks = DEFAULT_STACKS,
-		.doc = "Allocations of the kernel: by caller, cache, size or task; what of it is "
-		       "wasted, and what is not freed.",
+		.doc = "Kernel allocations by caller, cache, size or task: memory wasted, and memory not freed.",
 		.rows = rows,
 		.own_parts = &parts, .columns = columns, .order = USUAL_ORDER,
 	},
@@ -411,4 +410,4 @@ static const struct tool_spec spec = {
 };
 
 TOOL_MEASURING(kmem, spec, AREA_MEMORY,
-	       "what the kernel allocates, by caller or cache; what is not freed");
+	       "kernel allocations by caller or cache; memory not freed");

@@ -84,14 +84,14 @@ static int check(void *context, struct cli *cli)
 	int err;
 
 	if (m->options.no_user) {
-		diag_error("-K: memory of processes is allocated by their own functions");
+		diag_error("-K: allocations of processes have user stacks only");
 		return -EINVAL;
 	}
 	m->options.table = m->options.format < 0 || format_is_metrics(m->options.format) ||
 			   m->options.format == FORMAT_HTML;
 	err = stack_options__check(&m->options, &m->stacks, cli, 0);
 	if (!err && m->options.table && m->outstanding.by_count) {
-		diag_error("--count: a table has both; it is for the formats of stacks, as --format tree");
+		diag_error("--count needs a stack format, as in --format tree; a table shows both");
 		err = -EINVAL;
 	}
 	m->by = cli->by;
@@ -172,9 +172,9 @@ static void explain_nothing(struct memleak *m, u64 allocs)
 	const struct allocators *a = &m->allocators;
 
 	snprintf(m->nothing, sizeof(m->nothing),
-		 "%s in programs that map %.300s%s; other programs, such as static and Go ones, are not seen: -x or "
-		 "-p measures these",
-		 allocs ? "nothing that probed functions allocated is outstanding" : "no allocation was seen",
+		 "%s in programs that map %.300s%s; other programs, such as static and Go programs, are not seen: "
+		 "use -x or -p",
+		 allocs ? "no outstanding allocations by probed functions" : "no allocations seen",
 		 a->site[0].shown, m->has_files ? " or another of the files" : "");
 	m->outstanding.nothing = m->nothing;
 }
@@ -265,7 +265,7 @@ static int read_programs(struct memleak *m)
 	n += strlen(m->source + n);
 	if (m->bpf->bss->first_has_ended)
 		snprintf(m->source + n, sizeof(m->source) - n,
-			 "; nothing is seen since the first thread of the process has ended: run it again");
+			 "; nothing was seen after the first thread of the process exited: run it again");
 	return err;
 }
 
@@ -283,7 +283,7 @@ static int report(struct measurement *measurement, struct report *r)
 	r->value = m->value;
 	r->source = m->source;
 	r->room_by = "--max-live";
-	r->begun = "frees of what was not seen allocated, before the run or cached by a thread that ended";
+	r->begun = "frees whose allocation was not seen, before the run or cached by a thread that exited";
 	r->has_events = true;
 	r->counters.lost[LOSS_RECURSION] += attach__misses(&m->calls.attachments) +
 					    attach__misses(&m->returns.attachments);
@@ -363,9 +363,9 @@ static void describe(struct memleak *m, const struct cli *cli)
 static void tell_left_out(const struct allocators *a)
 {
 	if (a->nleft_out)
-		diag_warn("left out: %zu (%s: %s); an exception would end the program if its return address "
-			  "were changed, and its ends cannot be told; what it allocates without malloc() "
-			  "is missing", a->nleft_out, a->left_out, a->why);
+		diag_warn("left out: %zu (%s: %s); with a return probe, an exception would end the program, and its "
+			  "exits cannot be found; memory it allocates without malloc() is missing",
+			  a->nleft_out, a->left_out, a->why);
 }
 
 static int choose_functions(struct memleak *m, const struct cli *cli)
@@ -380,11 +380,10 @@ static int choose_functions(struct memleak *m, const struct cli *cli)
 	if (err == -ENOMEM)
 		return err;
 	if ((err == -EACCES || err == -EPERM) && !m->binary && cli->scope.npids) {
-		diag_error("not permitted to look at what the process has mapped: missing capability %s",
+		diag_error("not permitted to read the mappings of the process: missing capability %s",
 			   right_name(right_held(RIGHT_SYS_PTRACE) ? RIGHT_SYS_ADMIN :
 				      RIGHT_SYS_PTRACE));
-		diag_hint("run it as root, e.g. with sudo; `tally doctor` shows every right that is "
-			  "missing");
+		diag_hint("run it as root, e.g. with sudo; `tally doctor` lists missing capabilities");
 		return -EPERM;
 	}
 	if (err) {
@@ -400,7 +399,7 @@ static int choose_functions(struct memleak *m, const struct cli *cli)
 			   confined__why(m->allocators.unread_err));
 		return m->allocators.unread_err;
 	}
-	diag_error("there is no malloc() in %s", m->binary ?: "what the process has mapped");
+	diag_error("no malloc() in %s", m->binary ?: "the mappings of the process");
 	diag_hint("name the program or library that has it: -x BINARY");
 	return -EINVAL;
 }
@@ -612,7 +611,7 @@ static const struct option_row rows[] = {
 	  FIELD(struct memleak, binary) },
 	{ "older", 0, "TIME", ROW_TIME, "Only allocations at least this old", 1,
 	  FIELD(struct memleak, outstanding.older_ns), .unit_ns = NSEC_PER_SEC },
-	{ "count", 0, NULL, ROW_FLAG, "Stacks by number instead of bytes", 1,
+	{ "count", 0, NULL, ROW_FLAG, "Stacks by count instead of bytes", 1,
 	  FIELD(struct memleak, outstanding.by_count) },
 	{ "max-live", 0, "N", ROW_COUNT, "Follow N allocations at once (default 1M)", 1,
 	  FIELD(struct memleak, max_live), .least = 1, .most = 1 << 26, .wanted = "a number from 1 to 64M" },
@@ -626,7 +625,8 @@ static const struct tool_spec spec = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
 			  CLI_COMMAND | CLI_ORDER,
 		.usual_keys = STACKS_ON_DEMAND,
-		.doc = "Memory that processes have allocated and not freed, by stack.\nA table unless --format says otherwise.",
+		.doc = "Memory that processes have allocated and not freed, by stack.\n"
+		       "A table by default (--format).",
 		.rows = rows,
 		.own_keys = true,
 		.keys = STACK_KEYS, .columns = columns, .order = "bytes",
@@ -637,4 +637,4 @@ static const struct tool_spec spec = {
 };
 
 TOOL_MEASURING(memleak, spec, AREA_MEMORY,
-	       "memory that processes have not freed, by the stack that asked for it");
+	       "memory that processes have not freed, by allocating stack");

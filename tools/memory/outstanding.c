@@ -338,7 +338,7 @@ static const char *why_nothing(struct outstanding *o)
 	if (!o->young)
 		return o->nothing;
 	format_value(age, o->older_ns, UNIT_NS, false);
-	snprintf(o->all_young, sizeof(o->all_young), "what is outstanding is younger than %s (--older): %s %s", age,
+	snprintf(o->all_young, sizeof(o->all_young), "everything outstanding is younger than %s (--older): %s %s", age,
 		 format_count(n, o->young), o->young == 1 ? "allocation" : "allocations");
 	return o->all_young;
 }

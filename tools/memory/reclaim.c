@@ -33,7 +33,7 @@ SKELETON(reclaim);
 	SOURCE "; high: fentry and fexit mem_cgroup_handle_over_high, "               \
 	       "fentry schedule_timeout_killable, psi_memstall_leave"
 
-#define NO_VICTIMS "this kernel does not tell whom the OOM killer chose (oom:mark_victim with the task: 6.8)"
+#define NO_VICTIMS "this kernel does not report the OOM killer's victim (oom:mark_victim with the task: 6.8)"
 #define NO_HIGH "sleeps above memory.high are not measured: this kernel lacks fentry or CONFIG_PSI"
 
 static const char *const field_names[] = { "kind", "time", "pages", "for_comm", "for_pid" };
@@ -70,11 +70,11 @@ static int check(void *context, struct cli *cli)
 	int err;
 
 	if (cli->template_text && !c->by_line) {
-		diag_error("--template is about lines: give --min, too");
+		diag_error("--template formats lines: it needs --min");
 		return -EINVAL;
 	}
 	if (c->by_line && cli->by) {
-		diag_error("--min shows a line for each stall, and --by is about sums");
+		diag_error("--min prints one line per stall and cannot be combined with --by");
 		return -EINVAL;
 	}
 	cli->by = (cli->by & ~BY_RECLAIM_KIND ?: BY_PID) | BY_RECLAIM_KIND;
@@ -132,7 +132,7 @@ static int report(struct measurement *m, struct report *r)
 {
 	struct reclaim *c = m->own;
 
-	r->value = "stalls for want of memory";
+	r->value = "memory-pressure stalls";
 	r->metric = "stall";
 	r->caveat = caveat_of(c);
 	if (c->by_line)
@@ -293,7 +293,7 @@ static void prepare_running(struct reclaim *c, const struct measurement *m)
 		return;
 	c->stalls.running = bpf_program__attach_iter(c->bpf->progs.show_running, NULL);
 	if (!c->stalls.running)
-		diag_detail("no task iterator: stalls count when they end");
+		diag_detail("no task iterator: stalls are counted only when they end");
 }
 
 static int attach(struct measurement *m)
@@ -321,7 +321,7 @@ static void release(void *own)
 }
 
 static const struct option_row rows[] = {
-	{ "min", 0, "TIME", ROW_TIME, "A line for each stall of at least this long, and for each victim", 1,
+	{ "min", 0, "TIME", ROW_TIME, "One line per stall of at least this long, and per victim", 1,
 	  FIELD(struct reclaim, min_ns), ALSO(struct reclaim, by_line) },
 	{},
 };
@@ -342,4 +342,4 @@ static const struct tool_spec spec = {
 };
 
 TOOL_MEASURING(reclaim, spec, AREA_MEMORY,
-	       "stalls for want of memory: reclaim, compaction, OOM kills");
+	       "memory-pressure stalls: reclaim, compaction, OOM kills");

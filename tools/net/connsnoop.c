@@ -152,7 +152,7 @@ static void init(void *own)
 			.value = "connections",
 			.source = "connect, accept, accept4 at tp_btf/sys_exit; "
 				  "tp_btf/inet_sock_set_state",
-			.caveat = "not seen: connections by io_uring, and messages with an address (sendto)",
+			.caveat = "not seen: io_uring connections, and messages with an address (sendto)",
 			.field = field_names, .nfields = ARRAY_SIZE(field_names),
 			.has_event = true,
 			.call = calls, .ncalls = ARRAY_SIZE(calls),
@@ -174,7 +174,7 @@ static void release(void *own)
 }
 
 static const struct option_row rows[] = {
-	{ "failed", 0, NULL, ROW_FLAG, "Only those that fail", 0, FIELD(struct connsnoop, only_failed) },
+	{ "failed", 0, NULL, ROW_FLAG, "Only failures", 0, FIELD(struct connsnoop, only_failed) },
 	{ "tcp", 0, NULL, ROW_FLAG, "Only TCP connects, without a hook at every system call", 0,
 	  FIELD(struct connsnoop, by_state) },
 	INCLUDE(struct connsnoop, callers, caller_rows),
@@ -185,7 +185,7 @@ static const struct tool_spec spec = {
 	.name = "connsnoop",
 	.cli = {
 		.groups = SNOOP_GROUPS,
-		.doc = "Each connection that is made or accepted, and each that fails.",
+		.doc = "Each connection made or accepted, and each failure.",
 		.rows = rows,
 	},
 	.own_size = sizeof(struct connsnoop), .skeleton = &connsnoop_skeleton,
@@ -194,4 +194,4 @@ static const struct tool_spec spec = {
 };
 
 TOOL_MEASURING(connsnoop, spec, AREA_PROCESSES,
-	       "each connection that is made or accepted, or fails");
+	       "each connection made or accepted, and each failure");

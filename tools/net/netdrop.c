@@ -44,7 +44,7 @@ _Static_assert(BY_REASON == BY_OWN(0) && BY_DEVICE == BY_OWN(4), "parts in the o
 static int check_stacks(struct netdrop *n, struct cli *cli)
 {
 	if (cli->by || cli->by_text) {
-		diag_error("-g shows drops by stack and reason; --by is about tables");
+		diag_error("-g cannot be combined with --by");
 		return -EINVAL;
 	}
 	n->options.no_user = true;      /* most packets do not belong to the current task */
@@ -60,8 +60,7 @@ static int check_table(struct netdrop *n, struct cli *cli)
 		return -EINVAL;
 	if ((cli->by_text && task_key__parse(cli->by_text, &parts, &cli->by, bad, sizeof(bad))) ||
 	    cli->by & ((1U << BY_PARTS) - 1)) {
-		diag_error("--by: a packet has no keys but %s: most are dropped on whatever task has "
-			   "the CPU", parts.text);
+		diag_error("--by: keys of a packet are %s; the current task at a drop is mostly unrelated", parts.text);
 		return -EINVAL;
 	}
 	return 0;
@@ -147,8 +146,8 @@ static int report(struct measurement *m, struct report *r)
 	r->value = "packets dropped";
 	r->source = n->reasons.n ? "tp_btf/kfree_skb" : "tp_btf/kfree_skb, without reasons";
 	if (!n->reasons.n)
-		r->caveat = "this kernel gives no reasons (5.17 does), and frees some packets this way "
-			    "that it has taken";
+		r->caveat = "this kernel gives no reasons (Linux 5.17 does), and also frees some delivered packets "
+			    "this way";
 	return n->with_stacks ? report_stacks(n, m, r) : report_table(n, m, r);
 }
 
@@ -236,7 +235,8 @@ static void release(void *own)
 }
 
 static const struct option_row rows[] = {
-	{ NULL, 'g', NULL, ROW_FLAG, "By stack: the path of the packet", 1, FIELD(struct netdrop, with_stacks) },
+	{ NULL, 'g', NULL, ROW_FLAG, "By stack: the packet's path in the kernel", 1,
+	  FIELD(struct netdrop, with_stacks) },
 	INCLUDE(struct netdrop, options, stack_option_rows),
 	{},
 };
@@ -246,8 +246,8 @@ static const struct tool_spec spec = {
 	.cli = {
 		.groups = CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN | CLI_ORDER,
 		.usual_stacks = STACKS_ON_DEMAND,
-		.doc = "Packets that the kernel dropped: why, where, and what they were (--by reason, "
-		       "location, protocol, port, device); with -g by stack.",
+		.doc = "Packets dropped by the kernel: why, where, and what they were (--by reason, location, "
+		       "protocol, port, device); with -g by stack.",
 		.rows = rows,
 		.own_keys = true,
 		.own_parts = &parts,
@@ -261,4 +261,4 @@ static const struct tool_spec spec = {
 };
 
 TOOL_MEASURING(netdrop, spec, AREA_NETWORK,
-	       "packets that the kernel dropped: why, where, what they were");
+	       "packets dropped by the kernel: why, where, what they were");

@@ -71,8 +71,7 @@ _Static_assert(BY_STAGE == BY_OWN(0) && BY_DEVICE == BY_OWN(1),
 static int check_napi(struct cli *cli)
 {
 	if (cli->form || cli->heat || cli->sort >= 0 || cli->by & BY_STAGE) {
-		diag_error("--napi is a table by device and cpu, of no times: without --table, --hist, "
-			   "--heat, --sort and --by stage");
+		diag_error("--napi cannot be combined with --table, --hist, --heat, --sort or --by stage");
 		return -EINVAL;
 	}
 	if (!cli->by)
@@ -86,7 +85,7 @@ static int check(void *context, struct cli *cli)
 	const struct netlat *n = context;
 
 	if (cli->by & ((1U << BY_PARTS) - 1) & ~BY_CPU) {
-		diag_error("--by: a packet is no task's; keys are %s, cpu", parts.text);
+		diag_error("--by: a packet belongs to no task; keys are %s, cpu", parts.text);
 		return -EINVAL;
 	}
 	if (n->napi)
@@ -170,12 +169,12 @@ static int report(struct measurement *m, struct report *r)
 
 	if (n->napi)
 		return report_polls(n, m->cli, r);
-	r->value = "time of packets on their way";
+	r->value = "packet latency";
 	r->metric = "wait";
 	r->unit = UNIT_NS;
 	r->source = n->sees_datagrams ? SOURCE ", kretprobe/" DEQUEUE : SOURCE;
 	if (!n->sees_datagrams)
-		r->caveat = "without a kprobe on " DEQUEUE " most datagrams of UDP are not seen being read";
+		r->caveat = "without a kprobe on " DEQUEUE " most reads of UDP datagrams are not seen";
 	return measure__report(&m->measure, m, r);
 }
 
@@ -249,7 +248,7 @@ static void release(void *own)
 }
 
 static const struct option_row rows[] = {
-	{ "napi", 0, NULL, ROW_FLAG, "Instead, how many packets each poll of a device (NAPI) finds", 1,
+	{ "napi", 0, NULL, ROW_FLAG, "Count packets per poll of a device (NAPI) instead", 1,
 	  FIELD(struct netlat, napi) },
 	{},
 };
@@ -259,8 +258,8 @@ static const struct tool_spec spec = {
 	.cli = {
 		.groups = CLI_TIME | CLI_KEYS | CLI_TOP | CLI_GROUPS | CLI_FORM | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
 			  CLI_TIMES,
-		.doc = "How long packets are on their way: out, in the queue of a device (qdisc) and in the "
-		       "device; in, until the protocols take them up, and until they are read.",
+		.doc = "Packet latency: outgoing, in the device's queue (qdisc) and in the device; incoming, until "
+		       "the protocols take them, and until they are read.",
 		.rows = rows,
 		.own_parts = &parts,
 		.keys = "stage, device, cpu",
@@ -272,4 +271,4 @@ static const struct tool_spec spec = {
 };
 
 TOOL_MEASURING(netlat, spec, AREA_NETWORK,
-	       "how long packets wait for a device, and for their readers");
+	       "how long packets wait for devices and readers");

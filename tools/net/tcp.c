@@ -69,7 +69,7 @@ int tcp_keys__check(const struct cli *cli, __u32 may)
 {
 	if (!(cli->by & ((1U << BY_PARTS) - 1) & ~may))
 		return 0;
-	diag_error("a connection is no task's: packets come and go on whatever task has the CPU");
+	diag_error("a connection belongs to no task: the current task at a packet is mostly unrelated");
 	diag_hint("keys are %s%s", tcp_own_parts.text, may & BY_CPU ? ", cpu" : "");
 	return -EINVAL;
 }
@@ -87,11 +87,11 @@ static int parse_ports(void *own, const struct option_row *row, char *arg)
 	u32 *list;
 
 	if (parse_id_list(arg, 1, UINT16_MAX, &list, &count)) {
-		diag_error("--%s: '%s' is no list of ports; as in 80,443", row->name, arg);
+		diag_error("--%s: '%s' is not a list of ports like 80,443", row->name, arg);
 		return -EINVAL;
 	}
 	if (*n + count > TCP_PORTS_MOST) {
-		diag_error("--%s: %d ports at most", row->name, TCP_PORTS_MOST);
+		diag_error("--%s: at most %d ports", row->name, TCP_PORTS_MOST);
 		free(list);
 		return -EINVAL;
 	}

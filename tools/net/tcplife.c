@@ -137,7 +137,7 @@ static void settle(struct snoop *snoop)
 	struct tcplife *t = (struct tcplife *)snoop;
 
 	snprintf(t->note, sizeof(t->note), "%zu sessions still open%s", count_open(t),
-		 t->ports.nlocal || t->ports.nremote ? ", those of other ports included" : "");
+		 t->ports.nlocal || t->ports.nremote ? ", including other ports" : "");
 	snoop->caveat = t->note;
 }
 
@@ -187,8 +187,7 @@ static const struct tool_spec spec = {
 	.name = "tcplife",
 	.cli = {
 		.groups = SNOOP_GROUPS,
-		.doc = "Each session of TCP as it ends: who opened it, with whom, how many bytes, "
-		       "how long.",
+		.doc = "Each TCP session as it ends: the process, the peer, bytes and duration.",
 		.rows = rows,
 	},
 	.own_size = sizeof(struct tcplife), .skeleton = &tcplife_skeleton,
@@ -197,4 +196,4 @@ static const struct tool_spec spec = {
 };
 
 TOOL_MEASURING(tcplife, spec, AREA_NETWORK,
-	       "each TCP session as it ends: whose, with whom, bytes, how long");
+	       "each TCP session as it ends: process, peer, bytes, duration");

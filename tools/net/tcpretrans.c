@@ -53,7 +53,7 @@ static int check(void *context, struct cli *cli)
 		return err;
 	t->summed |= cli->by || cli->live;
 	if (t->summed && cli->template_text) {
-		diag_error("--template is about lines, and --count and --by make a table");
+		diag_error("--template formats lines and cannot be combined with --count, --by or --live");
 		return -EINVAL;
 	}
 	if (!cli->by)
@@ -199,7 +199,7 @@ static void release(void *own)
 }
 
 static const struct option_row rows[] = {
-	{ "count", 0, NULL, ROW_FLAG, "A table by connection (or --by), not lines", HELP_GROUPING,
+	{ "count", 0, NULL, ROW_FLAG, "A table by connection (or --by) instead of lines", HELP_GROUPING,
 	  FIELD(struct tcpretrans, summed) },
 	INCLUDE(struct tcpretrans, ports, tcp_port_rows),
 	{},
@@ -210,7 +210,7 @@ static const struct tool_spec spec = {
 	.cli = {
 		.groups = CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN | CLI_LINES |
 			  CLI_ORDER,
-		.doc = "Each retransmission of TCP: of which connection, and why; or counts of them.",
+		.doc = "Each TCP retransmission: its connection and cause; or counts.",
 		.rows = rows,
 		.own_parts = &tcp_own_parts,
 		.keys = "local, remote, lport, rport",
@@ -223,4 +223,4 @@ static const struct tool_spec spec = {
 };
 
 TOOL_MEASURING(tcpretrans, spec, AREA_NETWORK,
-	       "each retransmission of TCP, and why; or counts by connection");
+	       "each TCP retransmission and its cause, or counts by connection");

@@ -33,7 +33,7 @@ static int report(struct measurement *m, struct report *r)
 	r->metric = t->minimum ? "minimum_rtt" : "rtt";
 	r->value = t->minimum ? "smallest round-trip time" : "smoothed round-trip time";
 	r->unit = UNIT_NS;
-	r->source = "tp_btf/tcp_probe: at each segment that arrives for an established connection";
+	r->source = "tp_btf/tcp_probe: each segment received on an established connection";
 	if (cli->by)
 		return measure__tabulate(&m->measure, m, r, &table);
 	return measure__report(&m->measure, m, r);
@@ -61,7 +61,7 @@ static const struct tool_spec spec = {
 	.cli = {
 		.groups = CLI_TIME | CLI_KEYS | CLI_TOP | CLI_GROUPS | CLI_FORM | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
 			  CLI_TIMES,
-		.doc = "Round-trip times of TCP, as connections take them.",
+		.doc = "Round-trip times of TCP, as connections measure them.",
 		.rows = rows,
 		.own_parts = &tcp_own_parts,
 		.keys = "local, remote, lport, rport, cpu",

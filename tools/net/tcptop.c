@@ -76,7 +76,7 @@ static int check(void *context, struct cli *cli)
 	struct tcptop *t = context;
 
 	if (cli->by & BY_CPU || cli->scope.cpus) {
-		diag_error("a connection is on no CPU: its packets come and go on any");
+		diag_error("a connection belongs to no CPU: its packets are handled on any CPU");
 		return -EINVAL;
 	}
 	if (!cli->by)
@@ -502,16 +502,16 @@ static const struct tool_spec spec = {
 	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
 			  CLI_COMMAND | CLI_ORDER,
-		.doc = "Bytes that TCP has sent and received, by process and connection.",
+		.doc = "Bytes sent and received by TCP, by process and connection.",
 		.rows = rows,
 		.own_parts = &tcp_own_parts,
 		.keys = "pid, tid, comm, cgroup, container, unit, pidns, uid, local, remote, lport, rport",
 		.usual_keys = USUAL_MAX_KEYS, .columns = columns, .order = "bytes",
 	},
 	.own_size = sizeof(struct tcptop), .skeleton = &tcptop_skeleton, .table = &table,
-	.value = "bytes of TCP",
+	.value = "TCP bytes",
 	.source = "the counters of each TCP socket, read at the end of each interval and of the connection",
-	.caveat = "payload, without what was sent again; of the process that holds the connection",
+	.caveat = "payload without retransmissions, of the process that holds the connection",
 	.check = check, .open = open_skeleton, .attach = attach, .arm = arm,
 	.disarm = disarm, .report = report, .free = release,
 };

@@ -129,7 +129,7 @@ static void init(void *own)
 		.snoop = {
 			.value = "programs executed",
 			.rare = true,
-			.source = "tp_btf/sched_process_exec; those that fail: tp_btf/sys_exit",
+			.source = "tp_btf/sched_process_exec; failures: tp_btf/sys_exit",
 			.field = field_names, .nfields = ARRAY_SIZE(field_names),
 			.call = calls, .ncalls = ARRAY_SIZE(calls),
 			.least = EXEC_RECORD_LEAST,
@@ -149,8 +149,8 @@ static void release(void *own)
 }
 
 static const struct option_row rows[] = {
-	{ "with-failed", 0, NULL, ROW_FLAG, "Also those that fail", 0, FIELD(struct execsnoop, with_failed) },
-	{ "failed", 0, NULL, ROW_FLAG, "Only those that fail", 0, FIELD(struct execsnoop, failed) },
+	{ "with-failed", 0, NULL, ROW_FLAG, "Also failures", 0, FIELD(struct execsnoop, with_failed) },
+	{ "failed", 0, NULL, ROW_FLAG, "Only failures", 0, FIELD(struct execsnoop, failed) },
 	INCLUDE(struct execsnoop, callers, caller_rows),
 	{},
 };
@@ -159,7 +159,7 @@ static const struct tool_spec spec = {
 	.name = "execsnoop",
 	.cli = {
 		.groups = SNOOP_GROUPS & ~CLI_TIMES,
-		.doc = "Each program that is executed, with its arguments.",
+		.doc = "Each program executed, with its arguments.",
 		.rows = rows,
 	},
 	.own_size = sizeof(struct execsnoop), .skeleton = &execsnoop_skeleton,
@@ -168,4 +168,4 @@ static const struct tool_spec spec = {
 };
 
 TOOL_MEASURING(execsnoop, spec, AREA_PROCESSES,
-	       "each program that is executed, with its arguments");
+	       "each program executed, with its arguments");

@@ -88,7 +88,7 @@ static void init(void *own)
 
 	*e = (struct exitsnoop){
 		.snoop = {
-			.value = "ends of processes",
+			.value = "process exits",
 			.rare = true,
 			.source = "tp_btf/sched_process_exit; CPU time at the last "
 				  "tp_btf/sched_switch",
@@ -109,8 +109,8 @@ static void release(void *own)
 }
 
 static const struct option_row rows[] = {
-	{ "threads", 0, NULL, ROW_FLAG, "The end of each thread", 0, FIELD(struct exitsnoop, threads) },
-	{ "failed", 0, NULL, ROW_FLAG, "Only processes that ended by a signal or with a status other than 0", 0,
+	{ "threads", 0, NULL, ROW_FLAG, "Each thread's exit", 0, FIELD(struct exitsnoop, threads) },
+	{ "failed", 0, NULL, ROW_FLAG, "Only processes killed by a signal or with a nonzero exit status", 0,
 	  FIELD(struct exitsnoop, failed) },
 	{},
 };
@@ -119,7 +119,7 @@ static const struct tool_spec spec = {
 	.name = "exitsnoop",
 	.cli = {
 		.groups = SNOOP_GROUPS,
-		.doc = "The end of each process: how, after how long, with how much CPU time used.",
+		.doc = "Each process exit: how it ended, its lifetime and its CPU time.",
 		.rows = rows,
 	},
 	.own_size = sizeof(struct exitsnoop), .skeleton = &exitsnoop_skeleton,
@@ -127,4 +127,4 @@ static const struct tool_spec spec = {
 	.init = init, .free = release,
 };
 
-TOOL_MEASURING(exitsnoop, spec, AREA_PROCESSES, "the end of each process, and how it ended");
+TOOL_MEASURING(exitsnoop, spec, AREA_PROCESSES, "each process exit: how it ended, lifetime, CPU time");

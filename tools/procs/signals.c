@@ -46,7 +46,7 @@ static int parse_signals(void *own, char *arg)
 		return -ENOMEM;
 	while ((name = strsep(&rest, ","))) {
 		if (signal_number(name, &number)) {
-			diag_error("--signal: '%s' is no signal; as in TERM, SIGKILL, 9", name);
+			diag_error("--signal: unknown signal '%s'; as in TERM, SIGKILL, 9", name);
 			free(list);
 			return -EINVAL;
 		}
@@ -129,7 +129,7 @@ static void release(void *own)
 }
 
 static const struct option_row rows[] = {
-	{ "signal", 0, "NAME,...", ROW_OWN, "Only these: TERM, SIGKILL, 9", 0,
+	{ "signal", 0, "NAME,...", ROW_OWN, "Only these signals: TERM, SIGKILL, 9", 0,
 	  .parse = parse_signals, .adds = true, .complete = complete_signals, .separators = "," },
 	{ "sender", 0, NULL, ROW_FLAG, "Apply the scope (-p, -u, ...) to the sender, not the target", 0,
 	  FIELD(struct signals, by_sender) },
@@ -141,7 +141,7 @@ static const struct tool_spec spec = {
 	.name = "signals",
 	.cli = {
 		.groups = SNOOP_GROUPS & ~CLI_TIMES,
-		.doc = "Each signal that is sent: sender, target and result.",
+		.doc = "Each signal sent: sender, target and result.",
 		.rows = rows,
 	},
 	.own_size = sizeof(struct signals), .skeleton = &signals_skeleton,
@@ -149,4 +149,4 @@ static const struct tool_spec spec = {
 	.init = init, .free = release,
 };
 
-TOOL_MEASURING(signals, spec, AREA_PROCESSES, "each signal that is sent, and by whom");
+TOOL_MEASURING(signals, spec, AREA_PROCESSES, "each signal sent, and by whom");

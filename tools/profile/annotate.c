@@ -38,13 +38,13 @@ static const char *why_not(int err, bool kernel)
 	if (err == -EOPNOTSUPP)
 		return "built without capstone, or it is not installed";
 	if (err == -EBADMSG || err == -ETIME)
-		return "its code could not be taken apart";
+		return "its code could not be disassembled";
 	if (kernel && err == -ENOENT)
 		return "this kernel has no /proc/kcore (CONFIG_PROC_KCORE)";
 	if (kernel && err == -EPERM)
-		return "/proc/kcore may not be read (CAP_SYS_RAWIO; kernel lockdown)";
+		return "no permission to read /proc/kcore (CAP_SYS_RAWIO; kernel lockdown)";
 	if (err == -ESRCH)
-		return "its code is in no file, and the process has gone (measure while it lives)";
+		return "its code is in no file, and the process has exited (measure while it runs)";
 	return kernel ? "/proc/kcore does not have its code" : "its code cannot be read";
 }
 

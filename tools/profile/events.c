@@ -55,7 +55,7 @@ static int add_one(struct profile_events *e, const struct event *event)
 
 	for (i = 0; i < e->n; i++)
 		if (!strcmp(shown(e, i), name)) {
-			diag_error("-e: %s is there twice", name);
+			diag_error("-e: %s is given twice", name);
 			return -EINVAL;
 		}
 	if (e->n == PROFILE_EVENTS)
@@ -84,8 +84,8 @@ static bool has_glob(const char *name)
 
 static int refuse_matches(const char *glob, size_t n)
 {
-	diag_error("-e: '%s' are %zu tracepoints; one run samples %d events at most", glob, n, PROFILE_EVENTS);
-	diag_hint("`tally stat -e '%s'` counts them: sample those that matter", glob);
+	diag_error("-e: '%s' matches %zu tracepoints; one run samples at most %d events", glob, n, PROFILE_EVENTS);
+	diag_hint("`tally stat -e '%s'` counts them: sample only the important events", glob);
 	return -EINVAL;
 }
 
@@ -211,7 +211,7 @@ int profile_events__check_depth(const struct profile_events *e, u32 depth)
 
 	for (i = 0; i < e->n; i++)
 		if (e->own[i].max_stack > depth) {
-			diag_error("-e: max-stack=%u: at most %u frames are kept of any event (--max-depth)",
+			diag_error("-e: max-stack=%u is more than the %u frames kept per event (--max-depth)",
 				   e->own[i].max_stack, depth);
 			return -EINVAL;
 		}

@@ -37,8 +37,7 @@ static int check_annotate(struct profile *p, const struct cli *cli)
 	if (o->no_kernel || o->no_user || o->max_depth || o->with || o->without || o->table ||
 	    o->callee_first || o->lines || o->inlined || cli->by_text || cli->by || cli->live ||
 	    (o->format >= 0 && o->format != FORMAT_JSON && o->format != FORMAT_CSV && o->format != FORMAT_HTML)) {
-		diag_error("--annotate shows instructions: options about stacks, keys and their "
-			   "formats do not go with it");
+		diag_error("--annotate cannot be combined with options for stacks, keys or their formats");
 		return -EINVAL;
 	}
 	p->options.max_depth = 1;
@@ -49,11 +48,11 @@ static int check_annotate(struct profile *p, const struct cli *cli)
 static int check_several(const struct profile *p)
 {
 	if (p->annotate)
-		diag_error("--annotate shows the instructions of one event, and -e names %zu", p->events.n);
+		diag_error("--annotate needs a single event, but -e names %zu", p->events.n);
 	else if (p->wall.asked)
-		diag_error("--wall and -e: time is sampled by the clock, and is no other event's");
+		diag_error("--wall and -e cannot be combined");
 	else if ((p->options.with || p->options.without) && p->options.table)
-		diag_error("--frames and --no-frames choose stacks, and several events in a table have none");
+		diag_error("--frames and --no-frames cannot be combined with a table of several events");
 	else
 		return 0;
 	return -EINVAL;
@@ -65,7 +64,7 @@ static int check(void *context, struct cli *cli)
 	int err;
 
 	if (p->wall.asked && (cli->live || p->annotate)) {
-		diag_error("--wall: neither --live nor --annotate go with it");
+		diag_error("--wall cannot be combined with --live or --annotate");
 		return -EINVAL;
 	}
 	err = profile_events__check(&p->events);
@@ -97,8 +96,8 @@ static void describe(struct profile *p, struct report *r)
 	if (p->annotate)
 		r->caveat = sampling__describe_place(first);
 	else if (!weighted)
-		r->caveat = "the timer cannot interrupt code that has interrupts off: its time shows "
-			    "where it turns them on again";
+		r->caveat = "the timer cannot interrupt code with interrupts off: its time shows where it enables "
+			    "them again";
 }
 
 static int report_instructions(struct profile *p, const struct measurement *m, struct report *r)
@@ -170,8 +169,7 @@ static int find_events(struct profile *p)
 	}
 	if (err || !p->annotate || !e->each[0].event.is_tracepoint)
 		return err;
-	diag_error("--annotate: a tracepoint is one place in the kernel; stackcount(1) shows who "
-		   "gets there");
+	diag_error("--annotate: a tracepoint is one place in the kernel; stackcount(1) shows its callers");
 	return -EINVAL;
 }
 
@@ -285,9 +283,9 @@ static const struct option_row rows[] = {
 	  "Samples a second on each CPU; 99 by default", 1,
 	  FIELD(struct profile, events.hz), .least = 1, .most = UINT32_MAX,
 	  .wanted = "a number of samples a second" },
-	{ "count", 'c', "N", ROW_COUNT, "A sample at every Nth event of -e", 1,
+	{ "count", 'c', "N", ROW_COUNT, "Take a sample at every Nth event of -e", 1,
 	  FIELD(struct profile, events.every), .least = 1, .most = INT64_MAX, .wanted = "a number of events" },
-	{ "idle", 0, NULL, ROW_FLAG, "Idle CPUs too; with --wall tasks that sleep through the whole run", 1,
+	{ "idle", 0, NULL, ROW_FLAG, "Include idle CPUs; with --wall, tasks that sleep through the whole run", 1,
 	  FIELD(struct profile, events.with_idle) },
 	{ "wall", 0, NULL, ROW_FLAG,
 	  "All time of tasks: on a CPU, blocked, and waiting for a CPU", 1,
@@ -304,8 +302,8 @@ static const struct tool_spec spec = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
 			  CLI_COMMAND,
 		.usual_keys = STACKS_ON_DEMAND,
-		.doc = "Where CPU time goes, or another event comes from: samples of what "
-		       "runs on each CPU, by stack.\n" STACK_FORMATS_DOC,
+		.doc = "Where CPU time goes, or where another event comes from: samples of what runs on each CPU, by "
+		       "stack.\n" STACK_FORMATS_DOC,
 		.rows = rows,
 		.own_keys = true,
 		.keys = STACK_KEYS,

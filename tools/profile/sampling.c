@@ -14,11 +14,11 @@
 int sampling__check(struct sampling *s)
 {
 	if (s->every && s->hz) {
-		diag_error("-c and -F are two ways to say how often; give one");
+		diag_error("-c and -F cannot be combined");
 		return -EINVAL;
 	}
 	if (s->every && !s->typed) {
-		diag_error("-c is about an event: name it with -e");
+		diag_error("-c needs -e");
 		return -EINVAL;
 	}
 	/* The clock has its own timer, so that the times at which samples are due are known. */
@@ -101,19 +101,19 @@ const char *sampling__describe_place(const struct sampling *s)
 	const struct event *e = s->typed ? &s->event.events.event[0] : NULL;
 
 	if (!sampling__is_weighted(s))
-		return "a sample stands at the instruction that was next when the timer came: what "
-		       "a slow one took shows at the one after it, and code with interrupts off "
-		       "where it turns them on again";
+		return "a sample shows the next instruction when the timer fired: the time of a slow instruction "
+		       "shows at the following instruction, and that of code with interrupts off where it enables "
+		       "them again";
 	if (e->type == EVENT_SOFTWARE && is_page_fault(e->attr.config))
-		return "a sample stands at the instruction that faulted";
+		return "a sample shows the instruction that faulted";
 	if (e->type == EVENT_SOFTWARE)
-		return "a sample stands where the kernel counts the event";
+		return "a sample shows where the kernel counts the event";
 	if (e->type == EVENT_BREAKPOINT)
-		return "a sample stands at the instruction after the one that touched the address";
+		return "a sample shows the instruction after the access to the address";
 	if (e->modifiers.precise > 1)
-		return "a sample stands at the instruction that caused the event (:pp)";
-	return "a sample stands some instructions after the one that caused the event, as far as "
-	       "the CPU has run on; :pp asks for the one itself";
+		return "a sample shows the instruction that caused the event (:pp)";
+	return "a sample shows an instruction some way after the cause of the event, as the CPU runs on (skid); :pp "
+	       "asks for the instruction itself";
 }
 
 static struct profile_samples *read_samples(const struct sampling *s, const struct measurement *m)

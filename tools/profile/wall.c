@@ -20,9 +20,9 @@ SKELETON(wall);
 int wall__check(const struct wall *w, const struct cli *cli)
 {
 	if (w->sampling->typed)
-		diag_error("--wall and -e: time is sampled by the clock, and is no other event's");
+		diag_error("--wall and -e cannot be combined");
 	else if (cli->scope.cpus || cli->by & BY_CPU)
-		diag_error("--wall: a task that is off its CPU is on none: neither -C nor --by cpu go with it");
+		diag_error("--wall cannot be combined with -C or --by cpu: tasks off CPU have no CPU");
 	else
 		return 0;
 	return -EINVAL;

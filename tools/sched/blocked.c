@@ -60,7 +60,7 @@ static int parse_state(void *own, char *arg)
 	}
 	free(text);
 	if (!err && b->view != BLOCKED_BY_TASK && b->wanted & 1U << BLOCKED_PREEMPTED) {
-		diag_error("--state: nobody wakes a task that was preempted; offcputime has those");
+		diag_error("--state: preempted tasks have no waker; offcputime shows them");
 		err = -EINVAL;
 	}
 	return err;
@@ -100,15 +100,15 @@ int blocked__check(void *own, struct cli *cli)
 	if (err)
 		return err;
 	if (b->only_user && b->only_kernel) {
-		diag_error("--user-threads and --kernel-threads leave nothing; give one of them");
+		diag_error("--user-threads and --kernel-threads cannot be combined");
 		return -EINVAL;
 	}
 	if (b->min_ns > b->max_ns) {
-		diag_error("--min is more than --max: nothing is left");
+		diag_error("--min is greater than --max");
 		return -EINVAL;
 	}
 	if (b->with_sleepers && b->view == BLOCKED_BY_WAKER) {
-		diag_error("--idle: nobody woke tasks that slept through the whole run; offcputime has those");
+		diag_error("--idle: tasks that slept through the whole run have no waker; offcputime shows them");
 		return -EINVAL;
 	}
 	b->report.without_sleepers = !b->with_sleepers && !cli__picks_tasks(cli);
@@ -285,7 +285,7 @@ const struct option_row blocked_rows[] = {
 	  FIELD(struct blocked, min_ns) },
 	{ "max", 0, "TIME", ROW_TIME, "At most this long", 1, FIELD(struct blocked, max_ns) },
 	{ "state", 0, "STATE,..", ROW_OWN,
-	  "Only of tasks in this state: sleep, disk, idle, stopped, traced, other, preempted (default: all but the last)",
+	  "Only tasks in this state: sleep, disk, idle, stopped, traced, other, preempted (default: all but the last)",
 	  1,
 	  .parse = parse_state, .complete = complete_states, .separators = "," },
 	{ "user-threads", 0, NULL, ROW_FLAG, "Only threads of programs, not of the kernel", 1,

@@ -42,7 +42,7 @@ static const char *value(const struct cpudist *c)
 static const char *source(const struct cpudist *c)
 {
 	return c->off ? "the run queues' clock, read at tp_btf/sched_switch" :
-			"what the kernel charges tasks (se.sum_exec_runtime), read at tp_btf/sched_switch";
+			"the kernel's run time of each task (se.sum_exec_runtime), read at tp_btf/sched_switch";
 }
 
 static int report(struct measurement *m, struct report *r)

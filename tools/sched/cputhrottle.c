@@ -98,7 +98,7 @@ static int report(struct measurement *m, struct report *r)
 	struct cputhrottle *t = m->own;
 	int err = t->ended ? 0 : cpu_stats__read(&t->now);
 
-	r->value = "cgroups that their CPU quota has held back";
+	r->value = "cgroups throttled by their CPU quota";
 	r->table = true;
 	r->has_events = true;
 	r->nothing = "no cgroup was throttled";
@@ -121,12 +121,12 @@ static int load(struct measurement *m)
 	int err = cpu_stats__read(&t->before);
 
 	if (err == -ENOENT) {
-		diag_error("no hierarchy of cgroups with a cpu controller is mounted here");
+		diag_error("no cgroup hierarchy with a cpu controller is mounted here");
 		return -EOPNOTSUPP;
 	}
 	if (!err && !t->before.n) {
 		diag_error(
-			"no cgroup here has books of a CPU quota: the cpu controller is off, or the kernel was built "
+			"no cgroup has statistics of a CPU quota: the cpu controller is off, or the kernel was built "
 			"without CONFIG_CFS_BANDWIDTH");
 		diag_hint("`echo +cpu > /sys/fs/cgroup/cgroup.subtree_control` turns the controller on");
 		return -EOPNOTSUPP;
@@ -170,7 +170,7 @@ static const struct tool_spec spec = {
 	.name = "cputhrottle",
 	.cli = {
 		.groups = CLI_TIME | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN | CLI_COMMAND | CLI_ORDER,
-		.doc = "Cgroups that their CPU quota holds back: in how many periods, for how long.",
+		.doc = "Cgroups throttled by their CPU quota: in how many periods, and for how long.",
 		.rows = rows, .columns = columns, .order = "throttled_time",
 	},
 	.own_size = sizeof(struct cputhrottle),
@@ -180,4 +180,4 @@ static const struct tool_spec spec = {
 };
 
 TOOL_MEASURING(cputhrottle, spec, AREA_SCHEDULER,
-	       "cgroups that their CPU quota (cpu.max) holds back: how often, for how long");
+	       "cgroups throttled by their CPU quota (cpu.max): how often, and for how long");

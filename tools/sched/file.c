@@ -165,7 +165,7 @@ static int read_head(struct switches_file_head *head, FILE *file, const char **w
 		return refuse(why, "it was made by another version");
 	if (!head->cpus || head->cpus > SCOPE_MAX_CPUS ||
 	    !memchr(head->kernel, 0, sizeof(head->kernel)))
-		return refuse(why, "its head is damaged");
+		return refuse(why, "its header is damaged");
 	return 0;
 }
 

@@ -46,7 +46,7 @@ static int check_ways(struct migrations *m, struct cli *cli)
 	if (stack_options__check_none(&m->options, cli))
 		return -EINVAL;
 	if (cli->by_text && task_key__parse(cli->by_text, NULL, &by, bad, sizeof(bad))) {
-		diag_error("--by: no key '%s'; there are %s", bad, task_key_parts());
+		diag_error("--by: unknown key '%s'; expected one of %s", bad, task_key_parts());
 		return -EINVAL;
 	}
 	cli->by |= by;
@@ -61,13 +61,13 @@ static int check(void *context, struct cli *cli)
 	int err;
 
 	if (m->matrix && (cli->by || cli->by_text || m->with_stacks)) {
-		diag_error("--matrix is about CPUs; it cannot be combined with --by, -P, -L or -g");
+		diag_error("--matrix cannot be combined with --by, -P, -L or -g");
 		return -EINVAL;
 	}
 	err = m->with_stacks ? stack_options__check(&m->options, &m->stacks, cli, BY_COMM) :
 			       check_ways(m, cli);
 	if (!err && cli->by & BY_CPU) {
-		diag_error("--by cpu: each row has the CPUs a task came from and went to already");
+		diag_error("--by cpu is not needed: rows already show the CPUs a task moved from and to");
 		err = -EINVAL;
 	}
 	return err;
@@ -198,7 +198,7 @@ static int attach(struct measurement *measurement)
 		err = measurement__attach(measurement);
 	}
 	if (!err && tasks__visit(m->bpf->progs.look_at_task))
-		diag_detail("no task iterator: missed moves are told when a task moves again");
+		diag_detail("no task iterator: missed moves are reported when a task moves again");
 	return err;
 }
 
@@ -219,9 +219,9 @@ static void release(void *own)
 }
 
 static const struct option_row rows[] = {
-	{ "matrix", 0, NULL, ROW_FLAG, "A table from each CPU to each, without tasks", 1,
+	{ "matrix", 0, NULL, ROW_FLAG, "A table of moves from CPU to CPU, without tasks", 1,
 	  FIELD(struct migrations, matrix) },
-	{ "stacks", 'g', NULL, ROW_FLAG, "By the stack that moves the task", 1,
+	{ "stacks", 'g', NULL, ROW_FLAG, "Count by the stack that moves the task", 1,
 	  FIELD(struct migrations, with_stacks) },
 	INCLUDE(struct migrations, options, stack_option_rows),
 	{},

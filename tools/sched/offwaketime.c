@@ -13,7 +13,8 @@ static const struct tool_spec spec = {
 	.cli = {
 		.groups = BLOCKED_GROUPS,
 		.usual_keys = STACKS_ON_DEMAND,
-		.doc = "How long tasks were blocked, by their stacks and those of their wakers.\n" STACK_FORMATS_DOC " --by also takes state.",
+		.doc = "How long tasks were blocked, by their stacks and those of their wakers.\n"
+		       STACK_FORMATS_DOC " --by also takes state.",
 		.rows = blocked_rows,
 		.own_keys = true,
 		.keys = STACK_KEYS ", state",

@@ -53,7 +53,7 @@ static int take_file(void *own, char *path)
 	struct replay_tool *t = own;
 
 	if (t->path) {
-		diag_error("one file at a time: '%s' is too much", path);
+		diag_error("unexpected argument '%s': one file is run at a time", path);
 		return -EINVAL;
 	}
 	t->path = path;
@@ -96,7 +96,7 @@ static int choose(struct replay_tool *t)
 	size_t i, n = 0;
 
 	if (t->comm && scope_glob__compile(&glob, t->comm)) {
-		diag_error("--comm: '%s' is too long, or no glob", t->comm);
+		diag_error("--comm: '%s' is too long or not a glob", t->comm);
 		return -EINVAL;
 	}
 	for (i = 0; i < s->ids.n; i++) {
@@ -111,7 +111,7 @@ static int choose(struct replay_tool *t)
 	if (n && n <= REPLAY_MOST_TASKS)
 		return 0;
 	if (n)
-		diag_error("'%s' has %zu tasks: more than %u threads are not made", t->path, n,
+		diag_error("'%s' has %zu tasks; at most %u threads are supported", t->path, n,
 			   REPLAY_MOST_TASKS);
 	else
 		diag_error("'%s' has no task that ran%s", t->path,
@@ -131,7 +131,7 @@ static int read_file(struct replay_tool *t)
 		return err;
 	}
 	if (!t->file.whole)
-		diag_warn("'%s' has no end: whoever wrote it did not finish", t->path);
+		diag_warn("'%s' has no end: its writer did not finish", t->path);
 	err = choose(t);
 	if (err)
 		return err;
@@ -154,8 +154,8 @@ static int write_report(struct replay_tool *t, u64 start_ns)
 	char hidden[100];
 	int err;
 
-	snprintf(hidden, sizeof(hidden), "of %zu slices the end was not seen; what was run in them and never "
-		 "accounted later is left out", t->schedule.hidden);
+	snprintf(hidden, sizeof(hidden), "the end of %zu slices was not seen; run time in them that was never "
+					 "accounted is left out", t->schedule.hidden);
 	if (t->schedule.hidden)
 		r.caveat = hidden;
 	err = replay_table__fill(&r, &t->schedule, t->replayed, &t->cli);
@@ -175,7 +175,7 @@ static int repeat(struct replay_tool *t)
 		start_ns = realtime_ns();
 		err = replay__run(&t->schedule, t->replayed);
 		if (err)
-			diag_error("cannot make a thread for each task: %s", strerror(-err));
+			diag_error("cannot create one thread per task: %s", strerror(-err));
 		else
 			err = write_report(t, start_ns);
 	}
@@ -187,7 +187,7 @@ static int run(struct replay_tool *t)
 	int err;
 
 	if (!t->path) {
-		diag_error("which file? `timehist --record FILE` makes one");
+		diag_error("no file given; `timehist --record FILE` creates one");
 		return EXIT_USAGE;
 	}
 	err = host__read(&t->host) ?: read_file(t);

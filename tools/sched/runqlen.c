@@ -124,7 +124,7 @@ static int report(struct measurement *m, struct report *r)
 	n = snprintf(rl->told, sizeof(rl->told), "%s", rl->source);
 	hotplug__describe(&rl->hotplug, rl->told + n, sizeof(rl->told) - n);
 	r->source = rl->told;
-	r->caveat = "queued and not running; what a cgroup's CPU quota holds back is not queued";
+	r->caveat = "queued and not running; tasks throttled by their cgroup's CPU quota are not queued";
 	r->is_sampled = true;
 	err = count_missed(rl, m, &missed) ?: measure__difference(&m->measure, &lengths, &r->counters);
 	if (err)
@@ -142,7 +142,7 @@ static int open_skeleton(struct measurement *m)
 
 	rl->bpf = bpf;
 	snprintf(rl->source, sizeof(rl->source),
-		 "%s, looked at %llu times a second on each CPU (perf event cpu-clock)",
+		 "%s, sampled %llu times a second on each CPU (perf event cpu-clock)",
 		 rl->class == CLASS_FAIR ? "tasks of the fair class on the run queue (rq->cfs.h_nr_*)" :
 				 "tasks of all classes on the run queue (rq->nr_running)", rl->sampler.hz);
 	m->source = rl->source;
@@ -218,7 +218,7 @@ static const struct option_row rows[] = {
 	  "Samples a second on each CPU; 99 by default", 1,
 	  FIELD(struct runqlen, sampler.hz), .least = 1, .most = UINT32_MAX,
 	  .wanted = "a number of samples a second" },
-	{ "class", 0, "NAME", ROW_WORD, "all (default) or fair (CFS, EEVDF): whose queue", 1,
+	{ "class", 0, "NAME", ROW_WORD, "queue to sample: all (default) or fair (CFS, EEVDF)", 1,
 	  FIELD(struct runqlen, class), WORDS(classes), .noun = "class" },
 	{ "cpu", 'C', "CPUS", ROW_TEXT, "Only these CPUs, e.g. 0,2-5", 1, FIELD(struct runqlen, cpus) },
 	{ NULL, 'A', NULL, ROW_FLAG, "One result per CPU", 1, FIELD(struct runqlen, by_cpu) },

@@ -18,9 +18,9 @@
 SKELETON(schedlat);
 
 #define TOTALS_SOURCE \
-	"the kernel's totals of each task (sum_exec_runtime, sched_info), at the begin, at reports and at exits"
+	"the kernel's totals of each task (sum_exec_runtime, sched_info), at the start, at reports and at exits"
 #define TOTALS_CAVEAT \
-	"most waits read some us too short, down to 0 (tally help accuracy); without --totals they are measured"
+	"most waits are some us too short, down to 0 (tally help accuracy); without --totals they are measured"
 
 struct schedlat {
 	int source;             /* enum wait_source or WAIT_SOURCE_AUTO */
@@ -136,7 +136,7 @@ static int load_totals(struct measurement *m)
 	}
 	if (err == -EMFILE)
 		return measurement__complain(m, "load", err);
-	diag_detail("--totals cannot be loaded (%s): switches are looked at instead", strerror(-err));
+	diag_detail("cannot load --totals (%s): tracing switches instead", strerror(-err));
 	s->totals = false;
 	return -ENOTSUP;
 }
@@ -159,7 +159,7 @@ static void prepare_running(struct schedlat *s, struct measurement *m)
 		return;
 	m->table.running = bpf_program__attach_iter(s->bpf->progs.show_running, NULL);
 	if (!m->table.running)
-		diag_detail("no task iterator: slices count when they end");
+		diag_detail("no task iterator: slices are counted only when they end");
 }
 
 static int attach(struct measurement *m)
@@ -203,11 +203,11 @@ static int check(void *context, struct cli *cli)
 	if (!cli->by)
 		cli->by = BY_TID;
 	if (s->totals && (cli->by & BY_CPU || cli->scope.cpus)) {
-		diag_error("--totals: the kernel does not keep a task's totals by CPU, for -C and --by cpu");
+		diag_error("--totals cannot be combined with -C or --by cpu: the kernel keeps no totals per CPU");
 		return -EINVAL;
 	}
 	if (s->totals && s->source != WAIT_SOURCE_AUTO) {
-		diag_error("--totals is a source of its own: leave --source out");
+		diag_error("--totals and --source cannot be combined");
 		return -EINVAL;
 	}
 	return 0;

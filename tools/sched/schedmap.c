@@ -117,7 +117,7 @@ static const struct tool_spec spec = {
 	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_OUTPUT | CLI_MEASURE | CLI_COMMAND,
 		.formats = SESSION_FORMATS,
-		.doc = "Which task each CPU runs: a column for each CPU, a line for each switch.",
+		.doc = "Which task each CPU runs: one column per CPU, one line per switch.",
 		.rows = rows,
 	},
 	.own_size = sizeof(struct schedmap),
@@ -125,4 +125,4 @@ static const struct tool_spec spec = {
 	.init = init, .check = check, .free = release,
 };
 
-TOOL_MEASURING(schedmap, spec, AREA_SCHEDULER, "which task each CPU runs, a line for each switch");
+TOOL_MEASURING(schedmap, spec, AREA_SCHEDULER, "which task each CPU runs, one line per switch");

@@ -25,9 +25,9 @@ SHARED_SKELETON(timehist);
  */
 
 const struct option_row session_rows[] = {
-	{ "record", 0, "FILE", ROW_TEXT, "Write the events to a file, and show nothing", 1,
+	{ "record", 0, "FILE", ROW_TEXT, "Write the events to a file without showing them", 1,
 	  FIELD(struct session, record) },
-	{ "read", 0, "FILE", ROW_TEXT, "Show what was recorded", 1, FIELD(struct session, read) },
+	{ "read", 0, "FILE", ROW_TEXT, "Show a recorded file", 1, FIELD(struct session, read) },
 	INCLUDE(struct session, source, wait_source_rows),
 	{},
 };
@@ -46,23 +46,23 @@ int session__check(struct session *s, struct cli *cli)
 
 	s->cli = cli;
 	if (s->record && s->worst)
-		what = "--record and --worst exclude each other";
+		what = "--record and --worst cannot be combined";
 	else if (s->record && s->read)
-		what = "--record and --read exclude each other";
+		what = "--record and --read cannot be combined";
 	else if (s->record && cli->interval_ns)
-		what = "--record makes one file: there are no intervals";
+		what = "--record cannot be combined with intervals";
 	else if (s->worst && cli->interval_ns)
-		what = "--worst is about the whole run: there are no intervals";
+		what = "--worst cannot be combined with intervals";
 	else if (s->read && s->worst)
-		what = "--worst is about what happens now; --read shows a file";
+		what = "--worst and --read cannot be combined";
 	else if (s->read && (is_scoped(cli) || cli->command))
-		what = "--read shows a whole file: its scope was chosen with --record";
+		what = "--read cannot be combined with a scope or a command: --record chose them";
 	else if (s->read && (cli->interval_ns || cli->duration_ns))
-		what = "--read shows a whole file: there are no intervals";
+		what = "--read cannot be combined with intervals or -d";
 	else if (s->read && cli->explain)
-		what = "--read measures nothing that -n could explain";
+		what = "--read and -n cannot be combined";
 	else if (s->read && (s->callers.kernel || s->callers.user))
-		what = "--read shows the stacks of a file: their parts were chosen with --record";
+		what = "--read cannot be combined with -K or -U: --record chose the parts of stacks";
 	if (what)
 		diag_error("%s", what);
 	return what ? -EINVAL : 0;
@@ -121,7 +121,7 @@ static int watch(struct measurement *m)
 	if (!err)
 		err = ring__drain(s->ring);
 	if (!err && s->file_full) {
-		diag_warn("'%s' is as large as a file may be: it ends here", s->record);
+		diag_warn("'%s' has reached the maximum file size and ends here", s->record);
 		return 1;
 	}
 	return err;
@@ -229,7 +229,7 @@ static int create_file(struct session *s, const struct measurement *m, u32 cpus,
 	snprintf((char *)head.kernel, sizeof(head.kernel), "%.63s", m->run->host.uts.release);
 	err = switches_file__create(&s->file, s->record, &head);
 	if (err == -EEXIST)
-		diag_error("--record: '%s' is there and is not a regular file", s->record);
+		diag_error("--record: '%s' exists and is not a regular file", s->record);
 	else if (err)
 		diag_error("--record: '%s': %s", s->record, strerror(-err));
 	return err;
@@ -305,7 +305,7 @@ static int read_running(struct session *s, struct worst *w)
 	int fd, err;
 
 	if (!link) {
-		diag_detail("no task iterator: waits of tasks that still run are left out");
+		diag_detail("no task iterator: waits of running tasks are left out");
 		return 0;
 	}
 	fd = bpf_iter_create(bpf_link__fd(link));
@@ -400,7 +400,7 @@ static int report_file(const struct tool_spec *spec, struct session *s, const st
 		r.source = wait_sources[text->head.source].text;
 	r.counters = text->counters;
 	if (!text->whole)
-		diag_warn("'%s' has no end: whoever wrote it did not finish", s->read);
+		diag_warn("'%s' has no end: its writer did not finish", s->read);
 	if (s->report)
 		err = s->report(s, &r);
 	if (!err)
@@ -430,7 +430,7 @@ static int read_file(const struct tool_spec *spec, struct session *s)
 	if (!err)
 		err = report_file(spec, s, &reading);
 	if (!err && s->callers.wanted && !text->stacks.n && text->records)
-		diag_warn("'%s' has no stacks: they are recorded with -g", s->read);
+		diag_warn("'%s' has no stacks: record it with -g", s->read);
 	switches_file_text__free(text);
 	err = cli__close_writer(&writer, err);
 	if (err)

@@ -66,18 +66,18 @@ static int check(void *context, struct cli *cli)
 		cli->format = FORMAT_SVG;
 	cli->top = cli->top ?: DEFAULT_TOP;
 	if (cli->format == FORMAT_OPENMETRICS)
-		what = "--format openmetrics is of histograms and tables, not of charts";
+		what = "--format openmetrics cannot show charts";
 	else if (cli->format == FORMAT_HTML)
-		what = "--format html has no place for charts; -o chart.svg makes a picture";
+		what = "--format html cannot show charts; use -o chart.svg";
 	else if (cli->interval_ns && (cli->count > 1 || cli->duration_ns))
-		what = "one chart of the whole run; give its time with -d";
+		what = "a chart covers the whole run: use -d instead of intervals";
 	else if (cli->scope.cpus)
-		what = "-C: what a task does is not of one CPU; all CPUs have rows";
+		what = "-C is not supported: a chart shows all CPUs";
 	else if (cli->top > MOST_TOP)
-		what = "--top: a chart has no more than 200 rows of tasks";
+		what = "--top: a chart has at most 200 rows of tasks";
 	else if (cli->format == FORMAT_SVG && !cli->explain && !cli->output &&
 		 isatty(STDOUT_FILENO))
-		what = "--format svg: a picture is not for a terminal; name a file: -o chart.svg";
+		what = "--format svg cannot be written to a terminal; use -o chart.svg";
 	if (what) {
 		diag_error("%s", what);
 		return -EINVAL;
@@ -231,7 +231,7 @@ static int report(struct measurement *m, struct report *r)
 	struct timechart chart = {};
 	int err = stop(t);
 
-	r->value = "what CPUs and tasks did";
+	r->value = "activity of CPUs and tasks";
 	r->source = "tp_btf/sched_switch, sched_wakeup";
 	r->table = true;
 	r->has_losses = true;
@@ -324,7 +324,7 @@ static void release(void *own)
 static const char *const formats[] = { "text", "svg", "json", "csv" };
 
 static const struct option_row rows[] = {
-	{ "format", 0, "NAME", ROW_OWN, "text (default), svg (of -o NAME.svg, too), json, csv", HELP_OUTPUT,
+	{ "format", 0, "NAME", ROW_OWN, "text (default), svg (also with -o NAME.svg), json, csv", HELP_OUTPUT,
 	  .parse = parse_format, WORDS(formats) },
 	{},
 };
@@ -333,7 +333,7 @@ static const struct tool_spec spec = {
 	.name = "timechart",
 	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_TOP | CLI_OUTPUT | CLI_MEASURE | CLI_COMMAND,
-		.doc = "A chart over time: the task on each CPU; when tasks run, wait, are blocked.",
+		.doc = "A chart over time: the task on each CPU; when tasks run, wait or are blocked.",
 		.rows = rows,
 	},
 	.own_size = sizeof(struct timechart_tool), .skeleton = &timechart_skeleton,

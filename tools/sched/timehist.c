@@ -38,7 +38,7 @@ static int parse_summary(void *own, char *arg)
 	h->lines = false;
 	if (!strcmp(arg, "only"))
 		return 0;
-	diag_error("--summary: '%s' means nothing here; there is --summary=only", arg);
+	diag_error("--summary: expected only, got '%s'", arg);
 	return -EINVAL;
 }
 
@@ -265,15 +265,15 @@ static int check(void *own, struct cli *cli)
 	h->lines = h->lines && !h->session.worst;
 	h->session.has_lines = h->lines && !h->summary && !h->session.record;
 	if (c->wanted && !h->lines && !h->session.worst)
-		what = "-g is about lines, and --summary=only has none";
+		what = "-g and --summary=only cannot be combined";
 	else if (h->session.worst && is_about_more(h, cli))
-		what = "--worst has a table of its own, of which only --sort says more";
+		what = "--worst cannot be combined with options for lines, totals or --top";
 	else if (h->session.worst_by != SWITCHES_BY_WAIT && !h->session.worst)
-		what = "--sort is about --worst";
+		what = "--sort needs --worst";
 	else if (h->session.record && (h->summary || h->timeline.picture || h->timeline.next))
-		what = "--record shows nothing: say with --read how a file is shown";
+		what = "--record cannot be combined with --summary, --cpu-picture or --next; use --read";
 	else if (h->summary && h->lines && cli->format == FORMAT_CSV)
-		what = "--csv is one table: --summary=only, or the lines without --summary";
+		what = "--csv prints one table: use --summary=only, or no --summary";
 	if (what)
 		diag_error("%s", what);
 	if (what || session__check(&h->session, cli))
@@ -305,11 +305,11 @@ static const char *const summaries[] = { "only" };
 
 static const struct option_row rows[] = {
 	{ "next", 0, NULL, ROW_FLAG, "the next task on the CPU, too", 1, FIELD(struct timehist, timeline.next) },
-	{ "cpu-picture", 0, NULL, ROW_FLAG, "A column of one letter for each CPU", 1,
+	{ "cpu-picture", 0, NULL, ROW_FLAG, "One column of one letter per CPU", 1,
 	  FIELD(struct timehist, timeline.picture) },
 	{ "wakeups", 0, NULL, ROW_FLAG, "Wakeups, too", 1, FIELD(struct timehist, session.wakeups) },
 	{ "migrations", 0, NULL, ROW_FLAG, "Tasks moved to another CPU, too", 1, FIELD(struct timehist, migrations) },
-	{ "summary", 0, "only", ROW_OWN, "Totals of each task at the end; =only: without lines before", 1,
+	{ "summary", 0, "only", ROW_OWN, "Totals of each task at the end; =only: without the lines", 1,
 	  .parse = parse_summary, .optional = true, WORDS(summaries) },
 	{ "worst", 0, "N", ROW_COUNT, "Only the N longest delays, at the end", 1,
 	  FIELD(struct timehist, session.worst), .least = 1, .most = SWITCHES_WORST_MOST },

@@ -17,8 +17,7 @@ const struct wait_source_text wait_sources[WAIT_SOURCES] = {
 	[WAIT_ACCOUNTING] = {
 		"accounting",
 		"the kernel's run-queue accounting (sched_info), read at tp_btf/sched_switch",
-		"most waits read some us too short, down to 0 (tally help accuracy); "
-		"--source wakeup measures them",
+		"most waits are some us too short, down to 0 (tally help accuracy); --source wakeup measures them",
 	},
 	[WAIT_WAKEUP] = {
 		"wakeup",
@@ -44,7 +43,7 @@ static int parse_source(void *own, char *name)
 		*source = WAIT_SOURCE_AUTO;
 		return 0;
 	}
-	diag_error("--source: no source '%s'; there are auto, wakeup, accounting", name);
+	diag_error("--source: expected auto, wakeup or accounting, got '%s'", name);
 	return -EINVAL;
 }
 

@@ -33,7 +33,7 @@
 #define ARCH_O_LARGEFILE 0400000
 
 #else
-#error "this machine has to be described here"
+#error "this architecture is not supported: describe it here"
 #endif
 
 #endif /* TALLY_BASE_ARCH_H */

@@ -508,9 +508,9 @@ const char *confined__why(int err)
 	case -ETIME:
 		return "took too long";
 	case -EDQUOT:
-		return "not read: others took too long, or too much";
+		return "not read: other files took too long or too much memory";
 	case -EBADMSG:
-		return "damaged, or too much";
+		return "damaged or too large";
 	case -EINTR:
 		return "interrupted";
 	case -CONFINED_NO_OPENAT2:

@@ -35,13 +35,13 @@ static const char *check(const char *text)
 		if (*text == '\\' && text[1])
 			text++;
 		else if (*text == '(' && ++depth > PATTERN_DEPTH)
-			return "too many parentheses in each other";
+			return "parentheses nested too deeply";
 		else if (*text == ')' && depth)
 			depth--;
 		else if (*text == '{') {
 			n = repeated(text);
 			if (n > PATTERN_COPIES || copies * n > PATTERN_COPIES)
-				return "it repeats too much";
+				return "too many repetitions";
 			copies *= n;
 		}
 	}

@@ -298,7 +298,7 @@ static int refuse_foreign_event(const struct translation *t, const char *event)
 		line = foreign_event__here(t->tool, event);
 	if (!line)
 		return 0;
-	diag_error("an event of bcc or bpftrace is here, as in: %s", line);
+	diag_error("this is the syntax of bcc or bpftrace; use: %s", line);
 	free(line);
 	return -EINVAL;
 }
@@ -454,7 +454,7 @@ static void take_threshold(struct translation *t)
 	said = t->text;
 	t->text = stpcpy(stpcpy(stpcpy(t->text, "--min="), number), thresholds[i].unit) + 1;
 	t->word[t->argument] = (char *)said;
-	diag_warn("%s alone is the least time, as in %s; an interval is -I MS", number, said);
+	diag_warn("%s is taken as the minimum time, %s; an interval is -I MS", number, said);
 }
 
 /*
@@ -468,7 +468,7 @@ static void warn_of_duration(const struct translation *t)
 	if (t->has_end || t->has_command || t->has_warned ||
 	    !is_among(t->tool, "profile offcputime offwaketime wakeuptime kvmstat biosnoop"))
 		return;
-	diag_warn("%s alone is the interval, and reports go on until ^C; bcc's %s, how long to measure, is -d %s",
+	diag_warn("%s is the interval, and reports continue until ^C; to measure for %s seconds as bcc does, use -d %s",
 		  number, number, number);
 }
 
@@ -483,9 +483,9 @@ static bool is_one_number(const struct translation *t)
 static void warn_of_scope(const struct translation *t)
 {
 	if (t->has_command && t->narrowed && !t->has_all && is_among(t->tool, "profile stat stackcount"))
-		diag_warn("-%c: of the command's tasks only; %s", t->narrowed,
-			  t->narrowed == 'C' ? "with -a of all, as in perf" :
-					       "without the command of all that user's tasks, for -d SECONDS");
+		diag_warn("-%c: limited to the command's tasks; %s", t->narrowed,
+			  t->narrowed == 'C' ? "-a measures all tasks, as perf does" :
+					       "use -d SECONDS instead of the command for all tasks of that user");
 }
 
 /* A letter becomes at most two words and a value, with three bytes of new text. */

@@ -62,7 +62,7 @@ static error_t add_named(const char *name, struct scope_options *o)
 		return -found;
 	if (!found) {
 		diag_error("-p: no process is called '%s'", name);
-		diag_hint("--comm '%s' is about tasks of that name, those to come, too", name);
+		diag_hint("--comm '%s' selects tasks with that name, including later ones", name);
 		return EINVAL;
 	}
 	say_pids(name, o->pids + before, found);
@@ -130,7 +130,7 @@ static int parse_pidns(void *own, char *text)
 	if (text && parse_u64_between(text, 1, PID_LIMIT, &n))
 		return bad_value("--pidns", text, "a process number");
 	if (o->pidns && o->pidns_of != n) {
-		diag_error("--pidns is given twice, now as '%s': it takes one", text ?: "");
+		diag_error("--pidns is given twice, the second time as '%s'", text ?: "");
 		return EINVAL;
 	}
 	o->pidns = true;
@@ -139,14 +139,15 @@ static int parse_pidns(void *own, char *text)
 }
 
 static const struct option_row scope_rows[] = {
-	HEADING("Scope (all conditions must hold; about the task the event is about):", HELP_SCOPE),
+	HEADING("Scope (all conditions must hold for the task of the event):", HELP_SCOPE),
 	{ "pid", 'p', "PID,..", ROW_OWN, "These processes, by number or by name", HELP_SCOPE, .parse = add_pids,
 	  .adds = true, .complete = complete_processes, .separators = "," },
 	{ "follow-forks", 0, NULL, ROW_OWN,
-	  "With -p: the children these processes make during the run, too, and theirs (the default of stat and trace)",
+	  "With -p: also the children that these processes create during the run, and theirs (default in stat and "
+	  "trace)",
 	  HELP_SCOPE, .parse_row = parse_follow, .tag = true },
 	{ "no-follow-forks", 0, NULL, ROW_OWN,
-	  "The processes of -p, or that of the command, without their children", HELP_SCOPE,
+	  "Only the processes of -p, or the command, without their children", HELP_SCOPE,
 	  .parse_row = parse_follow, .tag = false },
 	{ "tid", 't', "TID,..", ROW_OWN, "These threads", HELP_SCOPE, .parse = add_tids, .adds = true },
 	{ "uid", 'u', "USER", ROW_TEXT, "Tasks of this user (name or number)", HELP_SCOPE,
@@ -165,10 +166,11 @@ static const struct option_row scope_rows[] = {
 
 static const struct option_row time_rows[] = {
 	HEADING("Time:", HELP_TIME),
-	{ "duration", 'd', "SECONDS", ROW_TIME, "Stop after this time in all", HELP_TIME,
+	{ "duration", 'd', "SECONDS", ROW_TIME, "Stop after this time", HELP_TIME,
 	  FIELD(struct cli, duration_ns), .unit_ns = NSEC_PER_SEC, .least = 1, .most = LONGEST_NS,
 	  .wanted = "a time in seconds, like 10 or 2.5 or 5m" },
-	{ "interval", 'I', "MS", ROW_TIME, "A report each MS milliseconds", HELP_TIME, FIELD(struct cli, interval_ns),
+	{ "interval", 'I', "MS", ROW_TIME, "Print a report every MS milliseconds", HELP_TIME,
+	  FIELD(struct cli, interval_ns),
 	  .least = NSEC_PER_MSEC, .most = LONGEST_NS, .wanted = "a time in milliseconds, at least 1" },
 	{ "reports", 0, "N", ROW_COUNT, "Stop after N reports", HELP_TIME, FIELD(struct cli, count),
 	  .least = 1, .most = UINT32_MAX, .wanted = "a count of reports" },
@@ -187,7 +189,7 @@ static int parse_by(void *own, char *text)
 		return cli->by_text ? EINVAL : !(cli->by_text = text);
 	}
 	if (task_key__parse(text, cli->own_parts, &by, bad, sizeof(bad))) {
-		diag_error("--by: no key '%s'; there are %s%s%s", bad, task_key_parts(),
+		diag_error("--by: unknown key '%s'; expected one of %s%s%s", bad, task_key_parts(),
 			   cli->own_parts ? ", " : "", cli->own_parts ? cli->own_parts->text : "");
 		return EINVAL;
 	}
@@ -294,7 +296,7 @@ static const struct option_row roomless_key_rows[] = {
 
 static const struct option_row top_rows[] = {
 	{ "top", 0, "N", ROW_COUNT, "Show only the first N results", HELP_GROUPING, FIELD(struct cli, top),
-	  .least = 1, .most = UINT32_MAX, .wanted = "a number from 1 on" },
+	  .least = 1, .most = UINT32_MAX, .wanted = "a number of at least 1" },
 	{},
 };
 
@@ -305,7 +307,7 @@ static int parse_sort(void *own, char *text)
 	cli->sort = report_sort_column(text);
 	if (cli->sort >= 0)
 		return 0;
-	diag_error("--sort: no column '%s'; there are %s", text, report_sort_columns());
+	diag_error("--sort: unknown column '%s'; expected one of %s", text, report_sort_columns());
 	return EINVAL;
 }
 
@@ -336,7 +338,7 @@ static int parse_form(void *own, const struct option_row *row, char *text)
 
 	(void)text;
 	if (cli->form && cli->form != row->tag) {
-		diag_error("--table and --hist are two ways to show the same; give one of them");
+		diag_error("--table and --hist cannot be combined");
 		return EINVAL;
 	}
 	cli->form = row->tag;
@@ -344,13 +346,13 @@ static int parse_form(void *own, const struct option_row *row, char *text)
 }
 
 static const struct option_row form_table_rows[] = {
-	{ "table", 0, NULL, ROW_OWN, "Distributions as a table, a row for each key", HELP_GROUPING,
+	{ "table", 0, NULL, ROW_OWN, "Distributions as a table, one row per key", HELP_GROUPING,
 	  .parse_row = parse_form, .tag = FORM_TABLE },
 	{},
 };
 
 static const struct option_row hist_rows[] = {
-	{ "hist", 0, NULL, ROW_OWN, "Distributions as histograms, one for each key", HELP_GROUPING,
+	{ "hist", 0, NULL, ROW_OWN, "Distributions as histograms, one per key", HELP_GROUPING,
 	  .parse_row = parse_form, .tag = FORM_HISTOGRAMS },
 	{},
 };
@@ -377,12 +379,12 @@ static int add_filter(void *own, char *text)
 		return ENOMEM;
 	from = cli->nfilters ? cli->filters[cli->nfilters - 1].end : 0;
 	if (cli->nfilters && !cli->filter_each) {
-		diag_error("--filter is given twice, '%s' and '%s': it takes one", cli->filter, text);
+		diag_error("--filter is given twice: '%s' and '%s'", cli->filter, text);
 		return EINVAL;
 	}
 	if (cli->nfilters && (!from || cli->nevents == from)) {
-		diag_error("--filter '%s': there is no -e between it and the one before", text);
-		diag_hint("with several, each is for the -e in front of it; && makes one of two");
+		diag_error("--filter '%s' needs an -e after the previous --filter", text);
+		diag_hint("each --filter applies to the -e before it; && joins two conditions");
 		return EINVAL;
 	}
 	cli->filter = cli->filter ?: text;
@@ -441,7 +443,7 @@ static int parse_csv(void *own, char *text)
 	struct cli *cli = own;
 
 	if (text && (strlen(text) != 1 || strchr("\"\r\n", *text)))
-		return bad_value("--csv", text, "one character to stand between fields");
+		return bad_value("--csv", text, "a one-character field separator");
 	cli__set_format(cli, FORMAT_CSV);
 	cli->separator = text ? *text : ',';
 	return 0;
@@ -486,17 +488,17 @@ static char *describe_formats(const void *own)
 static const struct option_row output_rows[] = {
 	HEADING("Output:", HELP_OUTPUT),
 	{ "json", 0, NULL, ROW_OWN, "JSON, one object per line", HELP_OUTPUT, .parse = parse_json },
-	{ "csv", 0, "SEP", ROW_OWN, "Comma-separated values, or SEP between them", HELP_OUTPUT, .parse = parse_csv,
+	{ "csv", 0, "SEP", ROW_OWN, "Comma-separated values, or separated by SEP", HELP_OUTPUT, .parse = parse_csv,
 	  .optional = true },
 	{ "format", 0, "NAME", ROW_OWN, "text, json or another", HELP_OUTPUT, .parse = parse_format,
 	  .describe = describe_formats, .complete = complete_formats },
-	{ "output", 'o', "FILE", ROW_TEXT, "Write to FILE, made anew, mode 0600", HELP_OUTPUT,
+	{ "output", 'o', "FILE", ROW_TEXT, "Write to FILE, replacing it, mode 0600", HELP_OUTPUT,
 	  FIELD(struct cli, output) },
-	{ "append", 0, NULL, ROW_FLAG, "Write to the end of the file of -o instead", HELP_OUTPUT,
+	{ "append", 0, NULL, ROW_FLAG, "Append to the file of -o instead", HELP_OUTPUT,
 	  FIELD(struct cli, append) },
 	{ "timestamps", 'T', NULL, ROW_FLAG, "Begin each report with its time", HELP_OUTPUT,
 	  FIELD(struct cli, timestamps) },
-	{ "verbose", 'v', NULL, ROW_FLAG, "Say more on standard error, libbpf's messages included", HELP_OUTPUT,
+	{ "verbose", 'v', NULL, ROW_FLAG, "Print more on standard error, including libbpf's messages", HELP_OUTPUT,
 	  FIELD(struct cli, verbose) },
 	{},
 };
@@ -504,7 +506,7 @@ static const struct option_row output_rows[] = {
 static const struct option_row lines_rows[] = {
 	{ "template", 0, "TEXT", ROW_TEXT, "The format of a line: '{time} {comm} {pid}', with names as in --json",
 	  HELP_OUTPUT, FIELD(struct cli, template_text), ALSO(struct cli, only_lines) },
-	{ "ring-size", 0, "SIZE", ROW_SIZE, "Memory for lines in flight; 16M if some are lost (ring_full)",
+	{ "ring-size", 0, "SIZE", ROW_SIZE, "Size of the buffer for lines; 16M if some are lost (ring_full)",
 	  HELP_OUTPUT, FIELD(struct cli, ring_bytes), .least = 4096, .most = 1U << 30,
 	  .wanted = "a size from 4K to 1G" },
 	{},
@@ -550,15 +552,15 @@ static int parse_budget(void *own, char *text)
 
 static const struct option_row measure_rows[] = {
 	HEADING("Run:", HELP_RUN),
-	{ "explain", 'n', NULL, ROW_FLAG, "Say what would be done, and do nothing", HELP_RUN,
+	{ "explain", 'n', NULL, ROW_FLAG, "Show what would be done, and do nothing", HELP_RUN,
 	  FIELD(struct cli, explain) },
 	{ "strict", 0, NULL, ROW_FLAG, "Exit with 3 if anything was lost or inexact", HELP_RUN,
 	  FIELD(struct cli, strict) },
 	{ "ready-fd", 0, "N", ROW_OWN, "Write a line to descriptor N when measuring begins", HELP_RUN,
 	  .parse = parse_ready_fd },
-	{ "delay", 0, "MS", ROW_TIME, "Begin to measure MS milliseconds after the command has started, or after now",
+	{ "delay", 0, "MS", ROW_TIME, "Start measuring MS milliseconds after the command has started, or from now",
 	  HELP_RUN, FIELD(struct cli, delay_ns), .least = 1, .most = LONGEST_NS, .wanted = "a time in milliseconds" },
-	{ "overhead", 0, NULL, ROW_FLAG, "Say what the measurement itself cost, by program", HELP_RUN,
+	{ "overhead", 0, NULL, ROW_FLAG, "Report the cost of the measurement itself, by program", HELP_RUN,
 	  FIELD(struct cli, overhead) },
 	{ "budget", 0, "PERCENT", ROW_OWN,
 	  "Stop measuring when the programs take more of the machine's CPU time than this", HELP_RUN,
@@ -569,14 +571,14 @@ static const struct option_row measure_rows[] = {
 static int add_address(void *own, char *text)
 {
 	if (listen_addresses__parse(&((struct cli *)own)->listen, text))
-		return bad_value("--listen", text, "a port, or ADDRESS:PORT in numbers, like 9435, "
-				 "192.0.2.1:9435, [::]:9435");
+		return bad_value("--listen", text, "a port or a numeric ADDRESS:PORT, like 9435, 192.0.2.1:9435, "
+						   "[::]:9435");
 	return 0;
 }
 
 static const struct option_row listen_rows[] = {
 	{ "listen", 0, "[ADDRESS:]PORT", ROW_OWN,
-	  "Serve OpenMetrics text over HTTP, at /metrics; of this host alone without ADDRESS", HELP_RUN,
+	  "Serve OpenMetrics text over HTTP at /metrics; without ADDRESS, to this host only", HELP_RUN,
 	  .parse = add_address, .adds = true },
 	{},
 };
@@ -591,7 +593,7 @@ static int add_variable(void *own, char *text)
 }
 
 static const struct option_row command_rows[] = {
-	{ "env", 0, "NAME[=VALUE]", ROW_OWN, "Set in the environment of the command; NAME alone is removed",
+	{ "env", 0, "NAME[=VALUE]", ROW_OWN, "Set a variable in the command's environment; NAME alone removes it",
 	  HELP_RUN, .parse = add_variable, .adds = true },
 	{},
 };

@@ -194,7 +194,7 @@ static error_t parse_time(const struct option_row *row, const char *option, cons
 	}
 	if (row->wanted)
 		return bad(option, value, row->wanted);
-	diag_error("%s: '%s' is no time; as in %s (a number alone is in %s)", option, value,
+	diag_error("%s: '%s' is not a time, like %s (a number alone is in %s)", option, value,
 		   unit_ns == NSEC_PER_SEC ? "10s, 500ms" : unit_ns == NSEC_PER_USEC ? "5us, 300ns" : "10ms, 500us",
 		   unit_name(row));
 	return EINVAL;
@@ -215,7 +215,7 @@ static error_t parse_number(const struct option_row *row, const char *option, co
 	if (row->most)
 		snprintf(wanted, sizeof(wanted), "a number from %llu to %llu", row->least, row->most);
 	else
-		snprintf(wanted, sizeof(wanted), "a number from %llu on", row->least);
+		snprintf(wanted, sizeof(wanted), "a number of at least %llu", row->least);
 	return bad(option, value, row->wanted ?: wanted);
 }
 
@@ -226,7 +226,7 @@ static error_t parse_glob(const char *option, const char *value, struct scope_gl
 	if (!err)
 		return 0;
 	diag_error("%s: '%s' %s", option, value,
-		   err == -E2BIG ? "is too long for a glob" : "is no glob: [ is not closed");
+		   err == -E2BIG ? "is too long for a glob" : "is not a glob: [ is not closed");
 	return EINVAL;
 }
 
@@ -235,7 +235,7 @@ static error_t parse_errno(const char *option, const char *value, int *field)
 	if (!errno_number(value, field))
 		return 0;
 	diag_error("%s: no error '%s'", option, value);
-	diag_hint("a name like ENOENT or EAGAIN, or a number; errno(3) has them all");
+	diag_hint("expected a name like ENOENT or EAGAIN, or a number; errno(3) lists them");
 	return EINVAL;
 }
 
@@ -248,7 +248,7 @@ static error_t bad_word(const struct option_row *row, const char *option, const 
 		if (row->words[i])
 			n += snprintf(list + n, sizeof(list) - n, "%s%s", n ? ", " : "", row->words[i]);
 	if (row->noun)
-		diag_error("%s: no %s '%.*s'; there are %s", option, row->noun, (int)len, value, list);
+		diag_error("%s: unknown %s '%.*s'; expected one of %s", option, row->noun, (int)len, value, list);
 	else
 		diag_error("%s: '%.*s' is not one of %s", option, (int)len, value, list);
 	return EINVAL;

@@ -23,7 +23,7 @@ static bool is_bcc_probe(const char *arg)
 		line = bcc_probe__here(arg) ?: foreign_event__here("probe", arg);
 
 	if (line)
-		diag_error("a probe, as bcc's trace takes them, is here: %s", line);
+		diag_error("this is a probe in the syntax of bcc's trace; use: %s", line);
 	free(line);
 	return line;
 }
@@ -57,10 +57,10 @@ static int parse_positional(struct cli *cli, const struct cli_spec *spec, unsign
 		return EINVAL;
 	diag_error("'%s' is not %s", arg, i ? "a count of reports" : "an interval in seconds");
 	if (!i && spec->groups & CLI_EVENTS)
-		diag_hint("an event stands behind -e, as in: %s -e %s",
+		diag_hint("put an event after -e, as in: %s -e %s",
 			  program_invocation_short_name, arg);
 	else if (spec->groups & CLI_COMMAND)
-		diag_hint("a command to run stands behind --, as in: %s%s -- %s",
+		diag_hint("put a command after --, as in: %s%s -- %s",
 			  program_invocation_short_name, i ? " 1" : "", arg);
 	return EINVAL;
 }
@@ -182,7 +182,7 @@ static int settle_listen(struct cli *cli)
 	if (!cli->listen.n)
 		return 0;
 	if (cli->format != FORMAT_TEXT && cli->format != FORMAT_OPENMETRICS) {
-		diag_error("--listen serves OpenMetrics text, and no other format goes with it");
+		diag_error("--listen serves OpenMetrics text and cannot be combined with other formats");
 		return -EINVAL;
 	}
 	cli->format = FORMAT_OPENMETRICS;
@@ -200,12 +200,12 @@ static int settle_live(struct cli *cli)
 	if (!cli->live)
 		return 0;
 	if (cli->format != FORMAT_TEXT || cli->output || cli->listen.n) {
-		diag_error("--live is text on the terminal, in no other format and place");
+		diag_error("--live cannot be combined with other formats, -o or --listen");
 		return -EINVAL;
 	}
 	if (cli->heat) {
 		diag_error(
-			"--live replaces each report by the next one, and --heat draws all of them; give one of them");
+			"--live and --heat cannot be combined");
 		return -EINVAL;
 	}
 	if (!cli->interval_ns)
@@ -221,16 +221,15 @@ static int check_together(const struct cli *cli, const struct cli_spec *spec)
 	const struct scope_options *s = &cli->scope;
 
 	if (cli->format == FORMAT_OPENMETRICS && (cli->heat || !(spec->groups & CLI_METRICS))) {
-		diag_error("--format openmetrics and --listen are for measurements: histograms, "
-			   "tables, numbers of events");
+		diag_error("--format openmetrics and --listen need measurements: histograms, tables, event counts");
 		return -EINVAL;
 	}
 	if (cli->heat && cli->form == FORM_TABLE) {
-		diag_error("--heat draws distributions over time, and a table has none; give one of them");
+		diag_error("--heat and --table cannot be combined");
 		return -EINVAL;
 	}
 	if (cli->format == FORMAT_SVG && !cli->heat) {
-		diag_error("--format svg is the format of heat maps: it goes with --heat");
+		diag_error("--format svg draws heat maps: it needs --heat");
 		return -EINVAL;
 	}
 
@@ -239,16 +238,16 @@ static int check_together(const struct cli *cli, const struct cli_spec *spec)
 		return -EINVAL;
 	}
 	if (cli->asked_follow && !s->npids && !cli->command) {
-		diag_error("--follow-forks and --no-follow-forks are about the processes of -p, or of a command");
+		diag_error("--follow-forks and --no-follow-forks need -p or a command");
 		return -EINVAL;
 	}
 	if (cli->nenv && !cli->command) {
-		diag_error("--env is about the environment of a command; there is none behind --");
+		diag_error("--env needs a command after --");
 		return -EINVAL;
 	}
 	if (cli->append && (!cli->output || cli->format == FORMAT_OPENMETRICS || cli->format == FORMAT_HTML ||
 			    cli->format == FORMAT_SVG)) {
-		diag_error("--append is about the text, JSON or CSV in the file of -o");
+		diag_error("--append needs -o and text, JSON or CSV");
 		return -EINVAL;
 	}
 	if (cli->count && !cli->interval_ns) {
@@ -256,7 +255,7 @@ static int check_together(const struct cli *cli, const struct cli_spec *spec)
 		return -EINVAL;
 	}
 	if (cli->count && cli->duration_ns) {
-		diag_error("-d and a count of reports both say when to stop; give one of them");
+		diag_error("-d and a count of reports cannot be combined");
 		return -EINVAL;
 	}
 	return 0;
@@ -268,11 +267,11 @@ static int take_command(struct cli *cli, const struct cli_spec *spec, int argc, 
 	if (end == argc)
 		return 0;
 	if (!(spec->groups & CLI_COMMAND)) {
-		diag_error("no command can be given here");
+		diag_error("this tool does not take a command");
 		return -EINVAL;
 	}
 	if (end + 1 == argc) {
-		diag_error("no command behind --");
+		diag_error("a command is missing after --");
 		return -EINVAL;
 	}
 	cli->command = argv + end + 1;

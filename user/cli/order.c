@@ -26,7 +26,7 @@ error_t order__parse(const char **order, const char *const *column, size_t n, co
 		if (at < sizeof(all))
 			at += snprintf(all + at, sizeof(all) - at, "%s, ", column[i]);
 	}
-	diag_error("--sort: no column '%s'; there are %skey", arg, all);
+	diag_error("--sort: unknown column '%s'; expected one of %skey", arg, all);
 	return EINVAL;
 }
 

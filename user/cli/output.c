@@ -32,7 +32,7 @@ static int open_output(struct replacement *r, const char *path, bool append)
 	int fd = append ? open_end(path) : replacement__open(r, path, 0600);
 
 	if (fd == -EEXIST)
-		diag_error("-o: '%s' is there and is not a regular file", path);
+		diag_error("-o: '%s' exists and is not a regular file", path);
 	else if (fd < 0)
 		diag_error("-o: '%s': %s", path, strerror(-fd));
 	return fd;
@@ -88,8 +88,8 @@ static int check_page(const struct cli *cli, const struct writer *w)
 	if (w->format != FORMAT_HTML || cli->output || (!cli->command && !isatty(STDOUT_FILENO)))
 		return 0;
 	diag_error(cli->command ?
-			   "--format html: what the command writes would stand in the page; name a file: -o page.html" :
-			   "--format html: a page is not for a terminal; name a file: -o page.html");
+			   "--format html: the page would contain the command's output; name a file: -o page.html" :
+			   "--format html: a terminal cannot show a page; name a file: -o page.html");
 	return -EINVAL;
 }
 
@@ -98,8 +98,8 @@ static int check_picture(const struct cli *cli)
 {
 	if (cli->format != FORMAT_TEXT || cli->has_format || !cli__output_ends_with(cli, ".svg"))
 		return 0;
-	diag_error("-o %s: this report is text and tables, and no picture", cli->output);
-	diag_hint("-o page.html is a page of it; --format text writes it to that file all the same");
+	diag_error("-o %s: this report has text and tables, but no picture", cli->output);
+	diag_hint("-o page.html writes a page; --format text writes text to that file anyway");
 	return -EINVAL;
 }
 
@@ -149,7 +149,7 @@ int cli__close_writer(struct writer *w, int err)
 {
 	writer__close(w);
 	if (w->failed == -ECANCELED)
-		diag_error("the rest of the output is lost: its reader took nothing when the run had to end");
+		diag_error("the rest of the output is lost: its reader had stopped reading when the run ended");
 	else if (w->failed && w->failed != -EPIPE)
 		diag_error("cannot write the report: %s", strerror(-w->failed));
 	if (w->failed)

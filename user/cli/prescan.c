@@ -61,9 +61,9 @@ static int note_value(const struct option_table *t, struct values *values, int k
 	if (!before || !t->row[k] || !option_row__takes_one(t->row[k]) || option_row__same(t->row[k], before, value))
 		return 0;
 	if (t->letter[k])
-		diag_error("-%c is given twice, '%s' and '%s': it takes one", t->letter[k], before, value);
+		diag_error("-%c is given twice: '%s' and '%s'", t->letter[k], before, value);
 	else
-		diag_error("--%s is given twice, '%s' and '%s': it takes one", t->name[k], before, value);
+		diag_error("--%s is given twice: '%s' and '%s'", t->name[k], before, value);
 	return -EINVAL;
 }
 

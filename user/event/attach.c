@@ -112,12 +112,12 @@ void attach__describe(const struct attachments *a, char *text, size_t size)
 			n += snprintf(text + n, size - n, "%s%s (%zu)", n ? ", " : "",
 				      attach_way_name(way), a->attached[way]);
 	if (a->refused && n < size)
-		n += snprintf(text + n, size - n, "; %zu left out, the kernel refuses them", a->refused);
+		n += snprintf(text + n, size - n, "; %zu left out: the kernel refuses them", a->refused);
 	if (a->left_out && n < size)
-		n += snprintf(text + n, size - n, "; %zu left out, their ends cannot be seen", a->left_out);
+		n += snprintf(text + n, size - n, "; %zu left out: their returns cannot be traced", a->left_out);
 	if (a->untold && n < size)
-		n += snprintf(text + n, size - n, "; %zu inlined, and may have copies in unrolled loops "
-			      "that are not counted", a->untold);
+		n += snprintf(text + n, size - n, "; %zu inlined: copies in unrolled loops may not be counted",
+			      a->untold);
 	if (a->several && n < size)
 		n += snprintf(text + n, size - n, "; of %s", a->several);
 	if (n < size)

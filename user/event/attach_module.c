@@ -57,7 +57,7 @@ void attach_modules__describe_removed(const struct attach_modules *m, char *text
 	text[0] = 0;
 	for (i = 0; i < m->n && n < size; i++)
 		if (is_removed(&m->module[i]))
-			n += snprintf(text + n, size - n, "; module %s was removed, and is not probed since",
+			n += snprintf(text + n, size - n, "; module %s was removed and is no longer probed",
 				      m->module[i].name);
 }
 

@@ -163,13 +163,13 @@ static const char *reason(int err)
 	case -EILSEQ:
 		return "no instruction begins there";
 	case -ENOENT:
-		return "the kernel knows no such place";
+		return "the kernel does not know this place";
 	case -EOPNOTSUPP:
 	case -ENOTSUPP:
 		return "the kernel cannot put a probe on this instruction";
 	case -EADDRNOTAVAIL:
 	case -EINVAL:
-		return "the kernel does not let that place be probed";
+		return "the kernel does not allow a probe there";
 	default:
 		return strerror(-err);
 	}
@@ -204,21 +204,20 @@ int attach_course__refuse(struct attach_course *k, size_t i, int err)
 	/* Perf events made by tracers need another program type: perf_event_set_bpf_prog(). */
 	if (k->a->way[i] == ATTACH_TRACEPOINT && err == -EINVAL) {
 		complain(k->c, 0, e->at, e->len, "%s was made by a tracer (perf probe, kprobe_events, "
-			 "uprobe_events): the kernel lets no program of tracepoints count it", s->name);
-		complain_hint(k->c, 0, "name the function that it was put on, with -x if it is a "
-			      "program's; `perf probe -l` says which it is");
+						 "uprobe_events): tracepoint programs cannot attach to it", s->name);
+		complain_hint(k->c, 0, "name the probed function, with -x if it belongs to a program; `perf probe "
+				       "-l` shows it");
 		return -EOPNOTSUPP;
 	}
 	complain(k->c, 0, e->at, e->len, "cannot attach to %s by %s: %s", s->name,
 		 attach_way_name(k->a->way[i]), reason(err));
 	if (err == -EMFILE)
 		complain_hint(k->c, 0,
-			      "too many files are open: name fewer events, or raise ulimit -n");
+			      "too many open files: name fewer events, or raise ulimit -n");
 	else if (err == -EPERM && !right_held(RIGHT_SYS_ADMIN))
-		complain_hint(k->c, 0, "run it as root; it takes CAP_SYS_ADMIN here");
+		complain_hint(k->c, 0, "run as root; this needs CAP_SYS_ADMIN");
 	else if (k->a->way[i] == ATTACH_KPROBE || k->a->way[i] == ATTACH_KPROBE_MULTI)
-		complain_hint(k->c, 0, "the kernel does not let everything be probed "
-			      "(/sys/kernel/debug/kprobes/blacklist)");
+		complain_hint(k->c, 0, "some kernel functions cannot be probed (/sys/kernel/debug/kprobes/blacklist)");
 	else
 		complain_hint(k->c, 0,
 			      "-v shows more; `tally doctor` shows what this kernel lacks");
@@ -251,7 +250,7 @@ int attach_course__site(struct attach_course *k, size_t i)
 		/* The compiled code fits only this way. */
 		if (!err || code)
 			break;
-		diag_detail("%s of %s: %s; a kprobe instead", attach_way_name(*way), s->name,
+		diag_detail("%s of %s: %s; using a kprobe instead", attach_way_name(*way), s->name,
 			    strerror(-err));
 		*way = ATTACH_KPROBE;
 		/* fall through */

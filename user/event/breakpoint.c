@@ -35,7 +35,7 @@ static int parse_symbol(struct event *e, const struct event_word *w, size_t from
 		return complain(c, -EINVAL, w->at + from, 1, "a symbol is missing before the '+'");
 	for (i = from; i < end; i++)
 		if (!in_symbol(w->text[i]))
-			return complain(c, -EINVAL, w->at + i, 1, "names of symbols have no '%.1s'",
+			return complain(c, -EINVAL, w->at + i, 1, "'%.1s' is not allowed in symbol names",
 					w->text + i);
 	if (plus) {
 		if (event_word__number(w, end + 1, to, &offset))
@@ -58,7 +58,7 @@ static int parse_address(struct event *e, const struct event_word *w, size_t *en
 	*end = event_word__find(w, from, "/:");
 	if (*end == from)
 		return complain(c, -EINVAL, w->at + from, from < w->len,
-				"an address or a symbol is missing here");
+				"expected an address or a symbol");
 	if (!isdigit((unsigned char)w->text[from]))
 		return parse_symbol(e, w, from, *end, c);
 	err = event_word__number(w, from, *end, &address);
@@ -124,16 +124,16 @@ static int complete(struct event *e, const struct event_word *w, size_t address,
 	if ((a->bp_type & HW_BREAKPOINT_X) && a->bp_type != HW_BREAKPOINT_X)
 		return complain_hint(c, complain(c, -EINVAL, w->at, w->len,
 			"a breakpoint watches either accesses (r, w) or execution (x)"),
-			"make two events of it");
+			"use two events");
 	if (a->bp_type == HW_BREAKPOINT_X && a->bp_len && a->bp_len != sizeof(long))
 		return complain(c, -EINVAL, w->at + address + 1, 1,
-				"a breakpoint on execution has the length %zu", sizeof(long));
+				"an execution breakpoint needs the length %zu", sizeof(long));
 	if (!a->bp_len)
 		a->bp_len = a->bp_type == HW_BREAKPOINT_X ? sizeof(long) : HW_BREAKPOINT_LEN_4;
 	if (a->bp_type != HW_BREAKPOINT_X && !e->symbol && a->bp_addr % a->bp_len)
 		return complain_hint(c, complain(c, -EINVAL, w->at + PREFIX, address - PREFIX,
-			"the address is no multiple of the length, %llu", a->bp_len),
-			"a length goes behind the address: mem:%.*s/1", (int)(address - PREFIX),
+			"the address is not a multiple of the length, %llu", a->bp_len),
+			"the length follows the address: mem:%.*s/1", (int)(address - PREFIX),
 			w->text + PREFIX);
 	return 0;
 }
@@ -154,14 +154,14 @@ static int breakpoint__parse(struct event *e, const struct event_context *ctx,
 		return complain(c, -EINVAL, w->at + end, 1, "only access and modifiers can follow");
 	if (!err && end < w->len && ++end == w->len)
 		return complain(c, -EINVAL, w->at + end - 1, 1,
-				"letters of r, w and x are missing behind the colon");
+				"expected r, w or x after the colon");
 	if (!err)
 		err = parse_access(e, w, &end, c);
 	if (!err && end < w->len && w->text[end] == ':')
 		end++;
 	else if (!err && end < w->len && !strchr("ukhGHpPSDIWeb", w->text[end]))
 		return complain_hint(c, complain(c, -EINVAL, w->at + end, 1,
-			"there is no access '%.1s'", w->text + end),
+			"unknown access '%.1s'", w->text + end),
 			"accesses are r (read), w (write) and x (execute)");
 	if (!err && (end < w->len || w->text[w->len - 1] == ':'))
 		err = event__parse_modifiers(e, w, end, c);
@@ -176,15 +176,15 @@ static int no_symbol(const struct event *e, int err, struct complaint *c)
 		complain(c, err, e->at + PREFIX, len, "%s has no symbol '%s'",
 			 e->binary ?: "the kernel", e->symbol);
 	if (err == -ENOENT && !e->binary)
-		complain_hint(c, err, "kernels built without CONFIG_KALLSYMS_ALL name functions "
-			      "only; -x names a binary to look in");
+		complain_hint(c, err, "kernels without CONFIG_KALLSYMS_ALL list functions only; -x selects a binary "
+				      "instead");
 	if (err == -ENOENT)
 		return err;
 	if (err == -EPERM && !e->binary)
 		return complain_hint(c, complain(c, err, e->at + PREFIX, len,
 			"the kernel hides its addresses"),
-			"CAP_SYSLOG is needed, and kernel.kptr_restrict below 2");
-	return complain(c, err, e->at + PREFIX, len, "the symbols of %s cannot be read: %s",
+			"needs CAP_SYSLOG, and kernel.kptr_restrict below 2");
+	return complain(c, err, e->at + PREFIX, len, "cannot read the symbols of %s: %s",
 			e->binary ?: "the kernel", strerror(-err));
 }
 
@@ -202,10 +202,9 @@ static int find_symbol(const struct event *e, u64 *address, struct complaint *c)
 		return no_symbol(e, err, c);
 	if (is_relative)
 		return complain_hint(c, complain(c, -EOPNOTSUPP, e->at + PREFIX, strlen(e->symbol),
-			"%s is loaded at another address each time, so '%s' has none yet",
+			"%s is loaded at a different address each time, so '%s' has no fixed address",
 			e->binary, e->symbol),
-			"give the address in the running process: its start in /proc/PID/maps and "
-			"0x%llx", *address);
+			"give the address in the running process: its start in /proc/PID/maps plus 0x%llx", *address);
 	return 0;
 }
 
@@ -219,7 +218,7 @@ static int breakpoint__resolve(struct event_sites *sites, const struct event *e,
 	/* Events of a recorded machine are not tried out on this one. */
 	if (!ctx->pmus && feature__probe(FEATURE_BREAKPOINTS) == FEATURE_MISSING)
 		return complain_hint(c, complain(c, -EOPNOTSUPP, e->at, e->len,
-			"breakpoints do not work on this machine: one that tally set for a test counted nothing"),
+			"breakpoints do not work on this machine: a test breakpoint counted nothing"),
 			"virtual machines may lack them; perf would count 0 here");
 	if (e->symbol) {
 		err = find_symbol(e, &address, c);
@@ -232,7 +231,7 @@ static int breakpoint__resolve(struct event_sites *sites, const struct event *e,
 	s->attr.bp_addr += address;
 	if (s->attr.bp_type != HW_BREAKPOINT_X && s->attr.bp_addr % s->attr.bp_len)
 		return complain(c, -EINVAL, e->at + PREFIX, e->len - PREFIX,
-				"the address, 0x%llx, is no multiple of the length, %llu",
+				"the address 0x%llx is not a multiple of the length, %llu",
 				s->attr.bp_addr, s->attr.bp_len);
 	return 0;
 }

@@ -82,21 +82,20 @@ static int complain_about(const struct event_site *site, int err, struct complai
 
 	switch (err) {
 	case -ENOSPC:
-		complain(c, 0, e->at, e->len, "no breakpoint is left for %s: the CPU has four, for all "
-			 "users together", site->name);
+		complain(c, 0, e->at, e->len, "no free breakpoint for %s: the CPU has four, shared by all users",
+			 site->name);
 		return complain_hint(c, err, "name at most four; a debugger may hold some");
 	case -EMFILE:
 	case -ENFILE:
-		complain(c, 0, e->at, e->len, "too many files are open: an event takes one for each "
-			 "thread or CPU");
+		complain(c, 0, e->at, e->len, "too many open files: an event needs one per thread or CPU");
 		return complain_hint(c, -EMFILE, "name fewer events, or raise ulimit -n");
 	case -EPERM:
 	case -EACCES:
-		complain(c, 0, e->at, e->len, "%s may not be counted by this user", site->name);
-		return complain_hint(c, -EPERM, "run as root or with CAP_PERFMON; "
-				     "kernel.perf_event_paranoid limits everybody else");
+		complain(c, 0, e->at, e->len, "no permission to count %s", site->name);
+		return complain_hint(c, -EPERM, "run as root or with CAP_PERFMON; kernel.perf_event_paranoid limits "
+						"other users");
 	default:
-		return complain(c, err, e->at, e->len, "%s cannot be counted: %s", site->name,
+		return complain(c, err, e->at, e->len, "cannot count %s: %s", site->name,
 				strerror(-err));
 	}
 }
@@ -132,7 +131,7 @@ static int open_site(struct counters *counters, const struct event_sites *sites,
 	}
 	if (gone && gone == ntids * ncpus)
 		return complain(c, -ESRCH, site->event->at, site->event->len,
-				"the threads to count have ended");
+				"the threads to count have exited");
 	return 0;
 }
 

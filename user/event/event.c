@@ -130,11 +130,11 @@ static int resolve(struct event_sites *sites, const struct event *e,
 		return c->what[0] ? err : complain(c, err, e->at, e->len, "%s%s%s", e->binary ?: "",
 						   e->binary ? ": " : "", confined__why(err));
 	if (sites->n == before && sites->endless == endless)
-		return complain(c, -ENOENT, e->at, e->len, "nothing here goes by this name");
+		return complain(c, -ENOENT, e->at, e->len, "nothing matches this name");
 	if (sites->n - before > max)
 		return complain_hint(c, complain(c, -E2BIG, e->at, e->len,
-			"this stands for %zu places, and %u are allowed", sites->n - before, max),
-			"make the pattern narrower");
+			"this matches %zu places; at most %u are allowed", sites->n - before, max),
+			"use a narrower pattern");
 	return 0;
 }
 

@@ -34,7 +34,7 @@ static int hardware__resolve(struct event_sites *sites, const struct event *e,
 
 	if (!n && !event_sites__add_counter(sites, e, e->name))
 		n = -ENOMEM;
-	return n < 0 ? complain(c, n, 0, 0, "the CPU's PMUs cannot be read from sysfs") : 0;
+	return n < 0 ? complain(c, n, 0, 0, "cannot read the CPU's PMUs from sysfs") : 0;
 }
 
 static int hardware__list(const struct event_context *ctx, event_visit visit, void *arg)

@@ -16,22 +16,22 @@ static const struct {
 	const char *description;
 } counters[] = {
 	{ "cycles", "cpu-cycles", PERF_COUNT_HW_CPU_CYCLES,
-	  "cycles of the CPU, at the frequency it runs at" },
+	  "CPU cycles, at the current frequency" },
 	{ "instructions", NULL, PERF_COUNT_HW_INSTRUCTIONS, "instructions retired" },
 	{ "cache-references", NULL, PERF_COUNT_HW_CACHE_REFERENCES,
-	  "accesses to the last-level cache, mostly" },
+	  "last-level cache accesses, mostly" },
 	{ "cache-misses", NULL, PERF_COUNT_HW_CACHE_MISSES,
-	  "accesses that the last-level cache could not serve, mostly" },
+	  "last-level cache misses, mostly" },
 	{ "branches", "branch-instructions", PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
 	  "branch instructions retired" },
-	{ "branch-misses", NULL, PERF_COUNT_HW_BRANCH_MISSES, "branches that were mispredicted" },
-	{ "bus-cycles", NULL, PERF_COUNT_HW_BUS_CYCLES, "cycles of the bus" },
+	{ "branch-misses", NULL, PERF_COUNT_HW_BRANCH_MISSES, "mispredicted branches" },
+	{ "bus-cycles", NULL, PERF_COUNT_HW_BUS_CYCLES, "bus cycles" },
 	{ "stalled-cycles-frontend", "idle-cycles-frontend", PERF_COUNT_HW_STALLED_CYCLES_FRONTEND,
 	  "cycles in which no instructions were ready to be issued" },
 	{ "stalled-cycles-backend", "idle-cycles-backend", PERF_COUNT_HW_STALLED_CYCLES_BACKEND,
 	  "cycles in which instructions waited for units or memory" },
 	{ "ref-cycles", NULL, PERF_COUNT_HW_REF_CPU_CYCLES,
-	  "cycles of a clock that knows no change of frequency" },
+	  "cycles of a clock with a constant frequency" },
 };
 
 /* A part of a cache event's name; its index is its value in the config. */
@@ -53,9 +53,9 @@ static const struct part caches[] = {
 	  READ | PREFETCH, "L1 instruction cache" },
 	{ { "LLC", "L2" }, PERF_COUNT_HW_CACHE_LL, READ | WRITE | PREFETCH, "last-level cache" },
 	{ { "dTLB", "d-TLB", "Data-TLB" }, PERF_COUNT_HW_CACHE_DTLB, READ | WRITE | PREFETCH,
-	  "TLB for data" },
+	  "data TLB" },
 	{ { "iTLB", "i-TLB", "Instruction-TLB" }, PERF_COUNT_HW_CACHE_ITLB, READ,
-	  "TLB for instructions" },
+	  "instruction TLB" },
 	{ { "branch", "branches", "bpu", "btb", "bpc" }, PERF_COUNT_HW_CACHE_BPU, READ,
 	  "branch predictor" },
 	{ { "node" }, PERF_COUNT_HW_CACHE_NODE, READ | WRITE | PREFETCH,
@@ -150,10 +150,9 @@ static int take_suffix(const struct part **operation, const struct part **result
 	}
 	if (op || r)
 		return complain(c, -EINVAL, w->at + start, end - start,
-				"a cache event has one %s", op ? "operation" : "result");
+				"a cache event takes only one %s", op ? "operation" : "result");
 	err = complain(c, -EINVAL, w->at + start, len - start,
-		       "caches have the operations loads, stores and prefetches, and the results "
-		       "refs and misses");
+		       "expected an operation (loads, stores, prefetches) or a result (refs, misses)");
 	text = event_word__copy(w, start, len);
 	near = text ? nearest(text, words, ARRAY_SIZE(words)) : NULL;
 	free(text);

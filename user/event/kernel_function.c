@@ -104,7 +104,7 @@ static void hint_near(const struct event *e, const struct event_context *ctx, st
 		free(functions);
 	}
 	if (!name)
-		complain_hint(c, 0, "`list` shows the events there are, `list --functions` functions");
+		complain_hint(c, 0, "`list` shows events, `list --functions` shows functions");
 	kernel_functions__free(&all);
 	for (i = 0; i < names.n; i++)
 		free((char *)names.name[i]);
@@ -125,7 +125,7 @@ static int not_found(const struct event *e, const struct event_context *ctx, str
 		complain(c, 0, name_at(e), strlen(f->name), "no function '%s' in module %s", f->name,
 			 f->module);
 	else if (is_glob(f->name))
-		complain(c, 0, name_at(e), strlen(f->name), "no function of the kernel is like '%s'",
+		complain(c, 0, name_at(e), strlen(f->name), "no kernel function matches '%s'",
 			 f->name);
 	else
 		complain(c, 0, name_at(e), strlen(f->name), "no event '%s', and no such function",
@@ -145,10 +145,10 @@ static int check_probes(const struct event *e, struct complaint *c)
 {
 	if (kernel_functions_can_be_probed())
 		return 0;
-	complain(c, 0, e->at, e->len, "this kernel lets nobody probe its functions: it has no kprobes "
-		 "and refuses fentry");
-	return complain_hint(c, -EOPNOTSUPP, "it needs CONFIG_KPROBES; tracepoints and functions of "
-			     "programs (-x) work without");
+	complain(c, 0, e->at, e->len, "this kernel does not allow probes on its functions: it has no kprobes and "
+				      "refuses fentry");
+	return complain_hint(c, -EOPNOTSUPP, "this needs CONFIG_KPROBES; tracepoints and user functions (-x) work "
+					     "without it");
 }
 
 static int add_site(struct event_sites *sites, const struct event *e,
@@ -200,9 +200,9 @@ static int add_sites(struct event_sites *sites, const struct event *e,
 		if (is_alias(found, i) || (glob && is_denied(each->name)))
 			continue;
 		if (++n > most) {
-			complain(c, 0, e->at, e->len, "'%s' stands for more than %u functions",
+			complain(c, 0, e->at, e->len, "'%s' matches more than %u functions",
 				 e->name, most);
-			return complain_hint(c, -E2BIG, "name fewer; `list --functions '%s'` shows them",
+			return complain_hint(c, -E2BIG, "use a narrower pattern; `list --functions '%s'` shows them",
 					     f->name);
 		}
 		if (each->size && f->offset >= each->size) {
@@ -212,9 +212,9 @@ static int add_sites(struct event_sites *sites, const struct event *e,
 		err = add_site(sites, e, each);
 	}
 	if (!err && !n) {
-		complain(c, 0, e->at, e->len, "all functions like '%s' are left out of wildcards: probes "
-			 "on them see the tracer itself", f->name);
-		return complain_hint(c, -ENOENT, "name one in full to probe it all the same");
+		complain(c, 0, e->at, e->len, "all functions that match '%s' are excluded from globs: probes on them "
+					      "would see the tracer itself", f->name);
+		return complain_hint(c, -ENOENT, "give a full name to probe it anyway");
 	}
 	return err;
 }
@@ -299,7 +299,7 @@ static int resolve(struct event_sites *sites, const struct event *e,
 
 	err = find(&found, f);
 	if (err) {
-		complain(c, 0, e->at, e->len, "the kernel's functions cannot be read: %s", strerror(-err));
+		complain(c, 0, e->at, e->len, "cannot read the kernel's functions: %s", strerror(-err));
 		kernel_functions__free(&found);
 		return err;
 	}
@@ -308,12 +308,12 @@ static int resolve(struct event_sites *sites, const struct event *e,
 	if (!err)
 		err = check_probes(e, c);
 	if (!err && f->line) {
-		complain(c, 0, e->at, e->len, "lines of the kernel's source need its debug information");
-		err = complain_hint(c, -EOPNOTSUPP, "FUNC+OFFSET works without");
+		complain(c, 0, e->at, e->len, "lines of the kernel's source are not supported");
+		err = complain_hint(c, -EOPNOTSUPP, "use FUNC+OFFSET");
 	}
 	/* A glob of a few letters nearly always matches some of the kernel's functions. */
 	if (!err && ctx->npids && !ctx->binary && is_glob(f->name))
-		diag_hint("'%s': functions of the kernel; -x '*' takes those of the processes of -p", f->name);
+		diag_hint("'%s' matches kernel functions; -x '*' selects functions of the processes of -p", f->name);
 	if (!err)
 		err = add_sites(sites, e, &found, ctx->max_sites ?: EVENT_MAX_SITES, c);
 	kernel_functions__free(&found);

@@ -222,7 +222,7 @@ static void hint_counter(const struct event_context *ctx, const char *text, stru
 
 static int unknown_counter(struct parser *p, const struct event_word *w, size_t len)
 {
-	int err = complain(p->c, -EINVAL, w->at, len, "there is no counter named '%.*s'",
+	int err = complain(p->c, -EINVAL, w->at, len, "unknown counter '%.*s'",
 			   (int)(len < 100 ? len : 100), w->text);
 	char *name = event_word__copy(w, 0, len);
 
@@ -245,8 +245,8 @@ static int add_event(struct parser *p, const struct event_word *w)
 		return unknown_counter(p, w, len);
 	if (source == &event_kernel_function && memmem(w->text, w->len, "::", 2))
 		return complain_hint(p->c, complain(p->c, -EINVAL, w->at, w->len,
-						    "the kernel has no functions of C++ or Rust with such names"),
-				     "-x names the program or library that it is in");
+						    "the kernel has no functions with C++ or Rust names"),
+				     "use -x to name the program or library");
 	if (ARRAY_ROOM(p->events->event, p->events->n))
 		return no_memory(p, w->at);
 	e = &p->events->event[p->events->n++];
@@ -300,13 +300,13 @@ static int parse_slashed_terms(struct parser *p, const struct event_word *w, siz
 		return 0;
 	if (to - from < 5 || memcmp(w->text + from, "name=", 5))
 		return complain_hint(p->c, complain(p->c, -EINVAL, w->at + from, to - from,
-			"'%.*s' is an event by its name: no term but name=TEXT can follow",
+			"'%.*s' takes no term other than name=TEXT",
 			(int)(from - 1 < 100 ? from - 1 : 100), w->text),
-			p->ctx->samples ? "terms of samples are freq=HZ, period=N, max-stack=N and call-graph=no" :
-			"PMUs have terms: cpu/event=0x3c/");
+			p->ctx->samples ? "sampling terms are freq=HZ, period=N, max-stack=N and call-graph=no" :
+			"PMU events take terms: cpu/event=0x3c/");
 	if (name == to || event_word__find(w, name, ",") < to)
 		return complain(p->c, -EINVAL, w->at + name, to - name, name == to ?
-				"a value is missing behind the '='" : "a name has no comma");
+				"a value is missing after the '='" : "a name cannot contain a comma");
 	*label = event_word__copy(w, name, to);
 	return *label ? 0 : no_memory(p, w->at);
 }
@@ -415,7 +415,7 @@ static int add_alternatives(struct parser *p, size_t open, size_t end)
 		while (from < to && isspace((unsigned char)p->text[from]))
 			from++;
 		if (from == to)
-			return complain(p->c, -EINVAL, next, 1, "something is missing here");
+			return complain(p->c, -EINVAL, next, 1, "an alternative is missing here");
 		if (asprintf(&text, "%.*s%.*s", (int)prefix, p->text + p->pos, (int)(to - from),
 			     p->text + from) < 0)
 			return no_memory(p, from);
@@ -472,8 +472,8 @@ static int add_word(struct parser *p)
 	for (i = find_blank(&w, 0); i < open - p->pos && !may_have_blanks; i = find_blank(&w, i + 1))
 		if (!code_name__has_blank(w.text, w.len, i))
 			return complain_hint(p->c, complain(p->c, -EINVAL, p->pos + i, 1,
-				"there are no blanks within an event"),
-				"several events are separated by commas");
+				"an event cannot contain blanks"),
+				"separate events with commas");
 	err = open < end ? add_alternatives(p, open, end) : add_any_event(p, &w);
 	p->pos = end;
 	return err;
@@ -515,7 +515,7 @@ static int add_group(struct parser *p)
 	int err;
 
 	if (p->group >= 0)
-		return complain(p->c, -EINVAL, open, 1, "a group cannot hold a group");
+		return complain(p->c, -EINVAL, open, 1, "groups cannot be nested");
 	p->group = 0;
 	for (i = 0; i < first; i++)
 		if (p->events->event[i].group >= p->group)
@@ -535,7 +535,7 @@ static int add_group(struct parser *p)
 
 		if (!w.len)
 			return complain(p->c, -EINVAL, p->pos - 1, 1,
-					"modifiers are missing behind the colon");
+					"modifiers are missing after the colon");
 		for (i = first; i < p->events->n && !err; i++)
 			err = add_group_modifiers(p, &p->events->event[i], &w);
 		p->pos += w.len;
@@ -559,9 +559,9 @@ static int parse_list(struct parser *p, bool in_group)
 	if (!p->text[p->pos] || (in_group && p->text[p->pos] == '}'))
 		return 0;
 	if (p->text[p->pos] == '}')
-		return complain(p->c, -EINVAL, p->pos, 1, "this '}' closes nothing");
+		return complain(p->c, -EINVAL, p->pos, 1, "unmatched '}'");
 	return complain_hint(p->c, complain(p->c, -EINVAL, p->pos, 1,
-		"a comma or the end is expected behind a group"),
+		"expected a comma or the end after a group"),
 		"modifiers follow a colon: {a,b}:u");
 }
 

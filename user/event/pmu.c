@@ -150,7 +150,7 @@ static int check_bare(const struct pmus *found, const struct event_word *w, cons
 	for (i = 1; i < found->n; i++)
 		if (!pmu__is_sibling(&found->pmu[0], &found->pmu[i]))
 			return complain_hint(c, complain(c, -EINVAL, w->at, s->terms_end,
-				"several PMUs have an event '%.*s'", (int)s->terms_end, w->text),
+				"'%.*s' is an event of several PMUs", (int)s->terms_end, w->text),
 				"write %s/%.*s/ or %s/%.*s/", found->pmu[0].name, (int)s->terms_end,
 				w->text, found->pmu[i].name, (int)s->terms_end, w->text);
 	return 0;
@@ -179,14 +179,14 @@ static int pmu__parse(struct event *e, const struct event_context *ctx, const st
 	split(&s, w);
 	err = find_pmus(&found, ctx, w, &s);
 	if (err)
-		return complain(c, err, w->at, w->len, "the PMUs cannot be read from sysfs");
+		return complain(c, err, w->at, w->len, "cannot read the PMUs from sysfs");
 	if (!found.n) {
 		err = no_pmu(ctx, w, &s, c);
 		goto out;
 	}
 	if (!s.is_closed) {
-		err = complain(c, -EINVAL, w->at + s.pmu_len, 1, "this '/' needs a second one");
-		complain_hint(c, err, "terms stand between slashes: %.*s/.../", (int)s.pmu_len,
+		err = complain(c, -EINVAL, w->at + s.pmu_len, 1, "a closing '/' is missing");
+		complain_hint(c, err, "put terms between slashes: %.*s/.../", (int)s.pmu_len,
 			      w->text);
 		goto out;
 	}
@@ -280,9 +280,9 @@ static int add_site(struct event_sites *sites, const struct event *e, const stru
 	err = read_unit(site, p, set.event);
 	if (err)
 		complain(c, err, w->at, e->len,
-			 "the PMU %s gives '%.60s' a scale that is no number", p->name, set.event);
+			 "the PMU %s gives '%.60s' a scale that is not a number", p->name, set.event);
 	else if ((err = pmu__cpus(p, &site->cpus)))
-		complain(c, err, w->at, e->len, "the PMU %s does not say on which CPUs it is",
+		complain(c, err, w->at, e->len, "the PMU %s does not list its CPUs",
 			 p->name);
 out:
 	pmu_setting__free(&set);
@@ -301,7 +301,7 @@ static int pmu__resolve(struct event_sites *sites, const struct event *e,
 	split(&s, &w);
 	err = find_pmus(&found, ctx, &w, &s);
 	if (err)
-		return complain(c, err, w.at, w.len, "the PMUs cannot be read from sysfs");
+		return complain(c, err, w.at, w.len, "cannot read the PMUs from sysfs");
 	for (i = 0; i < found.n && !err; i++)
 		err = add_site(sites, e, &found, &found.pmu[i], &w, c);
 	pmus__free(&found);

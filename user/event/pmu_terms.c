@@ -115,8 +115,8 @@ static int unknown_term(const struct pmu *p, const struct event_word *w, const s
 	if (is_term_of_perf(t->name))
 		return complain_hint(c, complain(c, -EINVAL, at, len,
 			"perf's term '%s' is not supported", t->name),
-			"how to sample and to follow is said by options");
-	err = complain(c, -EINVAL, at, len, "the PMU %s has no event and no field '%.100s'",
+			"use options to set sampling and inheritance");
+	err = complain(c, -EINVAL, at, len, "the PMU %s has no event or field '%.100s'",
 		       p->name, t->name);
 	hint_terms(p, t->name, c);
 	return err;
@@ -127,7 +127,7 @@ static int bad_event(const struct pmu *p, const struct event_word *w, const stru
 		     const char *text, struct complaint *c)
 {
 	return complain(c, -EINVAL, w->at + t->from, t->name_end - t->from,
-			"the PMU %s describes its event '%.60s' as '%.60s', which means nothing",
+			"the PMU %s describes its event '%.60s' as '%.60s', which is not valid",
 			p->name, t->name, text);
 }
 
@@ -192,7 +192,7 @@ static int classify(struct term *t, const struct pmu *p, const struct event_word
 		t->kind = TERM_RAW;
 	else if (t->has_value && pmu__has(p, "events", t->name))
 		return complain(c, -EINVAL, w->at + t->name_end, t->to - t->name_end,
-				"'%s' is an event, and has no value", t->name);
+				"'%s' is an event and takes no value", t->name);
 	else
 		return unknown_term(p, w, t, c);
 	if (!t->has_value && t->kind >= TERM_CONFIG && t->kind != TERM_FIELD)
@@ -212,14 +212,14 @@ static int read_term(struct term *t, const struct event_word *w, size_t from, si
 		return complain(c, -EINVAL, w->at + from, 1, "a term is missing here");
 	for (i = from; i < to && w->text[i] != '='; i++)
 		if (!isalnum((unsigned char)w->text[i]) && !strchr("_-.", w->text[i]))
-			return complain(c, -EINVAL, w->at + i, 1, "names of terms have no '%.1s'",
+			return complain(c, -EINVAL, w->at + i, 1, "'%.1s' is not allowed in term names",
 					w->text + i);
 	t->name_end = i;
 	t->has_value = i < to;
 	if (i == from)
-		return complain(c, -EINVAL, w->at + from, 1, "the name of a term is missing here");
+		return complain(c, -EINVAL, w->at + from, 1, "a term name is missing here");
 	if (t->has_value && i + 1 == to)
-		return complain(c, -EINVAL, w->at + i, 1, "a value is missing behind the '='");
+		return complain(c, -EINVAL, w->at + i, 1, "a value is missing after the '='");
 	t->name = event_word__copy(w, from, i);
 	return t->name ? 0 : no_memory(w, c);
 }
@@ -237,7 +237,7 @@ static int check_repeated(const struct terms *s, const struct term *t, const str
 		if (other->kind <= TERM_RAW && t->kind <= TERM_RAW)
 			return complain_hint(c, complain(c, -EINVAL, w->at + t->from,
 				t->to - t->from, "this is a second event, after '%s'", other->name),
-				"make two events of it, in a group if they belong together: {a,b}");
+				"use two events, in a group if they belong together: {a,b}");
 	}
 	return 0;
 }
@@ -372,7 +372,7 @@ static int apply_generic(struct pmu_setting *set, const struct pmu *p, const str
 		if (s->term[i].kind == TERM_FIELD || s->term[i].kind == TERM_CONFIG)
 			return complain(c, -EINVAL, w->at + s->term[i].from,
 					s->term[i].to - s->term[i].from,
-					"'%s' is an event by the kernel's name, and has no fields",
+					"'%s' is a generic event and has no fields",
 					t->name);
 	event_hardware_attr(t->name, &set->attr);
 	if (strcmp(p->name, "cpu"))
@@ -389,14 +389,14 @@ static int apply_field(struct pmu_setting *set, const struct pmu *p, const struc
 
 	if (err == -ERANGE)
 		return complain(c, -EINVAL, w->at + from, t->to - from,
-				"0x%llx does not fit into '%s', which goes up to 0x%llx", value,
+				"0x%llx is too large for '%s', at most 0x%llx", value,
 				t->name, max);
 	if (err == -EOPNOTSUPP)
 		return complain(c, -EINVAL, w->at + t->from, t->to - t->from,
-				"'%s' is part of config3, which this build does not know", t->name);
+				"'%s' is part of config3, which this build does not support", t->name);
 	if (err)
 		return complain(c, -EINVAL, w->at + t->from, t->to - t->from,
-				"the PMU %s does not say where '%s' belongs", p->name, t->name);
+				"the PMU %s has no valid format for '%s'", p->name, t->name);
 	return 0;
 }
 
@@ -407,7 +407,7 @@ static int apply_config(struct pmu_setting *set, const struct term *t, u64 value
 
 	if (!word)
 		return complain(c, -EINVAL, w->at + t->from, t->to - t->from,
-				"this build does not know '%s'", t->name);
+				"this build does not support '%s'", t->name);
 	*word = value;
 	return 0;
 }

@@ -59,10 +59,12 @@ static int parse_numbers(struct event *e, const struct event_word *w, size_t len
 	case PERF_TYPE_RAW:
 		break;
 	default:
-		return complain_hint(c, complain(c, -EINVAL, w->at, event_word__find(w, 0, ":"),
-			"events by number have the types 0 (hardware), 1 (software), 3 (caches) and "
-			"4 (raw)"), "PMUs, tracepoints and breakpoints have names: cpu/config=0x3c/, "
-			"sched:sched_switch, mem:ADDRESS");
+		return complain_hint(c,
+				     complain(c, -EINVAL, w->at, event_word__find(w, 0, ":"),
+					      "numeric events have the types 0 (hardware), 1 (software), 3 (caches) "
+					      "and 4 (raw)"),
+				     "name PMUs, tracepoints and breakpoints: cpu/config=0x3c/, sched:sched_switch, "
+				     "mem:ADDRESS");
 	}
 	e->attr.type = type;
 	e->attr.config = config;
@@ -107,7 +109,7 @@ static int raw__resolve(struct event_sites *sites, const struct event *e,
 	if (s && is_software)
 		s->is_time = e->attr.config == PERF_COUNT_SW_CPU_CLOCK ||
 			     e->attr.config == PERF_COUNT_SW_TASK_CLOCK;
-	return n < 0 ? complain(c, n, 0, 0, "the CPU's PMUs cannot be read from sysfs") : 0;
+	return n < 0 ? complain(c, n, 0, 0, "cannot read the CPU's PMUs from sysfs") : 0;
 }
 
 const struct event_source event_raw = {

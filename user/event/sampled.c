@@ -26,7 +26,7 @@ const char *sampled_event__name(const struct sampled_event *s)
 static int refuse_other(const struct event *e)
 {
 	diag_error("-e: '%s' is neither a counter nor a tracepoint", e->name);
-	diag_hint("`list` names those there are; stackcount counts calls of functions by stack, with -c N every Nth");
+	diag_hint("`list` shows events; stackcount counts function calls by stack, every Nth with -c N");
 	return -EINVAL;
 }
 
@@ -37,14 +37,14 @@ static int check_site(struct sampled_event *s)
 	s->is_tracepoint = site->tracepoint_id;
 	s->is_time = site->is_time;
 	if (site->is_duration) {
-		diag_error("-e: %s is no event that anything could be sampled at", site->name);
+		diag_error("-e: %s cannot be used for sampling", site->name);
 		return -EINVAL;
 	}
 	/* MODULE:FUNCTION is spelled like a tracepoint. */
 	if (!s->is_tracepoint)
 		return site->event->type == EVENT_TRACEPOINT ? refuse_other(site->event) : 0;
 	if (s->sites.n > 1) {
-		diag_error("-e: '%s' means %zu tracepoints; name one", s->text[0], s->sites.n);
+		diag_error("-e: '%s' matches %zu tracepoints; name one", s->text[0], s->sites.n);
 		return -EINVAL;
 	}
 	if (s->hz) {
@@ -64,7 +64,7 @@ int sampled_event__find(struct sampled_event *s, const char *text, u64 default_h
 	if (err)
 		return err;
 	if (s->events.n != 1) {
-		diag_error("-e: one event at a time; '%s' means %zu", text, s->events.n);
+		diag_error("-e: '%s' names %zu events; expected one", text, s->events.n);
 		return -EINVAL;
 	}
 	if (s->events.event[0].type > EVENT_TRACEPOINT)
@@ -85,12 +85,12 @@ void sampled_event__describe(const struct sampled_event *s, char *text, size_t s
 
 	if (s->hz)
 		snprintf(text, size,
-			 "%s, about %llu samples a second on each CPU, each for all since the last",
+			 "%s, about %llu samples a second on each CPU, each weighted by the count since the last",
 			 name, s->hz);
 	else if (s->every == 1)
 		snprintf(text, size, "%s, every one", name);
 	else
-		snprintf(text, size, "%s, one sample for each %llu %s on a CPU", name, s->every,
+		snprintf(text, size, "%s, one sample per %llu %s on each CPU", name, s->every,
 			 unit);
 }
 
@@ -149,11 +149,11 @@ static int refuse(const struct sampled_event *s, const struct counter *counter)
 
 	counter__refusal(&r, site, counter->err);
 	if (site->cpus)
-		diag_error("-e: %s cannot be sampled: it counts whole sockets, not what code does",
+		diag_error("-e: %s cannot be sampled: it counts whole sockets, not tasks",
 			   site->name);
 	else
 		diag_error("-e: %s cannot be sampled: %s", site->name, r.why);
-	diag_hint("`list` names the events there are; without -e the clock is sampled, anywhere");
+	diag_hint("`list` shows the events; without -e the clock is sampled, which works anywhere");
 	return -EOPNOTSUPP;
 }
 
@@ -162,7 +162,7 @@ static int attach(const struct sampled_event *s, int prog_fd, int fd)
 	int err = perf_event__run(fd, prog_fd);
 
 	if (err)
-		diag_error("-e: no program can be attached to %s: %s", sampled_event__name(s), strerror(-err));
+		diag_error("-e: cannot attach a program to %s: %s", sampled_event__name(s), strerror(-err));
 	return err;
 }
 
@@ -184,7 +184,7 @@ static int start_tracepoint(struct sampled_event *s, int prog_fd)
 	}
 	if (err == -EMFILE || err == -ENFILE)
 		return host__complain_of_files();
-	diag_error("-e: %s cannot be opened: %s", sampled_event__name(s), strerror(-err));
+	diag_error("-e: cannot open %s: %s", sampled_event__name(s), strerror(-err));
 	return err;
 }
 

@@ -15,7 +15,7 @@ static int parse_number(u64 *value, u64 most, const struct event_word *w, size_t
 {
 	if (!event_word__number(w, from, to, value) && *value && *value <= most)
 		return 0;
-	return complain(c, -EINVAL, w->at + from, to - from ?: 1, "a number from 1 to %llu is needed here", most);
+	return complain(c, -EINVAL, w->at + from, to - from ?: 1, "expected a number from 1 to %llu", most);
 }
 
 static int parse_call_graph(struct event_sampling *s, const struct event_word *w, size_t from, size_t to,
@@ -25,8 +25,8 @@ static int parse_call_graph(struct event_sampling *s, const struct event_word *w
 	if (is_word(w, from, to, "no"))
 		return 0;
 	return complain_hint(c, complain(c, -EINVAL, w->at + from, to - from ?: 1,
-					 "an event by itself can only have call-graph=no"),
-			     "--call-graph says for all events how callers are found");
+					 "a single event can only have call-graph=no"),
+			     "--call-graph sets how callers are found, for all events");
 }
 
 static int complain_about_two(const struct event_word *w, size_t from, size_t to, const char *what, struct complaint *c)
@@ -56,9 +56,9 @@ static int parse_term(struct event_sampling *s, const struct event_word *w, size
 	if (depth)
 		s->max_stack = depth;
 	if (!err && s->hz && s->every)
-		err = complain_about_two(w, from, to, "freq= and period= are two ways to say how often", c);
+		err = complain_about_two(w, from, to, "freq= and period= cannot be combined", c);
 	if (!err && s->max_stack && s->innermost)
-		err = complain_about_two(w, from, to, "max-stack= keeps callers, and call-graph=no has none", c);
+		err = complain_about_two(w, from, to, "max-stack= and call-graph=no cannot be combined", c);
 	return err ?: 1;
 }
 

@@ -12,7 +12,7 @@ static const struct {
 	const char *description;
 } counters[] = {
 	{ "cpu-clock", NULL, PERF_COUNT_SW_CPU_CLOCK, true,
-	  "time on the clock of the CPU, in ns; sampled by a timer" },
+	  "CPU clock time, in ns; sampled by a timer" },
 	{ "task-clock", NULL, PERF_COUNT_SW_TASK_CLOCK, true,
 	  "time the task spends on a CPU, in ns" },
 	{ "page-faults", "faults", PERF_COUNT_SW_PAGE_FAULTS, false,
@@ -24,11 +24,11 @@ static const struct {
 	{ "context-switches", "cs", PERF_COUNT_SW_CONTEXT_SWITCHES, false,
 	  "times a task was switched out" },
 	{ "cpu-migrations", "migrations", PERF_COUNT_SW_CPU_MIGRATIONS, false,
-	  "times a task went on on another CPU" },
+	  "times a task moved to another CPU" },
 	{ "alignment-faults", NULL, PERF_COUNT_SW_ALIGNMENT_FAULTS, false,
-	  "unaligned accesses that the kernel had to carry out (none on x86)" },
+	  "unaligned accesses fixed up by the kernel (none on x86)" },
 	{ "emulation-faults", NULL, PERF_COUNT_SW_EMULATION_FAULTS, false,
-	  "instructions that the kernel had to emulate (none on x86)" },
+	  "instructions emulated by the kernel (none on x86)" },
 	{ "dummy", NULL, PERF_COUNT_SW_DUMMY, false, "counts nothing" },
 	{ "bpf-output", NULL, PERF_COUNT_SW_BPF_OUTPUT, false,
 	  "records that BPF programs write; counts nothing itself" },
@@ -76,8 +76,8 @@ static int software__parse(struct event *e, const struct event_context *ctx,
 	e->attr.config = counters[find(w, len)].config;
 	err = len < w->len ? event__parse_modifiers(e, w, len + 1, c) : 0;
 	if (!err && counters[find(w, len)].is_time && (m->user || m->kernel || m->hypervisor))
-		return complain(c, -EINVAL, m->at, m->len, "the kernel does not take clocks apart into user "
-				"and kernel time");
+		return complain(c, -EINVAL, m->at, m->len, "the kernel does not split clocks into user and kernel "
+							   "time");
 	return err;
 }
 

@@ -48,7 +48,7 @@ static int parse_modifiers(struct event *e, const struct event_word *w, size_t f
 
 	if (!err && m->user && !m->kernel)
 		return complain(c, -EINVAL, w->at + from, w->len - from,
-				"a tracepoint is in the kernel: none is in user mode");
+				"tracepoints are in the kernel, never in user mode");
 	return err;
 }
 
@@ -151,7 +151,7 @@ static int complain_about_name(const struct event *e, int tracefs, struct compla
 	if (name)
 		complain_hint(c, 0, "did you mean %s:%s?", e->system, name);
 	else
-		complain_hint(c, 0, "`list '%s:*'` shows those there are", e->system);
+		complain_hint(c, 0, "`list '%s:*'` shows them", e->system);
 	tracepoints__free(&near);
 	return -ENOENT;
 }
@@ -164,7 +164,7 @@ static int complain_about_system(const struct event *e, int tracefs, struct comp
 	/* A glob matches names of any system, so it does not show which one is meant. */
 	bool is_name = !strpbrk(e->tracepoint, "*?[");
 
-	complain(c, 0, e->at, strlen(e->system), "no tracepoints of a system '%s'", e->system);
+	complain(c, 0, e->at, strlen(e->system), "no tracepoint system '%s'", e->system);
 	if (is_name && !tracepoints__find(&near, tracefs, NULL, e->tracepoint) && near.n)
 		complain_hint(c, 0, "did you mean %s:%s?", near.tracepoint[0].system,
 			      near.tracepoint[0].name);
@@ -172,7 +172,7 @@ static int complain_about_system(const struct event *e, int tracefs, struct comp
 		 (name = near_name(&near, e->system, false)))
 		complain_hint(c, 0, "did you mean %s:%s?", name, e->tracepoint);
 	else
-		complain_hint(c, 0, "`list --summary` shows the systems there are");
+		complain_hint(c, 0, "`list --summary` shows the systems");
 	tracepoints__free(&near);
 	return -ENOENT;
 }
@@ -204,15 +204,15 @@ static int resolve(struct event_sites *sites, const struct event *e,
 
 	if (tracefs < 0) {
 		complain(c, 0, e->at, e->len, tracefs == -EPERM ?
-			 "tracepoints may not be looked at: tracefs is not readable" :
-			 "this kernel has no tracefs, and without it no tracepoints by name");
+			 "cannot read tracepoints: no permission for tracefs" :
+			 "this kernel has no tracefs, which tracepoint names need");
 		return complain_hint(c, tracefs == -EPERM ? -EPERM : -EOPNOTSUPP,
 				     "run as root; `tally doctor` shows what is missing");
 	}
 	err = tracepoints__find(&found, tracefs, e->system, e->tracepoint);
 	if (!err && found.n > most) {
-		complain(c, 0, e->at, e->len, "'%s' stands for %zu tracepoints", e->name, found.n);
-		err = complain_hint(c, -E2BIG, "at most %u at once; name fewer", most);
+		complain(c, 0, e->at, e->len, "'%s' matches %zu tracepoints", e->name, found.n);
+		err = complain_hint(c, -E2BIG, "at most %u at once; use a narrower pattern", most);
 	}
 	for (i = 0; i < found.n && !err; i++)
 		err = add_site(sites, e, tracefs, &found.tracepoint[i]);
@@ -223,7 +223,7 @@ static int resolve(struct event_sites *sites, const struct event *e,
 					 complain_about_system(e, tracefs, c);
 	}
 	if (err && err != -ENOENT && err != -E2BIG)
-		complain(c, 0, e->at, e->len, "tracepoints cannot be read: %s", strerror(-err));
+		complain(c, 0, e->at, e->len, "cannot read tracepoints: %s", strerror(-err));
 	tracepoints__free(&found);
 	tracepoints__free(&system);
 	close(tracefs);

@@ -89,8 +89,8 @@ static int parse(struct event *e, const struct event_context *ctx, const struct 
 		return err;
 	if (!e->binary) {
 		complain(c, 0, w->at, w->len,
-			 "a USDT probe is in a program or library: which one?");
-		return complain_hint(c, -EINVAL, "say -x BINARY, or PATH:sdt_PROVIDER:NAME");
+			 "a USDT probe needs a program or library");
+		return complain_hint(c, -EINVAL, "use -x BINARY, or PATH:sdt_PROVIDER:NAME");
 	}
 	name = event_word__find(w, from, ":") + 1;
 	end = name < w->len ? event_word__find(w, name, ":") : name;
@@ -123,7 +123,7 @@ static int not_found(const struct event *e, const char *path, struct complaint *
 	if (near)
 		complain_hint(c, 0, "did you mean sdt_%s:%s?", all.probe[k].provider, near);
 	else if (!all.n)
-		complain_hint(c, 0, "it has none at all");
+		complain_hint(c, 0, "it has no USDT probes");
 	free(names);
 	usdt_probes__free(&all);
 	return -ENOENT;
@@ -167,8 +167,8 @@ static int check_place(struct user_code *code, const struct event *e, const stru
 
 	if (code && (user_code__is_nop(code, p->file_offset) || !user_code__check(code, p->pc, &near)))
 		return 0;
-	complain(c, 0, e->at, e->len, "the note of sdt_%s:%s leads to 0x%llx, where it cannot be told whether "
-		 "an instruction begins", p->provider, p->name, p->pc);
+	complain(c, 0, e->at, e->len, "the note of sdt_%s:%s points to 0x%llx, which may not be the start of an "
+				      "instruction", p->provider, p->name, p->pc);
 	return complain_hint(c, -EILSEQ, "the file is damaged, or was changed after it was linked");
 }
 

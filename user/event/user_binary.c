@@ -327,15 +327,15 @@ int event__locate_binaries(struct event_binaries *found, const struct event *e,
 	if (err == -ENOMEM)
 		return complain(c, err, e->at, e->len, "no memory");
 	if (err != -ENOENT)
-		return complain(c, err, e->at, e->len, "looking for '%s' in what the process has mapped: %s",
+		return complain(c, err, e->at, e->len, "cannot look for '%s' in the mappings of the process: %s",
 				e->binary, confined__why(err));
 	if (event_is_glob(e->binary) && ctx->npids)
-		return complain(c, err, e->at, e->len, "the processes of -p have no program and no library "
-				"like '%s' mapped, or they may not be looked at", e->binary);
-	complain(c, 0, e->at, e->len, "there is no program and no library '%s'", e->binary);
+		return complain(c, err, e->at, e->len, "the processes of -p map no program or library matching '%s', "
+						       "or their mappings cannot be read", e->binary);
+	complain(c, 0, e->at, e->len, "no program or library '%s'", e->binary);
 	if (event_is_glob(e->binary))
-		return complain_hint(c, err, "a glob is of what the processes of -p have mapped");
-	return complain_hint(c, err, "name it with its path");
+		return complain_hint(c, err, "a glob needs -p: it matches the files that those processes have mapped");
+	return complain_hint(c, err, "give its path");
 }
 
 /* Is it a different file than ours under that name? Files without permission do not count. */
@@ -377,7 +377,7 @@ void event_binaries__describe_others(size_t n, char *text, size_t size)
 {
 	text[0] = 0;
 	if (n)
-		snprintf(text, size, "; processes with another file of that name are not seen (%zu): -p", n);
+		snprintf(text, size, "; processes with another file of that name are not traced (%zu): use -p", n);
 }
 
 void event__look_elsewhere(struct event_sites *sites, const struct event *e,
@@ -431,7 +431,7 @@ int event__complain_binary(const struct event *e, const char *path, int err, str
 {
 	switch (err) {
 	case -ENOEXEC:
-		complain(c, 0, e->at, e->len, "%s is no program or library (ELF), or damaged",
+		complain(c, 0, e->at, e->len, "%s is not a program or library (ELF), or is damaged",
 			 path);
 		return complain_hint(c, err, "for scripts, name the interpreter");
 	case -EBADMSG:
@@ -444,8 +444,8 @@ int event__complain_binary(const struct event *e, const char *path, int err, str
 
 int event__complain_sites(const struct event *e, u32 most, struct complaint *c)
 {
-	complain(c, 0, e->at, e->len, "'%s' stands for more than %u places", e->name, most);
-	return complain_hint(c, -E2BIG, "name fewer; -n shows them without doing anything");
+	complain(c, 0, e->at, e->len, "'%s' matches more than %u places", e->name, most);
+	return complain_hint(c, -E2BIG, "use a narrower pattern; -n shows the matches and does nothing");
 }
 
 const char *event_binary_name(const char *path)

@@ -42,13 +42,13 @@ static int add_part(struct search *s, u64 start, u64 size, bool is_shared)
 	int err;
 
 	if (s->n == MOST_PARTS)
-		return undecided(s, "it is in too many parts");
+		return undecided(s, "it has too many parts");
 	*p = (struct part){ .start = start, .size = size, .is_shared = is_shared };
 	err = user_code__take_apart(s->code, &p->d, start, size);
 	if (err)
 		return err == -ENOMEM ? err : undecided(s, disassembly__is_possible() ?
-						       "its code could not be taken apart" :
-						       "this tally was built without capstone, or it is not installed");
+						       "its code could not be disassembled" :
+						       "this build lacks capstone, or it is not installed");
 	s->n++;
 	return 0;
 }
@@ -100,7 +100,7 @@ static int look_at(struct search *s, const struct code_extent *e, struct nature 
 
 	*nature = (struct nature){};
 	if (err)
-		return err == -ENOMEM ? err : undecided(s, "it jumps to code that could not be taken apart");
+		return err == -ENOMEM ? err : undecided(s, "it jumps to code that could not be disassembled");
 	for (i = 0; i < d.n; i++) {
 		const struct instruction *at = &d.instruction[i];
 		bool jumps = at->flow == FLOW_JUMP || at->flow == FLOW_CONDITION;
@@ -124,7 +124,7 @@ static int leave(struct search *s, const struct part *p, const struct instructio
 	    !user_code__extent(s->code, i->target, &start, &size) && start == i->target)
 		return add_part(s, start, size, true);
 	if (i->flow == FLOW_CONDITION)
-		return undecided(s, "it jumps to another function under a condition");
+		return undecided(s, "it jumps conditionally to another function");
 	return add_exit(s, p, i->address, true);
 }
 
@@ -136,11 +136,11 @@ static int jump_to_nameless(struct search *s, const struct part *p, const struct
 	int err;
 
 	if (!e)
-		return undecided(s, "it jumps to code of which nothing is known");
+		return undecided(s, "it jumps to unknown code");
 	if (user_code__stack_at(s->code, e->start) == STACK_IN_USE)
 		return add_part(s, e->start, e->size, p->is_shared);
 	if (e->start != i->target)
-		return undecided(s, "it jumps into another function");
+		return undecided(s, "it jumps into the middle of another function");
 	err = look_at(s, e, &nature);
 	if (err)
 		return err;
@@ -172,9 +172,9 @@ static int jump(struct search *s, const struct part *p, const struct instruction
 		return jump_to_nameless(s, p, i);
 	if (is_split_off(s, p, f))
 		return f->size ? add_part(s, f->address, f->size, p->is_shared) :
-				 undecided(s, "a part of it has no size");
+				 undecided(s, "one of its parts has no size");
 	if (f->address != i->target)
-		return undecided(s, "it jumps into another function");
+		return undecided(s, "it jumps into the middle of another function");
 	return leave(s, p, i);
 }
 
@@ -328,7 +328,7 @@ static int check_end(struct search *s, const struct part *p)
 	switch (p->d.instruction[i - 1].flow) {
 	case FLOW_ON:
 	case FLOW_CONDITION:
-		return undecided(s, "it runs on into what follows");
+		return undecided(s, "it falls through its end");
 	default:
 		return 0;
 	}
@@ -346,7 +346,7 @@ static int search_part(struct search *s, const struct part *p)
 
 		switch (i->flow) {
 		case FLOW_UNKNOWN:
-			err = undecided(s, "it has bytes that are no known instruction");
+			err = undecided(s, "it contains unknown instructions");
 			break;
 		case FLOW_RETURN:
 			err = add_exit(s, p, i->address, false);
@@ -358,7 +358,7 @@ static int search_part(struct search *s, const struct part *p)
 		case FLOW_JUMP_ELSEWHERE:
 			v = jump_elsewhere(s, p, k);
 			if (v == UNDECIDED)
-				err = undecided(s, "where a jump by a register leads cannot be told");
+				err = undecided(s, "the target of an indirect jump is unknown");
 			else if (v == LEAVES)
 				err = add_exit(s, p, i->address, true);
 			break;
@@ -398,7 +398,7 @@ static int check_jumps(struct search *s)
 				continue;
 			to = part_of(s, at->target);
 			if (to && !begins_at(to, at->target))
-				return undecided(s, "it jumps into its own instructions");
+				return undecided(s, "it jumps into the middle of an instruction");
 		}
 	return 0;
 }
@@ -410,7 +410,7 @@ static int search_all(struct search *s)
 	int err = user_code__extent(s->code, s->entry, &start, &size);
 
 	if (err || start != s->entry)
-		return undecided(s, "where it ends is not known");
+		return undecided(s, "its end is unknown");
 	err = add_part(s, start, size, false);
 	for (i = 0; i < s->n && !err; i++)
 		err = search_part(s, &s->part[i]);

@@ -31,7 +31,7 @@ static int parse_function(struct event *e, const struct event_word *w, size_t fr
 	int err = 0;
 
 	if (is_code_name && at == from)
-		return complain(c, -EINVAL, w->at + at, 1, "the name of a function is missing here");
+		return complain(c, -EINVAL, w->at + at, 1, "a function name is missing here");
 	if (is_code_name) {
 		e->function.name = event_word__copy(w, from, at);
 		err = e->function.name ? 0 : -ENOMEM;
@@ -51,7 +51,7 @@ static int parse_function(struct event *e, const struct event_word *w, size_t fr
 		return event__parse_place(&e->function, w, at, c);
 	if (at + 1 == w->len)
 		return complain(c, -EINVAL, w->at + at, 1,
-				"what the line looks like must follow the ';'");
+				"a pattern for the line must follow the ';'");
 	e->function.pattern = event_word__copy(w, at + 1, w->len);
 	return 0;
 }
@@ -67,7 +67,7 @@ static int parse(struct event *e, const struct event_context *ctx, const struct 
 	if (err)
 		return err;
 	if (!e->binary || (!from && event__begins_path(w->text))) {
-		complain(c, 0, w->at + w->len, 0, "a function is missing behind the file");
+		complain(c, 0, w->at + w->len, 0, "a function is missing after the file");
 		return complain_hint(c, -EINVAL, "PATH:FUNCTION, like /bin/bash:readline");
 	}
 	return parse_function(e, w, from, c);
@@ -83,10 +83,10 @@ static int is_unread(const struct resolver *r)
 		complain(r->c, 0, e->at, e->len, "lines and source files need debug information: %s %s", r->path,
 			 r->unread->why);
 	else
-		complain(r->c, 0, e->at, e->len, "no function %s '%s' is known in %s, which %s",
+		complain(r->c, 0, e->at, e->len, "no known function %s '%s' in %s, which %s",
 			 event_is_glob(e->function.name) ? "like" : "named", e->function.name, r->path, r->unread->why);
 	return complain_hint(r->c, -ENOENT, "%s%s", r->unread->hint, event_function__needs_dwarf(&e->function) ?
-			     "; FUNCTION+OFFSET works without" : "");
+			     "; FUNCTION+OFFSET works without it" : "");
 }
 
 static int no_debug_information(const struct resolver *r, int err)
@@ -100,8 +100,8 @@ static int no_debug_information(const struct resolver *r, int err)
 		complain(r->c, 0, e->at, e->len, "lines and source files need debug information: "
 			 "%s has none",
 			 r->path);
-	return complain_hint(r->c, -EOPNOTSUPP, "%s works without; or build it with -g, or install "
-			     "its -dbgsym or -debuginfo package", "FUNCTION+OFFSET");
+	return complain_hint(r->c, -EOPNOTSUPP, "%s works without it; or build the program with -g, or install its "
+						"-dbgsym or -debuginfo package", "FUNCTION+OFFSET");
 }
 
 /* Complains: only functions of another class, or with other parameters, exist. */
@@ -119,7 +119,7 @@ static int no_code_name(struct resolver *r)
 		resolver__tell_name(r, near, sizeof(near), all.function[0].name, CODE_NAME_FULL);
 		complain_hint(r->c, 0, "there is %s", near);
 	} else {
-		complain_hint(r->c, 0, "`list --functions -x %s '*'` shows those there are",
+		complain_hint(r->c, 0, "`list --functions -x %s '*'` shows them",
 			      r->file);
 	}
 	binary_functions__free(&all);
@@ -224,7 +224,7 @@ static int in_none(const struct event *e, size_t files, struct complaint *c)
 	complain(c, 0, e->at, e->len, "no function %s '%s' in %sany of the %zu files that the processes of -p "
 		 "have mapped", event_is_glob(e->function.name) ? "like" : "named", e->function.name,
 		 all ? "the kernel, nor in " : "", files);
-	return complain_hint(c, -ENOENT, "`list --functions -x FILE '*'` shows those of one");
+	return complain_hint(c, -ENOENT, "`list --functions -x FILE '*'` shows the functions of a file");
 }
 
 /* one_of_several: see struct resolver. */

@@ -201,21 +201,21 @@ static int no_line(const struct resolver *r, const struct wanted_lines *wanted)
 	const char *name = e->function.name;
 
 	if (wanted->missing) {
-		complain(r->c, 0, e->at, e->len, "the source of %s is not here: %s", name,
+		complain(r->c, 0, e->at, e->len, "the source of %s is missing: %s", name,
 			 wanted->missing);
-		return complain_hint(r->c, -ENOENT, "by its number a line is found without it: %s:LINE; "
-				     "`list --lines %s -x ...` shows which there are", name, name);
+		return complain_hint(r->c, -ENOENT, "line numbers work without it: %s:LINE; `list --lines %s -x ...` "
+						    "shows them", name, name);
 	}
 	if (e->function.pattern)
 		return complain_hint(r->c, complain(r->c, -ENOENT, e->at, e->len,
-						    "no line with code of %s looks like '%s'", name,
+						    "no line with code in %s matches '%s'", name,
 						    e->function.pattern),
-				     "the whole line, without its blanks, must; * stands for anything");
-	complain(r->c, 0, e->at, e->len, "no code belongs to line %u of %s", e->function.line, name);
+				     "the pattern must match the whole line, without blanks; * matches anything");
+	complain(r->c, 0, e->at, e->len, "line %u of %s has no code", e->function.line, name);
 	if (wanted->before && wanted->behind != UINT32_MAX)
-		complain_hint(r->c, 0, "lines %u and %u have some", wanted->before, wanted->behind);
+		complain_hint(r->c, 0, "lines %u and %u have code", wanted->before, wanted->behind);
 	else if (wanted->before || wanted->behind != UINT32_MAX)
-		complain_hint(r->c, 0, "line %u has some", wanted->before ?: wanted->behind);
+		complain_hint(r->c, 0, "line %u has code", wanted->before ?: wanted->behind);
 	return -ENOENT;
 }
 
@@ -224,10 +224,10 @@ static int no_source(const struct resolver *r, const struct dwarf_functions *fou
 {
 	const struct event *e = r->event;
 
-	complain(r->c, 0, e->at, e->len, "no %s is defined in '%s'", e->function.name,
+	complain(r->c, 0, e->at, e->len, "%s is not defined in '%s'", e->function.name,
 		 e->function.source);
 	if (found->n && found->function[0].file)
-		complain_hint(r->c, 0, "one is in %s", found->function[0].file);
+		complain_hint(r->c, 0, "it is defined in %s", found->function[0].file);
 	return -ENOENT;
 }
 

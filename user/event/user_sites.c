@@ -163,7 +163,7 @@ static int leave_out(struct resolver *r, const char *name, const char *why, cons
 		r->sites->left_out++;
 		return 0;
 	}
-	complain(r->c, 0, e->at, e->len, "the ends of %s cannot be seen: %s", name, why);
+	complain(r->c, 0, e->at, e->len, "the returns of %s cannot be traced: %s", name, why);
 	return complain_hint(r->c, -EOPNOTSUPP, "%s", hint);
 }
 
@@ -186,12 +186,11 @@ int resolver__add_ends(struct resolver *r, const char *name, const char *text, u
 		return 0;
 	}
 	if (!err && !exits.n)
-		return leave_out(r, name, "it never returns", "its entry can be probed");
+		return leave_out(r, name, "it never returns", "probe its entry");
 	if (err)
 		err = leave_out(r, name, why,
-				"by its return address they could, but that ends a program which moves or "
-				"switches stacks, or throws through the function; probe its entry, or the function "
-				"that calls it");
+				"a probe on its return address would kill a program that moves or switches stacks, "
+				"or throws through the function; probe its entry, or its caller");
 	else
 		err = add_exits(r, text, function, &exits);
 	code_exits__free(&exits);
@@ -220,24 +219,24 @@ int resolver__check_place(struct resolver *r, const char *name, u64 address, boo
 	if (err == -ENODATA && from_dwarf)
 		return 0;
 	if (err == -EILSEQ && from_dwarf) {
-		complain(r->c, 0, e->at, e->len, "%s is inside of an instruction", name);
-		return complain_hint(r->c, err, "the debug information is of another build than %s",
+		complain(r->c, 0, e->at, e->len, "%s is inside an instruction", name);
+		return complain_hint(r->c, err, "the debug information belongs to another build of %s",
 				     r->path);
 	}
 	if (err == -EILSEQ) {
 		complain(r->c, 0, e->at, e->len, "no instruction begins at %s: a probe there would "
 			 "change what the program does", name);
-		return complain_hint(r->c, err, "the nearest ones are at %s+%llu and +%llu",
+		return complain_hint(r->c, err, "the nearest instructions are at %s+%llu and +%llu",
 				     e->function.name, near.before - (address - e->function.offset),
 				     near.behind - (address - e->function.offset));
 	}
 	if (err == -ENODATA) {
-		complain(r->c, 0, e->at, e->len, "it cannot be told whether an instruction begins at "
-			 "%s; if not, a probe would change what the program does", name);
-		return complain_hint(r->c, -EOPNOTSUPP, "%sthe function's first instruction can be probed, "
-				     "or a line of it if there is debug information",
+		complain(r->c, 0, e->at, e->len, "cannot verify that an instruction begins at %s; if none does, a "
+						 "probe would change what the program does", name);
+		return complain_hint(r->c, -EOPNOTSUPP, "%sprobe the function's first instruction, or, with debug "
+							"information, one of its lines",
 				     user_code__is_looked_at() ? "" :
-				     "this tally was built without capstone, or it is not installed; ");
+				     "this build lacks capstone, or it is not installed; ");
 	}
 	return err;
 }

@@ -31,10 +31,10 @@ static int refuse_indirect(const struct resolver *r)
 {
 	const struct event *e = r->event;
 
-	complain(r->c, 0, e->at, e->len, "%s is one of several, chosen when a program begins (IFUNC): "
-		 "a probe on it would see the choice, not the calls", e->function.name);
-	return complain_hint(r->c, -EOPNOTSUPP, "probe those it chooses from; `list --functions -x %s "
-			     "'*%s*'` shows them", r->file, e->function.name);
+	complain(r->c, 0, e->at, e->len, "%s is an IFUNC, which selects a function at program start: a probe on it "
+					 "would see the selection, not the calls", e->function.name);
+	return complain_hint(r->c, -EOPNOTSUPP, "probe the functions it selects from; `list --functions -x %s "
+						"'*%s*'` shows them", r->file, e->function.name);
 }
 
 /* Sets the symbol of the sites from index from on. */

@@ -77,16 +77,16 @@ static int bad_modifier(const struct event *e, size_t at, char letter, struct co
 
 	if (strchr("ukhGHp", letter) && letter) {
 		err = complain(c, -EINVAL, at, 1,
-			       "the modifier '%c' means nothing for a %s event", letter,
+			       "the modifier '%c' does not apply to a %s event", letter,
 			       event_type_name(e->type));
 		if (e->type > EVENT_TRACEPOINT)
-			return complain_hint(c, err, "functions and probes have no modifiers");
-		return complain_hint(c, err, "these have u (user mode) and k (kernel mode)");
+			return complain_hint(c, err, "functions and probes take no modifiers");
+		return complain_hint(c, err, "these take u (user mode) and k (kernel mode)");
 	}
 	if (strchr("PSDIWeb", letter) && letter)
 		err = complain(c, -EINVAL, at, 1, "perf's modifier '%c' is not supported", letter);
 	else
-		err = complain(c, -EINVAL, at, 1, "there is no modifier '%c'", letter);
+		err = complain(c, -EINVAL, at, 1, "unknown modifier '%c'", letter);
 	return complain_hint(c, err, "the modifiers are u (user mode), k (kernel), h (hypervisor), "
 				     "G (guests), H (host), p (precise; pp, ppp more so)");
 }
@@ -126,7 +126,7 @@ int event__parse_modifiers(struct event *e, const struct event_word *w, size_t f
 
 	if (from >= w->len)
 		return complain(c, -EINVAL, w->at + w->len - 1, 1,
-				"modifiers are missing behind the colon");
+				"modifiers are missing after the colon");
 	m.precise = 0;
 	for (i = from; i < w->len; i++) {
 		letter = w->text[i];
@@ -136,7 +136,7 @@ int event__parse_modifiers(struct event *e, const struct event_word *w, size_t f
 			times += w->text[k] == letter;
 		if (times == (letter == 'p' ? 3 : 1))
 			return complain(c, -EINVAL, w->at + i, 1,
-					letter == 'p' ? "ppp is as precise as it gets"
+					letter == 'p' ? "ppp is the highest precision"
 						      : "the modifier '%c' is given twice", letter);
 		add_modifier(&m, letter);
 	}
@@ -167,10 +167,10 @@ static int check_function_name(const struct event_word *w, size_t from, size_t t
 
 	if (from == to)
 		return complain(c, -EINVAL, w->at + from, from < w->len,
-				"the name of a function is missing here");
+				"a function name is missing here");
 	if (isdigit((unsigned char)w->text[from]))
 		return complain(c, -EINVAL, w->at + from, to - from,
-				"no function has a name that begins with a digit");
+				"a function name cannot begin with a digit");
 	for (i = from; i < to; i++) {
 		ch = w->text[i];
 		if (in_function_name(ch) || (glob && strchr("*?[", ch) && ch)) {
@@ -183,9 +183,9 @@ static int check_function_name(const struct event_word *w, size_t from, size_t t
 		}
 		if (ch == '@')
 			return complain_hint(c, complain(c, -EINVAL, w->at + i, to - i,
-				"source files cannot be named behind a function"),
-				"without it, all functions of that name are meant");
-		return complain(c, -EINVAL, w->at + i, 1, "names of functions have no '%.1s'",
+				"a source file cannot follow a kernel function"),
+				"without it, all functions with that name are selected");
+		return complain(c, -EINVAL, w->at + i, 1, "'%.1s' is not allowed in function names",
 				w->text + i);
 	}
 	return 0;
@@ -209,14 +209,14 @@ int event__parse_place(struct event_function *f, const struct event_word *w, siz
 	}
 	if (memchr(w->text + from, '%', n))
 		return complain(c, -EINVAL, w->at + from, n,
-				"a return has no place within the function");
+				"a return takes no offset or line");
 	if (event_word__number(w, from + 1, w->len, &value))
 		return complain(c, -EINVAL, w->at + from + 1, n - 1, w->text[from] == '+'
 			? "an offset in bytes (12 or 0xc) must follow the '+'"
 			: "a line number must follow the function");
 	if (value > UINT32_MAX)
 		return complain(c, -EINVAL, w->at + from + 1, n - 1,
-				"no function is as large as that");
+				"the number is too large for a function");
 	if (w->text[from] == '+')
 		f->offset = value;
 	else

@@ -50,9 +50,9 @@ int field__complain(const struct tracepoint_format *format, const char *event, c
 	}
 	near = names ? nearest(e->text, names, n) : NULL;
 	if (near)
-		complain_hint(c, 0, "did you mean %s? It has %s", near, list);
+		complain_hint(c, 0, "did you mean %s? The fields are %s", near, list);
 	else
-		complain_hint(c, 0, "it has %s", n ? list : "none; comm and cpu are known for all events");
+		complain_hint(c, 0, "it has %s", n ? list : "no fields; comm and cpu are available for all events");
 	free(names);
 	return -EINVAL;
 }

@@ -116,7 +116,7 @@ static int take_string(struct lexer *l, struct token *t)
 		return -ENOMEM;
 	while (l->text[from] != quote) {
 		if (!l->text[from])
-			return complain(l->c, -EINVAL, t->at, 1, "the text begun here has no end");
+			return complain(l->c, -EINVAL, t->at, 1, "this string is not terminated");
 		if (l->text[from] != '\\') {
 			*to++ = l->text[from++];
 			continue;
@@ -129,7 +129,7 @@ static int take_string(struct lexer *l, struct token *t)
 			*to++ = l->text[from++];
 			*to++ = l->text[from++];
 		} else {
-			return complain(l->c, -EINVAL, from, 2, "no character is written like this");
+			return complain(l->c, -EINVAL, from, 2, "unknown escape sequence");
 		}
 	}
 	*to = 0;
@@ -201,9 +201,9 @@ static int take_number(struct lexer *l, struct token *t)
 	if (err == -ERANGE)
 		return complain(l->c, -EINVAL, t->at, len, "the number is too large");
 	if (err) {
-		complain(l->c, 0, t->at, len, "this is no number");
-		return complain_hint(l->c, -EINVAL, "12, 0x1f, 0755 (octal), 4K, 10ms are; a name does not "
-				     "begin with a digit");
+		complain(l->c, 0, t->at, len, "this is not a number");
+		return complain_hint(l->c, -EINVAL, "numbers are like 12, 0x1f, 0755 (octal), 4K, 10ms; a name "
+						    "cannot begin with a digit");
 	}
 	return 0;
 }
@@ -217,7 +217,7 @@ static int take_path(struct lexer *l, struct token *t)
 
 static int complain_about_character(struct lexer *l)
 {
-	return complain(l->c, -EINVAL, l->at, 1, "'%c' means nothing here", l->text[l->at]);
+	return complain(l->c, -EINVAL, l->at, 1, "unexpected '%c'", l->text[l->at]);
 }
 
 static int take_punctuation(struct lexer *l, struct token *t)

@@ -99,10 +99,10 @@ static int complain_about_rest(struct parser *p)
 	if (t->kind == TOKEN_OPERAND)
 		return complain(c, -EINVAL, t->at, t->len, "an operator is missing before this");
 	if (is_at(p, ")"))
-		return complain(c, -EINVAL, t->at, 1, "no '(' belongs to this ')'");
+		return complain(c, -EINVAL, t->at, 1, "unmatched ')'");
 	if (is_at(p, "]"))
-		return complain(c, -EINVAL, t->at, 1, "no '[' belongs to this ']'");
-	return complain(c, -EINVAL, t->at, t->len, "'%.*s' cannot stand here", (int)t->len,
+		return complain(c, -EINVAL, t->at, 1, "unmatched ']'");
+	return complain(c, -EINVAL, t->at, t->len, "unexpected '%.*s'", (int)t->len,
 			p->lexer.text + t->at);
 }
 
@@ -142,7 +142,7 @@ static int expect(struct parser *p, const char *closing, size_t opened, bool ope
 	if (is_at(p, closing))
 		return advance(p, operand);
 	if (p->token.kind == TOKEN_END)
-		return complain(p->lexer.c, -EINVAL, opened, 1, "'%s' is missing for this", closing);
+		return complain(p->lexer.c, -EINVAL, opened, 1, "'%s' is missing to close this", closing);
 	return complain_about_rest(p);
 }
 
@@ -321,7 +321,7 @@ static int parse_suffix_name(struct parser *p, struct expr **e, enum expr_op op,
 	if (err)
 		return err;
 	if (p->token.kind != TOKEN_OPERAND || p->token.op != EXPR_NAME)
-		return complain(p->lexer.c, -EINVAL, op_at, op_len, "the name of %s is missing behind this",
+		return complain(p->lexer.c, -EINVAL, op_at, op_len, "the name of %s is missing after this",
 				what);
 	*e = NULL;
 	err = make(e, op, operand, NULL);
@@ -510,7 +510,7 @@ static int check_trap(const struct parser *p, const struct expr *e)
 					     expr_op_text(side->op));
 		}
 		if (expr_op_is_comparison(e->op)) {
-			complain(p->lexer.c, 0, e->op_at, e->op_len, "a comparison is compared here");
+			complain(p->lexer.c, 0, e->op_at, e->op_len, "comparisons cannot be chained");
 			return complain_hint(p->lexer.c, -EINVAL, "as in 1 <= x && x <= 9");
 		}
 	}

@@ -84,8 +84,8 @@ static int make_text(struct maker *m, const struct expr *e)
 	char quote = strchr(e->text, '"') ? '\'' : '"';
 
 	if (strchr(e->text, quote))
-		return complain(m->c, -EINVAL, e->at, e->len, "the kernel's filter cannot hold both kinds of "
-				"quotes in one text");
+		return complain(m->c, -EINVAL, e->at, e->len, "the kernel's filter cannot have both kinds of quotes "
+							      "in one string");
 	fprintf(m->out, "%c%s%c", quote, e->text, quote);
 	return 0;
 }
@@ -116,22 +116,22 @@ static int check_text(struct maker *m, const struct expr *name, const struct exp
 	if (op == EXPR_LIKE || op == EXPR_NOT_LIKE) {
 		if (!text)
 			return complain(m->c, -EINVAL, whole->op_at, whole->op_len,
-					"%s is no text; only texts can be like a glob", name->text);
+					"%s is not a string; only strings can match a glob", name->text);
 		if (value->op != EXPR_STRING)
-			return complain(m->c, -EINVAL, value->at, value->len, "a glob in quotes is wanted here");
+			return complain(m->c, -EINVAL, value->at, value->len, "expected a glob in quotes");
 		return 0;
 	}
 	if (text && value->op != EXPR_STRING)
-		return complain(m->c, -EINVAL, value->at, value->len, "%s is text; compare it with text in "
-				"quotes", name->text);
+		return complain(m->c, -EINVAL, value->at, value->len, "%s is a string; compare it with a string in "
+								      "quotes", name->text);
 	if (text && op != EXPR_EQUAL && op != EXPR_NOT_EQUAL)
-		return complain(m->c, -EINVAL, whole->op_at, whole->op_len, "texts have no order; ==, !=, ~ "
-				"and !~ work");
+		return complain(m->c, -EINVAL, whole->op_at, whole->op_len, "strings have no order; use ==, !=, ~ or "
+									    "!~");
 	if (!text && value->op == EXPR_STRING && is_pointer(m, name->text))
-		return complain(m->c, -EINVAL, value->at, value->len, "%s is a pointer; filters do not "
-				"follow it to its text", name->text);
+		return complain(m->c, -EINVAL, value->at, value->len, "%s is a pointer; filters cannot read the "
+								      "string that it points to", name->text);
 	if (!text && value->op == EXPR_STRING)
-		return complain(m->c, -EINVAL, value->at, value->len, "%s is a number, not text", name->text);
+		return complain(m->c, -EINVAL, value->at, value->len, "%s is a number, not a string", name->text);
 	return 0;
 }
 
@@ -158,7 +158,7 @@ static int make_comparison(struct maker *m, const struct expr *e)
 		op = mirrored(op);
 	}
 	if (name->op != EXPR_NAME) {
-		complain(m->c, 0, name->at, name->len, "the name of a field is wanted here");
+		complain(m->c, 0, name->at, name->len, "expected the name of a field");
 		return complain_hint(m->c, -EINVAL, "the kernel's filter compares fields with constants");
 	}
 	if (!find_field(m, name->text) && !is_everywhere(name->text))
@@ -169,9 +169,9 @@ static int make_comparison(struct maker *m, const struct expr *e)
 		value = &symbol;
 	}
 	if (!is_constant(value)) {
-		complain(m->c, 0, value->at, value->len, "a number or a text in quotes is wanted here");
+		complain(m->c, 0, value->at, value->len, "expected a number or a string in quotes");
 		return complain_hint(m->c, -EINVAL, value->op == EXPR_NAME && is_text(m, name->text) ?
-				     "texts stand in quotes" :
+				     "put strings in quotes" :
 				     "the kernel's filter compares fields with constants");
 	}
 	err = check_text(m, name, value, op, e);
@@ -250,8 +250,8 @@ static int make(struct maker *m, const struct expr *e)
 		if (expr_op_is_comparison(e->op))
 			return e->left->op == EXPR_BIT_AND ? make_bits(m, e) : make_comparison(m, e);
 	}
-	complain(m->c, 0, e->at, e->len, "this is no condition");
-	return complain_hint(m->c, -EINVAL, "a field compared with something is, as in count < 10");
+	complain(m->c, 0, e->at, e->len, "this is not a condition");
+	return complain_hint(m->c, -EINVAL, "compare a field with a value, as in count < 10");
 }
 
 int tracepoint_filter__make(char **filter, const struct expr *e, const struct tracepoint_format *format,

@@ -16,9 +16,9 @@
 
 const char file_calls_source[] =
 	"system calls, from entry to return (tp_btf/sys_enter, tp_btf/sys_exit)";
-const char file_waits_source[] = "context switches, and the call that a task is in (tp_btf/sched_switch)";
+const char file_waits_source[] = "context switches, and the task's current call (tp_btf/sched_switch)";
 const char file_calls_caveat[] =
-	"not seen: memory-mapped files, io_uring and aio, the kernel's own";
+	"not seen: memory-mapped files, io_uring and aio, the kernel's own I/O";
 
 #define OP_NAMES                                                                                   \
 	[FILE_READ] = "read", [FILE_WRITE] = "write", [FILE_OPEN] = "open", [FILE_SYNC] = "fsync", \
@@ -120,8 +120,8 @@ static int parse_fs(void *own, char *type)
 	o->fs = type;
 	if (strlen(type) < FILE_FS_LEN && fs_exists(type))
 		return 0;
-	diag_error("--fs: this kernel has no file system type '%s' now", type);
-	diag_hint("/proc/filesystems has those there are");
+	diag_error("--fs: this kernel has no file system type '%s'", type);
+	diag_hint("/proc/filesystems lists the types");
 	return -EINVAL;
 }
 
@@ -133,7 +133,7 @@ static int parse_mount(void *own, char *path)
 
 	if (statx(AT_FDCWD, path, 0, STATX_MNT_ID, &st)) {
 		diag_error("--mount: %s: %s", path, strerror(errno));
-		diag_hint("a path on the mount that is meant; a container's: /proc/PID/root/PATH");
+		diag_hint("give a path on the mount; in a container: /proc/PID/root/PATH");
 		return -EINVAL;
 	}
 	o->has_mount = true;
@@ -146,7 +146,7 @@ const struct option_row file_rows[] = {
 	  .parse = parse_fs, .complete = complete_fs },
 	{ "mount", 0, "PATH", ROW_OWN, "Only the mount of PATH", 1, .parse = parse_mount },
 	{ "all-kinds", 0, NULL, ROW_FLAG,
-	  "Pipes, sockets, terminals and devices, too, not only files and directories", 1,
+	  "Also pipes, sockets, terminals and devices, not only files and directories", 1,
 	  FIELD(struct file_options, all_kinds) },
 	{},
 };

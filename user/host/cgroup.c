@@ -204,7 +204,7 @@ static int path_of_name(char real[PATH_MAX], const char *option, const char *nam
 			continue;
 		err = path_in(real, i, name);
 		if (!err)
-			diag_warn("%s: '%s' is not in the %s hierarchy: taken from %s", option, name, names[usual],
+			diag_warn("%s: '%s' is not in the %s hierarchy; using %s", option, name, names[usual],
 				  names[i]);
 	}
 	return err;
@@ -237,12 +237,12 @@ int cgroup__find(struct cgroup_ref *ref, const char *option, const char *path)
 	if (stat(real, &st))
 		return -errno;
 	if (!S_ISDIR(st.st_mode)) {
-		diag_error("%s: '%s' is not a cgroup's directory", option, path);
+		diag_error("%s: '%s' is not a cgroup directory", option, path);
 		return -ENOTDIR;
 	}
 	if (!find_mount(&m, 0, real)) {
-		diag_error("%s: '%s' is in a hierarchy without a controller; the kernel keeps no "
-			   "link from a task to it that can be tested", option, path);
+		diag_error("%s: '%s' is in a hierarchy without a controller; BPF programs cannot test whether a task "
+			   "is in it", option, path);
 		return -ENOENT;
 	}
 	ref->hierarchy = m.hierarchy;

@@ -298,7 +298,7 @@ static enum feature_status probe_tracefs(char *detail)
 		return status_of(fd);
 	close(fd);
 	snprintf(detail, FEATURE_DETAIL, "%s", tracefs__is_mounted() ? "mounted" :
-		 "not mounted; the tools mount it where nobody else sees it");
+		 "not mounted; the tools mount it privately");
 	return FEATURE_OK;
 }
 
@@ -357,7 +357,7 @@ static enum feature_status probe_paranoid(char *detail)
 
 static enum feature_status probe_cgroups(char *detail)
 {
-	snprintf(detail, FEATURE_DETAIL, "tools speak of the %s hierarchy unless -G names another",
+	snprintf(detail, FEATURE_DETAIL, "tools use the %s hierarchy unless -G names another",
 		 cgroup_hierarchy_name(cgroup__default_hierarchy()));
 	return access("/proc/self/cgroup", F_OK) ? FEATURE_MISSING : FEATURE_OK;
 }
@@ -393,13 +393,13 @@ PROBE_RIGHT(probe_cap_syslog, RIGHT_SYSLOG)
 const struct feature features[] = {
 	{ "CAP_BPF", probe_cap_bpf, "no tool can load its programs", AS_ROOT },
 	{ "CAP_PERFMON", probe_cap_perfmon, "no tool can trace", AS_ROOT },
-	{ "CAP_SYS_PTRACE", probe_cap_ptrace, "processes of other users cannot be looked at",
+	{ "CAP_SYS_PTRACE", probe_cap_ptrace, "processes of other users cannot be inspected",
 	  AS_ROOT },
 	{ "CAP_DAC_READ_SEARCH", probe_cap_dac, "cgroups are shown by number, not by name", AS_ROOT },
 	{ "CAP_SYSLOG", probe_cap_syslog, "kernel functions are shown as numbers", AS_ROOT },
-	{ FEATURE_LOCKDOWN, probe_lockdown, "the kernel refuses to let BPF read its memory",
+	{ FEATURE_LOCKDOWN, probe_lockdown, "BPF programs cannot read kernel memory",
 	  "boot with lockdown=integrity or none" },
-	{ "memlock", probe_memlock, "maps cannot be made", "ulimit -l unlimited" },
+	{ "memlock", probe_memlock, "maps cannot be created", "ulimit -l unlimited" },
 	{ "perf_event_paranoid", probe_paranoid, "counters and samples of the whole system",
 	  "sysctl kernel.perf_event_paranoid=-1, or CAP_PERFMON" },
 	{ "initial pid namespace", probe_pid_namespace, "-p, -t and commands cannot be followed",
@@ -410,16 +410,16 @@ const struct feature features[] = {
 	  "programs are interpreted, at several times the cost, or refused",
 	  "sysctl net.core.bpf_jit_enable=1" },
 	{ "tp_btf tracepoints", probe_tp_btf, "no tool works: nothing to attach to",
-	  "use a kernel from 5.5 on with CONFIG_BPF_EVENTS" },
-	{ "task iterator", probe_iterator, "what tasks did before the start is not known",
-	  "use a kernel from 5.8 on" },
+	  "use Linux 5.5 or later with CONFIG_BPF_EVENTS" },
+	{ "task iterator", probe_iterator, "the state of tasks before the start is not known",
+	  "use Linux 5.8 or later" },
 	{ "task storage", probe_task_storage, "state of tasks is kept in a hash of limited size",
-	  "use a kernel from 5.13 on" },
-	{ "ring buffer", probe_ringbuf, "no streams of events", "use a kernel from 5.8 on" },
+	  "use Linux 5.13 or later" },
+	{ "ring buffer", probe_ringbuf, "no streams of events", "use Linux 5.8 or later" },
 	{ "bpf_loop", probe_loop, "shorter strings and lists in generated programs",
-	  "use a kernel from 5.17 on" },
+	  "use Linux 5.17 or later" },
 	{ "attach cookie", probe_cookie, "one program per probe instead of one for all",
-	  "use a kernel from 5.15 on" },
+	  "use Linux 5.15 or later" },
 	{ "run-queue accounting", probe_accounting,
 	  "runqlat uses wakeup timestamps, at several times the cost",
 	  "use a kernel with CONFIG_SCHED_INFO (schedstats or delay accounting)" },
@@ -428,24 +428,24 @@ const struct feature features[] = {
 	{ "kprobe", probe_kprobe, "kernel functions by name and offset",
 	  "use a kernel with CONFIG_KPROBES" },
 	{ "kprobe.multi", probe_kprobe_multi, "many kernel functions at once, quickly",
-	  "use a kernel from 5.18 on with CONFIG_FPROBE" },
-	{ "fentry", probe_fentry, "the cheapest way into kernel functions",
+	  "use Linux 5.18 or later with CONFIG_FPROBE" },
+	{ "fentry", probe_fentry, "the cheapest probes of kernel functions",
 	  "use a kernel with CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS" },
 	{ "kernel.ftrace_enabled", probe_ftrace_on,
 	  "probes at the start of kernel functions", FTRACE_ON },
-	{ "kprobes/enabled", probe_kprobes_on, "kprobes that run", KPROBES_ON },
+	{ "kprobes/enabled", probe_kprobes_on, "kprobes", KPROBES_ON },
 	{ "uprobe", probe_uprobe, "functions of programs and libraries",
 	  "use a kernel with CONFIG_UPROBES" },
 	{ "uprobe.multi", probe_uprobe_multi, "many functions of programs at once, quickly",
-	  "use a kernel from 6.6 on" },
-	{ "USDT semaphores", probe_usdt, "USDT probes that are off until asked for",
-	  "use a kernel from 4.20 on with CONFIG_UPROBES" },
+	  "use Linux 6.6 or later" },
+	{ "USDT semaphores", probe_usdt, "USDT probes that have to be enabled first",
+	  "use Linux 4.20 or later with CONFIG_UPROBES" },
 	{ "hardware counters", probe_pmu, "cycles, instructions, cache misses; cpu-clock instead",
 	  "virtual machines need a virtual PMU; see the hypervisor's settings" },
 	{ "software counters", probe_software, "cpu-clock, page-faults, context-switches",
 	  "use a kernel with CONFIG_PERF_EVENTS" },
 	{ FEATURE_BREAKPOINTS, probe_breakpoint, "accesses to an address (mem:ADDRESS)",
-	  "use a machine whose CPU stops at breakpoints; some virtual ones never do" },
+	  "use a machine with working hardware breakpoints; some virtual machines have none" },
 	{ "cgroups", probe_cgroups, "-G and --by cgroup", "use a kernel with CONFIG_CGROUPS" },
 };
 const size_t feature_count = ARRAY_SIZE(features);

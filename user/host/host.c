@@ -121,7 +121,7 @@ int host__check_rights(const struct host *host)
 	if (!n)
 		return 0;
 	diag_error("not permitted to load tracing programs: missing capability %s", names);
-	diag_hint("run it as root, e.g. with sudo; `tally doctor` shows every right that is missing");
+	diag_hint("run it as root, e.g. with sudo; `tally doctor` lists missing capabilities");
 	return -EPERM;
 }
 
@@ -165,7 +165,7 @@ int host__complain_of_files(void)
 	struct rlimit limit = {};
 
 	getrlimit(RLIMIT_NOFILE, &limit);
-	diag_error("too many open files: this process may have %llu", (u64)limit.rlim_cur);
+	diag_error("too many open files: the limit of this process is %llu", (u64)limit.rlim_cur);
 	diag_hint("raise the limit with ulimit -n");
 	return -EMFILE;
 }
@@ -184,8 +184,8 @@ int host__check_types(void)
 	btf__free(btf);
 	if (!err || btf)
 		return 0;
-	diag_error("this kernel's types are not known: %s: %s", path, strerror(err));
-	diag_hint("it needs CONFIG_DEBUG_INFO_BTF; a container that hides the file, /sys of the host");
+	diag_error("this kernel's types (BTF) are not available: %s: %s", path, strerror(err));
+	diag_hint("use a kernel with CONFIG_DEBUG_INFO_BTF; in a container, mount /sys of the host");
 	return -EOPNOTSUPP;
 }
 

@@ -101,7 +101,7 @@ static void cpu_goes(struct hotplug *h, int cpu, int (*change)(void *context, in
 	c->covered = false;
 	c->has_changed = true;
 	c->since_ns = monotonic_ns();
-	diag_warn("CPU %d went offline and is not %s any more", cpu, h->done);
+	diag_warn("CPU %d went offline and is no longer %s", cpu, h->done);
 	change(context, cpu, false);
 }
 
@@ -124,7 +124,7 @@ static void cpu_comes(struct hotplug *h, int cpu, int (*change)(void *context, i
 	ns = monotonic_ns() - later(c->since_ns, h->armed_ns);
 	c->absent_ns += ns;
 	c->covered = true;
-	diag_warn("CPU %d came online and is %s from now on: it was not for %s", cpu, h->done,
+	diag_warn("CPU %d came online and is %s from now on; it was missing for %s", cpu, h->done,
 		  format_value(absent, ns, UNIT_NS, false));
 }
 

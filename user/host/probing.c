@@ -40,6 +40,6 @@ struct probing_refusal probing__refusal(bool needs_ftrace, bool has_kprobes)
 			false };
 	if (has_kprobes && kprobes_are_off())
 		return (struct probing_refusal){
-			"kprobes are switched off (debugfs: kprobes/enabled): they do not run", KPROBES_ON, true };
+			"kprobes are disabled (debugfs: kprobes/enabled)", KPROBES_ON, true };
 	return (struct probing_refusal){};
 }

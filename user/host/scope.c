@@ -32,8 +32,7 @@ static int check_ids(const struct scope_options *o)
 	if (err)
 		return err;
 	if (!host.initial_pidns) {
-		diag_error("-p, -t and a command need the initial pid namespace: the numbers here "
-			   "are not the kernel's");
+		diag_error("-p, -t and a command need the initial pid namespace: pids here are not the kernel's");
 		diag_hint("run it on the host, or use --pidns or -G for this container");
 		return -EOPNOTSUPP;
 	}
@@ -69,7 +68,7 @@ static int resolve_cpus(struct scope_config *c, const char *list)
 		return err;
 	for (cpu = host.cpus_possible; cpu < SCOPE_MAX_CPUS; cpu++) {
 		if (c->cpus[cpu / 64] & 1ULL << cpu % 64) {
-			diag_error("-C: no CPU %d on this machine; there are 0 to %d", cpu,
+			diag_error("-C: no CPU %d on this machine; CPUs are 0 to %d", cpu,
 				   host.cpus_possible - 1);
 			return -ENOENT;
 		}
@@ -101,7 +100,7 @@ static int resolve_cgroup(struct scope_config *c, const char *path)
 	if (err)
 		return err;
 	if (!host.initial_cgroupns) {
-		diag_error("-G needs the initial cgroup namespace: levels here are not the kernel's");
+		diag_error("-G needs the initial cgroup namespace: cgroup levels here are not the kernel's");
 		return -EOPNOTSUPP;
 	}
 	err = cgroup__find(&ref, "-G", path);
@@ -169,7 +168,8 @@ int scope__resolve(struct scope_config *config, const struct scope_options *o)
 			if (err == -ENOENT)
 				diag_error("--pidns: no process %u", o->pidns_of);
 			else
-				diag_error("--pidns: the namespace of process %u: %s", o->pidns_of, strerror(-err));
+				diag_error("--pidns: cannot read the namespace of process %u: %s", o->pidns_of,
+					   strerror(-err));
 			goto out;
 		}
 		c->has_pidns = true;

@@ -235,7 +235,7 @@ static int put_word(struct syscall_set *set, const char *word, bool in, size_t a
 	const char *calls = is_call ? NULL : syscall_class_words(word + (*word == '%'));
 
 	if (!*word)
-		return complain(c, -EINVAL, at, 0, "a name is missing here");
+		return complain(c, -EINVAL, at, 0, "expected a name here");
 	if (!strcmp(word, "all")) {
 		memset(set, in ? 0xff : 0, sizeof(*set));
 		return 0;
@@ -247,9 +247,9 @@ static int put_word(struct syscall_set *set, const char *word, bool in, size_t a
 	if (*word != '%' && put_matching(set, word, in))
 		return 0;
 	complain(c, -ENOENT, at, strlen(word),
-		 *word == '%'	       ? "there is no such class of system calls" :
-		 strpbrk(word, "*?[") ? "this matches no system call" :
-					"there is no such system call");
+		 *word == '%'	       ? "unknown class of system calls" :
+		 strpbrk(word, "*?[") ? "no system call matches this" :
+					"unknown system call");
 	hint_at_nearest(c, word);
 	return -ENOENT;
 }

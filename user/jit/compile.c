@@ -74,7 +74,7 @@ static int end(struct compiler *f, const struct expr *e)
 	err = code__finish(f->code);
 	if (err == -E2BIG)
 		complain(f->c, 0, e ? e->at : 0, e ? e->len : 0,
-			 "this is too long for one program");
+			 "this is too long for one BPF program");
 	return err;
 }
 
@@ -202,8 +202,9 @@ static int enum_type(struct compiler *f, struct operand_type *t, const struct ex
 		t->symbols = field->text;
 		return 0;
 	}
-	compiler__refuse(f, number, "its numbers have no names");
-	return complain_hint(f->c, -EINVAL, "enumerations have, and fields for which a tracepoint's own output has");
+	compiler__refuse(f, number, "its values have no names");
+	return complain_hint(f->c, -EINVAL, "enumerations have names, and so do fields that the tracepoint's own "
+					    "format prints by name");
 }
 
 /* Is it an address in the task's process: usymbol, or symbol of a program's address? */

@@ -74,11 +74,11 @@ static int check_decided(struct compiler *f, const struct expr *e, const struct 
 		return 0;
 	type = c_type__text(&o->type);
 	text = expr__format(unknown);
-	complain(f->c, 0, e->at, e->len, "this %s holds: %s is %s%s", holds ? "always" : "never",
+	complain(f->c, 0, e->at, e->len, "this is %s true: %s is %s%s", holds ? "always" : "never",
 		 text ?: "it", type ?: "a number",
-		 o->is_bits ? " here, as its type is not known" : "");
+		 o->is_bits ? " here, since its type is unknown" : "");
 	free(type);
-	complain_hint(f->c, 0, "a cast says what it is, as in (int)%s", text ?: "it");
+	complain_hint(f->c, 0, "give its type with a cast, as in (int)%s", text ?: "it");
 	free(text);
 	return -EINVAL;
 }
@@ -136,8 +136,8 @@ static int comparison(struct compiler *f, const struct expr *e, bool wanted, int
 	if (e->op == EXPR_LIKE || e->op == EXPR_NOT_LIKE)
 		return complain(f->c, -EINVAL, e->op_at, e->op_len,
 				compiler__is_text(f, e->left, &most)
-					? "a glob in quotes is wanted behind this"
-					: "only texts can be like a glob");
+					? "expected a glob in quotes after this"
+					: "only strings can match a glob");
 	return compare_numbers(f, e, wanted, label);
 }
 

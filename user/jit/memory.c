@@ -169,12 +169,11 @@ static int pointed_to(struct compiler *f, const struct expr *e, struct lvalue *l
 	if (c_type__pointee(&o.type, &l->type) || compiler__argument_pointee(f, e, &l->type))
 		return 0;
 	text = c_type__text(&o.type);
-	complain(f->c, 0, e->at, e->len, "this is %s%s, and what it points to is not known",
-		 c_type__is_pointer(&o.type) ? "" : "no pointer but ", text ?: "a number");
+	complain(f->c, 0, e->at, e->len, "this is %s%s, and the type behind it is unknown",
+		 c_type__is_pointer(&o.type) ? "" : "not a pointer but ", text ?: "a number");
 	free(text);
 	return complain_hint(f->c, -EINVAL,
-			     "a cast says it, as in ((struct sock *)$arg1)->sk_family; "
-			     "+8($arg1) reads 8 bytes");
+			     "use a cast, as in ((struct sock *)$arg1)->sk_family; +8($arg1) reads 8 bytes");
 }
 
 /*
@@ -185,10 +184,10 @@ static int pointed_to(struct compiler *f, const struct expr *e, struct lvalue *l
 static int check_index(struct compiler *f, const struct expr *e, s64 index, u32 elements)
 {
 	if (index > INT32_MAX || index < INT32_MIN)
-		return compiler__refuse(f, e, "no array is that large");
+		return compiler__refuse(f, e, "this index is out of range");
 	if (elements < 2 || (index >= 0 && index < elements))
 		return 0;
-	return complain(f->c, -EINVAL, e->at, e->len, "the array has %u elements, 0 to %u", elements,
+	return complain(f->c, -EINVAL, e->at, e->len, "the array has %u elements, from 0 to %u", elements,
 			elements - 1);
 }
 
@@ -207,7 +206,7 @@ static int indexed(struct compiler *f, const struct expr *e, struct lvalue *l)
 		return err;
 	size = c_type__size(&l->type);
 	if (!size)
-		return compiler__refuse(f, e, "the size of the elements is not known");
+		return compiler__refuse(f, e, "the size of the elements is unknown");
 	if (is_constant) {
 		l->offset += (s64)number * (s64)size;
 		return check_index(f, e->right, number, elements);
@@ -239,8 +238,7 @@ static int symbol(struct compiler *f, const struct expr *e, struct lvalue *l)
 
 	if (f->place->is_user)
 		return compiler__refuse(f, e,
-					"variables of programs are named without @, where debug "
-					"information knows them");
+					"variables of programs are named without @ and need debug information");
 	err = kernel_symbol(e->text, &address);
 	if (err == -EPERM)
 		return compiler__refuse(f, e, "the kernel hides its addresses (kptr_restrict)");
@@ -265,7 +263,7 @@ static int variable(struct compiler *f, const struct expr *e, struct lvalue *l)
 		return 0;
 	}
 	if (!is_referring_result(f->place, e) && !(v && c_type__referred(&v->type, &to)))
-		return compiler__refuse(f, e, "this is in no place in memory");
+		return compiler__refuse(f, e, "this is not in memory");
 	/* A reference in a register. */
 	err = v ? compiler__load_variable(f, e, v, &o) : compiler__special(f, e, &o);
 	*l = (struct lvalue){ .by_reference = true };
@@ -291,8 +289,7 @@ static int find_place(struct compiler *f, const struct expr *e, struct lvalue *l
 		if (!expr_is_lvalue(f, e->left))
 			return compiler__refuse(
 				f, e->left,
-				"this is no structure in memory; a pointer's members "
-				"are named with ->");
+				"this is not a structure in memory; use -> for members of a pointer");
 		err = compiler__lvalue(f, e->left, l);
 		return err ?: member(f, e, l);
 	case EXPR_DEREFERENCE:
@@ -318,7 +315,7 @@ int compiler__lvalue(struct compiler *f, const struct expr *e, struct lvalue *l)
 	if (err || l->bits || !c_type__referred(&l->type, &to))
 		return err;
 	if (l->offset > INT32_MAX || l->offset < INT32_MIN)
-		return compiler__refuse(f, e, "this is too far away");
+		return compiler__refuse(f, e, "this offset is out of range");
 	compiler__read(f, l->offset, 8, l->in_kernel);
 	*l = (struct lvalue){ .type = to, .by_reference = true };
 	return 0;
@@ -357,7 +354,7 @@ int compiler__load(struct compiler *f, const struct expr *e, const struct lvalue
 	char *text;
 
 	if (l->offset > INT32_MAX || l->offset < INT32_MIN)
-		return compiler__refuse(f, e, "this is too far away");
+		return compiler__refuse(f, e, "this offset is out of range");
 	if (l->bits)
 		return load_bits(f, e, l, o);
 	/* An array's value is its address. */
@@ -369,9 +366,9 @@ int compiler__load(struct compiler *f, const struct expr *e, const struct lvalue
 	}
 	if (!c_type__is_number(&l->type, &size, &is_signed)) {
 		text = c_type__text(&l->type);
-		complain(f->c, 0, e->at, e->len, "this is %s, no number", text ?: "a structure");
+		complain(f->c, 0, e->at, e->len, "this is %s, not a number", text ?: "a structure");
 		free(text);
-		return complain_hint(f->c, -EINVAL, "name a member of it, or its address with &");
+		return complain_hint(f->c, -EINVAL, "name a member, or take its address with &");
 	}
 	compiler__read(f, l->offset, size, l->in_kernel);
 	if (is_signed && size < 8)

@@ -55,7 +55,7 @@ static int typed(struct compiler *f, const struct expr *e, const struct c_type *
 	u32 size;
 
 	if (!c_type__is_number(type, &size, &is_signed)) {
-		compiler__refuse(f, e, "this is no number");
+		compiler__refuse(f, e, "this is not a number");
 		return complain_hint(f->c, -EINVAL,
 				     "members of a structure are named as in a.b or a->b");
 	}
@@ -132,7 +132,7 @@ int compiler__load_variable(struct compiler *f, const struct expr *e,
 	case AT_SUM:
 		if (!machine_register__by_dwarf(&r, v->number))
 			return compiler__refuse(f, e,
-						"this is in a register that programs cannot see");
+						"this is in a register that BPF programs cannot read");
 		load_register(f, &r);
 		if (v->where == AT_SUM)
 			code__op_number(f->code, BPF_ADD, BPF_REG_0, v->offset);
@@ -145,7 +145,7 @@ int compiler__load_variable(struct compiler *f, const struct expr *e,
 		break;
 	default:
 		return complain(f->c, -EINVAL, e->at, e->len, "%s is not known here: %s", e->text,
-				v->why ?: "it is nowhere at this point");
+				v->why ?: "it has no location at this point");
 	}
 	return err ?: typed(f, e, &v->type, o);
 }
@@ -164,11 +164,11 @@ static int load_field(struct compiler *f, const struct expr *e,
 
 	if (field->elements || field->is_dynamic || field->is_relative || size < 0)
 		return compiler__refuse(
-			f, e, "this field is no number; a text is compared with a text in quotes");
+			f, e, "this field is not a number; compare a string with a string in quotes");
 	/* The kernel replaces the first fields for programs (tp_prog_is_valid_access()). */
 	if (field->offset < 8) {
-		compiler__refuse(f, e, "the fields common to all events cannot be read here");
-		return complain_hint(f->c, -EOPNOTSUPP, "pid, tid, uid and cpu say who and where");
+		compiler__refuse(f, e, "fields common to all events cannot be read here");
+		return complain_hint(f->c, -EOPNOTSUPP, "use pid, tid, uid and cpu instead");
 	}
 	/* The kernel allows only aligned reads of the context. */
 	if (field->offset % field->size)
@@ -254,26 +254,26 @@ static int pid_namespace(struct compiler *f, const struct expr *e, struct operan
 	if (!at)
 		return -EINVAL;
 	if (!task)
-		return compiler__refuse(f, e, "what the kernel knows of a task is not known: it has no BTF");
+		return compiler__refuse(f, e, "struct task_struct is unknown: this kernel has no BTF");
 	pid = *task;
 	code__call(f->code, BPF_FUNC_get_current_task);
 	if (!read_member(f, &pid, "thread_pid"))
-		return compiler__refuse(f, e, "this kernel's tasks have none that is known");
+		return compiler__refuse(f, e, "this kernel's BTF does not describe a task's pid namespace");
 	code__jump_if_number(f->code, BPF_JEQ, BPF_REG_0, 0, gone);
 	code__store(f->code, BPF_DW, BPF_REG_10, BPF_REG_0, at);
 	level = upid = pid;
 	if (!read_member(f, &level, "level"))
-		return compiler__refuse(f, e, "this kernel's tasks have none that is known");
+		return compiler__refuse(f, e, "this kernel's BTF does not describe a task's pid namespace");
 	code__move(f->code, BPF_REG_1, BPF_REG_0);
 	code__load(f->code, BPF_DW, BPF_REG_0, BPF_REG_10, at);
 	code__store(f->code, BPF_DW, BPF_REG_10, BPF_REG_1, at);
 	if (!read_member(f, &upid, "numbers") || !c_type__element(&upid, &upid, &n))
-		return compiler__refuse(f, e, "this kernel's tasks have none that is known");
+		return compiler__refuse(f, e, "this kernel's BTF does not describe a task's pid namespace");
 	code__load(f->code, BPF_DW, BPF_REG_1, BPF_REG_10, at);
 	code__op_number(f->code, BPF_MUL, BPF_REG_1, c_type__size(&upid));
 	code__op(f->code, BPF_ADD, BPF_REG_0, BPF_REG_1);
 	if (!read_member(f, &upid, "ns") || !read_member(f, &upid, "ns") || !read_member(f, &upid, "inum"))
-		return compiler__refuse(f, e, "this kernel's tasks have none that is known");
+		return compiler__refuse(f, e, "this kernel's BTF does not describe a task's pid namespace");
 	code__place(f->code, gone);
 	f->slots--;
 	*o = operand_integer(4, false);
@@ -282,7 +282,7 @@ static int pid_namespace(struct compiler *f, const struct expr *e, struct operan
 
 static int unknown_cgroup(struct compiler *f, const struct expr *e)
 {
-	return compiler__refuse(f, e, "what this kernel knows of a task's cgroups is not known");
+	return compiler__refuse(f, e, "this kernel's BTF does not describe a task's cgroups");
 }
 
 /* As scope_cgroup_id() in bpf/lib/scope.bpf.h: the id in cgroup v2, or in a controller of v1. */
@@ -326,10 +326,9 @@ static int check_subject(struct compiler *f, const struct expr *e)
 	if (!f->place->about_other || !strcmp(e->text, "cpu") || !strcmp(e->text, "nsecs"))
 		return 0;
 	complain(f->c, -EINVAL, e->at, e->len,
-		 "%s is about another task than the one that runs, and does not "
-		 "say its %s",
+		 "%s describes a task other than the current one and does not give its %s",
 		 f->place->event, e->text);
-	return complain_hint(f->c, -EINVAL, "`list -v %s` shows what it says", f->place->event);
+	return complain_hint(f->c, -EINVAL, "`list -v %s` shows its fields", f->place->event);
 }
 
 static int cgroup(struct compiler *f, const struct expr *e, struct operand *o)
@@ -375,11 +374,11 @@ static int unknown_name(struct compiler *f, const struct expr *e)
 	if (p->unread && !p->nvariables) {
 		free(names);
 		complain(f->c, 0, e->at, e->len, "'%s' is not known here: %s %s", e->text, p->binary, p->unread->why);
-		return complain_hint(f->c, -EINVAL, "%s; or name arguments by number, $arg1, $arg2, ...",
+		return complain_hint(f->c, -EINVAL, "%s; or use $arg1, $arg2, ...",
 				     p->unread->hint);
 	}
 	if (p->is_return)
-		complain(f->c, 0, e->at, e->len, "'%s' is not known when %s has returned", e->text,
+		complain(f->c, 0, e->at, e->len, "'%s' is not known after %s has returned", e->text,
 			 p->event);
 	else
 		complain(f->c, 0, e->at, e->len, "%s has no '%s'", p->event, e->text);
@@ -387,13 +386,12 @@ static int unknown_name(struct compiler *f, const struct expr *e)
 		complain_hint(f->c, 0, "did you mean %s?%s%s", near, *list ? " It has " : "", list);
 	else if (p->is_return)
 		complain_hint(f->c, 0,
-			      "$retval is, and arguments are if the events of probe are returns alone");
+			      "use $retval; probe saves arguments if all its events are returns");
 	else if (*list)
 		complain_hint(f->c, 0, "it has %s", list);
 	else
 		complain_hint(f->c, 0,
-			      "the names of its arguments are not known here: $arg1, $arg2, ... "
-			      "are they");
+			      "argument names are not known here; use $arg1, $arg2, ...");
 	free(names);
 	return -EINVAL;
 }
@@ -411,8 +409,8 @@ static int result(struct compiler *f, const struct expr *e, struct operand *o)
 	if (!p->has_result && p->no_result)
 		return compiler__refuse(f, e, p->no_result);
 	if (!p->has_result) {
-		compiler__refuse(f, e, "there is a result only when a function has returned");
-		return complain_hint(f->c, -EINVAL, "as in FUNCTION%%return, or with --latency");
+		compiler__refuse(f, e, "only the return of a function has a result");
+		return complain_hint(f->c, -EINVAL, "use FUNCTION%%return or --latency");
 	}
 	if (p->is_tail_call) {
 		/* The verifier needs a path to the code that follows. */
@@ -505,15 +503,15 @@ static int check_argument(struct compiler *f, const struct expr *e, u64 n)
 
 	if (p->no_arguments) {
 		compiler__refuse(f, e, p->no_arguments);
-		return complain_hint(f->c, -EINVAL, "words of the stack are named $stack1, $stack2, ..., and registers "
-				     "as in %%sp");
+		return complain_hint(f->c, -EINVAL, "use $stack1, $stack2, ... for words of the stack, and registers "
+						    "as in %%sp");
 	}
 	while (p->is_go && machine_go_argument(&r, words))
 		words++;
 	if (p->is_go && n > words) {
-		complain(f->c, 0, e->at, e->len, "a function of Go has the first %u words of its arguments in "
-			 "registers, and no more", words);
-		return complain_hint(f->c, -EINVAL, "$stack1 is the first word of those on the stack");
+		complain(f->c, 0, e->at, e->len, "a Go function has only the first %u words of its arguments in "
+						 "registers", words);
+		return complain_hint(f->c, -EINVAL, "$stack1 is the first argument word on the stack");
 	}
 	return is_declared(p, n) ? 0 : undeclared(f, e);
 }
@@ -528,21 +526,21 @@ static int argument(struct compiler *f, const struct expr *e, u64 n, struct oper
 	int err;
 
 	if (p->context == PLACE_RECORD && p->has_arguments) {
-		compiler__refuse(f, e, "a tracepoint's arguments cannot be had beside fields of its record");
-		return complain_hint(f->c, -EINVAL, "`list -v %s` shows which are which", p->event);
+		compiler__refuse(f, e, "arguments of a tracepoint cannot be combined with fields of its record");
+		return complain_hint(f->c, -EINVAL, "`list -v %s` shows fields and arguments", p->event);
 	}
 	if (p->context == PLACE_RECORD)
-		return compiler__refuse(f, e, "a tracepoint has fields, by name, and no arguments");
+		return compiler__refuse(f, e, "a tracepoint has named fields, not arguments");
 	v = argument_variable(p, n - 1);
 	if (p->is_return && !v) {
-		compiler__refuse(f, e, "arguments are gone when the function has returned");
+		compiler__refuse(f, e, "arguments are lost when the function returns");
 		return complain_hint(f->c, -EINVAL, "probe saves them if all its events are returns");
 	}
 	if (p->own_arguments) {
 		place__names(p, list, sizeof(list));
 		complain(f->c, 0, e->at, e->len, "%s has no such argument", p->event);
 		return complain_hint(f->c, -EINVAL, "%s%s",
-				     *list ? "it has " : "a function's are known where it begins",
+				     *list ? "it has " : "arguments are known only at the entry of a function",
 				     list);
 	}
 	err = p->is_return ? 0 : check_argument(f, e, n);
@@ -565,7 +563,7 @@ static int on_stack(struct compiler *f, const struct expr *e, u64 n, struct oper
 	u32 size = f->place->is_32_bit ? 4 : 8;
 
 	if (f->place->context != PLACE_REGISTERS)
-		return compiler__refuse(f, e, "the stack is not known here");
+		return compiler__refuse(f, e, "the stack is not available here");
 	load_register(f, &sp);
 	/*
 	 * The caller's view: at an instruction that is about to return, the return address is still
@@ -586,7 +584,7 @@ static int current_task(struct compiler *f, const struct expr *e, struct operand
 	const struct c_type *type = p->task_type ? p->task_type(p->types_arg) : NULL;
 
 	if (!type)
-		return compiler__refuse(f, e, "what the kernel knows of a task is not known: it has no BTF");
+		return compiler__refuse(f, e, "struct task_struct is unknown: this kernel has no BTF");
 	code__call(f->code, BPF_FUNC_get_current_task);
 	*o = operand_address(*type);
 	return 0;
@@ -618,7 +616,7 @@ static int caller(struct compiler *f, const struct expr *e, struct operand *o)
 	struct machine_register link;
 
 	if (f->place->context != PLACE_REGISTERS || f->place->is_return || f->place->is_inside)
-		return compiler__refuse(f, e, "the caller is known where a function begins");
+		return compiler__refuse(f, e, "the caller is known only at the entry of a function");
 	if (machine_link(&link)) {
 		load_register(f, &link);
 		*o = operand_bits(8);
@@ -637,7 +635,7 @@ int compiler__name(struct compiler *f, const struct expr *e, struct operand *o)
 	if (field && !field_is_text(field))
 		return load_field(f, e, field, o);
 	if (field || (!v && !strcmp(e->text, "comm")))
-		return compiler__refuse(f, e, "a text is compared with a text in quotes");
+		return compiler__refuse(f, e, "compare a string with a string in quotes");
 	if (v)
 		return compiler__load_variable(f, e, v, o);
 	if (load_builtin(f, e->text, o))
@@ -647,7 +645,7 @@ int compiler__name(struct compiler *f, const struct expr *e, struct operand *o)
 	if (!strcmp(e->text, "cgroup"))
 		return cgroup(f, e, o);
 	if (!strcmp(e->text, "container") || !strcmp(e->text, "unit")) {
-		complain(f->c, 0, e->at, e->len, "%s is a key or a column, and no value", e->text);
+		complain(f->c, 0, e->at, e->len, "%s is a key or a column, not a value", e->text);
 		return complain_hint(f->c, -EINVAL, "as in --by %s; cgroup is a number", e->text);
 	}
 	if (p->context != PLACE_RECORD && !strcmp(e->text, "retval"))
@@ -682,7 +680,7 @@ int compiler__special(struct compiler *f, const struct expr *e, struct operand *
 		struct machine_register sp = machine_stack_pointer();
 
 		if (f->place->context != PLACE_REGISTERS)
-			return compiler__refuse(f, e, "the stack is not known here");
+			return compiler__refuse(f, e, "the stack is not available here");
 		load_register(f, &sp);
 		*o = operand_integer(8, false);
 		return 0;
@@ -691,7 +689,7 @@ int compiler__special(struct compiler *f, const struct expr *e, struct operand *
 		return caller(f, e, o);
 	if (!strcmp(e->text, "elapsed")) {
 		if (!f->place->is_end) {
-			compiler__refuse(f, e, "a time has passed only between two events");
+			compiler__refuse(f, e, "$elapsed is known only between two events");
 			return complain_hint(f->c, -EINVAL,
 					     "--latency measures from a function's entry to its "
 					     "return, --from and --to between any two events");
@@ -708,10 +706,10 @@ int compiler__special(struct compiler *f, const struct expr *e, struct operand *
 		return check_subject(f, e) ?: pid_namespace(f, e, o);
 	if (!strcmp(e->text, "cgroup"))
 		return cgroup(f, e, o);
-	complain(f->c, 0, e->at, e->len, "there is no $%s", e->text);
+	complain(f->c, 0, e->at, e->len, "unknown variable $%s", e->text);
 	return complain_hint(
 		f->c, -EINVAL,
-		"there are $retval, $arg1, $arg2, ..., $task, $caller, $elapsed, $stack, $stack0, ...");
+		"variables are $retval, $arg1, $arg2, ..., $task, $caller, $elapsed, $stack, $stack0, ...");
 }
 
 int compiler__register(struct compiler *f, const struct expr *e, struct operand *o)
@@ -721,9 +719,9 @@ int compiler__register(struct compiler *f, const struct expr *e, struct operand 
 	if (f->place->context == PLACE_RECORD)
 		return compiler__refuse(f, e, "the record of a tracepoint has no registers");
 	if (f->place->context == PLACE_ARGUMENTS)
-		return compiler__refuse(f, e, "registers are not known here");
+		return compiler__refuse(f, e, "registers are not available here");
 	if (!machine_register__find(&r, e->text)) {
-		complain(f->c, 0, e->at, e->len, "there is no register %%%s", e->text);
+		complain(f->c, 0, e->at, e->len, "unknown register %%%s", e->text);
 		return complain_hint(f->c, -EINVAL, "there are %s", machine_registers());
 	}
 	load_register(f, &r);

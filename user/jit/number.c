@@ -210,9 +210,9 @@ static int check_pointers(struct compiler *f, const struct expr *e, const struct
 
 	if (!moves || !(c_type__pointee(&left->type, &to) || c_type__pointee(&right->type, &to)))
 		return 0;
-	compiler__refuse(f, e, "one side of this is a pointer");
+	compiler__refuse(f, e, "cannot add to or subtract from a pointer");
 	return complain_hint(f->c, -EINVAL,
-			     "write p[1] for what is behind *p, or (u64)p + 1 for a number");
+			     "write p[1] for the element after *p, or (u64)p + 1 for a number");
 }
 
 static int bpf_op(enum expr_op op, enum number_kind left)
@@ -290,22 +290,21 @@ static int unknown_type(struct compiler *f, const struct expr *e, int err)
 	const struct place *p = f->place;
 
 	if (err == -EEXIST) {
-		complain(f->c, 0, e->op_at, e->op_len, "files of %s have different types called '%s'",
+		complain(f->c, 0, e->op_at, e->op_len, "source files of %s have different types named '%s'",
 			 p->binary ?: "the program", e->text);
-		return complain_hint(f->c, -EINVAL, "a function whose file has it knows which is meant");
+		return complain_hint(f->c, -EINVAL, "probe a function in a source file that has the type");
 	}
 	if (p->unread) {
-		complain(f->c, 0, e->op_at, e->op_len, "'%s' is no type known here: %s %s", e->text, p->binary,
+		complain(f->c, 0, e->op_at, e->op_len, "unknown type '%s': %s %s", e->text, p->binary,
 			 p->unread->why);
 		return complain_hint(f->c, -EINVAL, "%s", p->unread->hint);
 	}
-	complain(f->c, -EINVAL, e->op_at, e->op_len, "'%s' is no type known here", e->text);
+	complain(f->c, -EINVAL, e->op_at, e->op_len, "unknown type '%s'", e->text);
 	return complain_hint(
 		f->c, -EINVAL,
-		"there are u8 to u64, s8 to s64, x8 to x64, the integers of C, string, "
-		"symbol, errno, enum%s",
+		"types are u8 to u64, s8 to s64, x8 to x64, C integers, string, symbol, errno, enum%s",
 		place__types(p) ? ", and pointers to the kernel's types" :
-		p->find_type ? ", and pointers to types of the program's debug information" : "");
+		p->find_type ? ", and pointers to types in the program's debug information" : "");
 }
 
 /* A result with negative error numbers, whatever its declared type. */
@@ -345,7 +344,7 @@ static int cast(struct compiler *f, const struct expr *e, struct operand *o)
 	if (err)
 		return unknown_type(f, e, err);
 	if (!c_type__is_number(&to, &size, &is_signed))
-		return complain(f->c, -EINVAL, e->op_at, e->op_len, "'%s' is no type of a number",
+		return complain(f->c, -EINVAL, e->op_at, e->op_len, "'%s' is not a numeric type",
 				e->text);
 	/* Untyped memory is read with the given type. */
 	if (e->left->op == EXPR_MEMORY) {
@@ -375,7 +374,7 @@ int compiler__value(struct compiler *f, const struct expr *e, struct operand *o)
 	}
 	if (compiler__follow(f, e) != e) {
 		if (f->aliases == COMPILER_MOST_ALIASES)
-			return compiler__refuse(f, e, "this name stands for itself");
+			return compiler__refuse(f, e, "this name is defined by itself");
 		f->aliases++;
 		err = compiler__value(f, compiler__follow(f, e), o);
 		f->aliases--;
@@ -408,7 +407,7 @@ int compiler__value(struct compiler *f, const struct expr *e, struct operand *o)
 		return cast(f, e, o);
 	case EXPR_ADDRESS:
 		if (!expr_is_lvalue(f, e->left))
-			return compiler__refuse(f, e, "this is in no place in memory");
+			return compiler__refuse(f, e, "this is not in memory");
 		err = compiler__lvalue(f, e->left, &l);
 		if (l.bits)
 			return compiler__refuse(f, e, "a bit-field has no address");
@@ -420,7 +419,7 @@ int compiler__value(struct compiler *f, const struct expr *e, struct operand *o)
 	case EXPR_OR:
 		return compiler__truth(f, e, o);
 	case EXPR_STRING:
-		return compiler__refuse(f, e, "a text can only be compared with a field");
+		return compiler__refuse(f, e, "a string can only be compared with a field");
 	default:
 		return expr_op_is_comparison(e->op) ? compiler__truth(f, e, o)
 						    : arithmetic(f, e, o);

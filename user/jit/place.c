@@ -192,11 +192,11 @@ static int add_prototype(struct place *p, const struct btf *btf, u32 id, u32 fro
 		v.number = take_slot(&passing, words);
 		if (p->is_return) {
 			v.where = AT_NOWHERE;
-			v.why = "arguments are gone when the function has returned; probe saves them if "
-				"all its events are returns";
+			v.why = "arguments are lost when the function returns; probe saves them if all its events "
+				"are returns";
 		} else if (words > 1) {
 			v.where = AT_NOWHERE;
-			v.why = "it is given by value, in several registers or on the stack";
+			v.why = "it is passed by value, in several registers or on the stack";
 		}
 		/* Unnamed parameters are accessible by number. */
 		if (*v.name || from)
@@ -268,7 +268,7 @@ static bool parse_variable(struct place_variable *v, const struct place *p, cons
 		return false;
 	known = p->find_symbol && p->find_symbol(p, name, &at);
 	if (!known)
-		*why = "the symbol table of the file lacks that name";
+		*why = "the file's symbol table does not have that name";
 	v->where = AT_STATIC;
 	v->offset = known ? at - p->address + offset : 0;
 	return known;
@@ -330,7 +330,7 @@ static int add_usdt(struct place *p, u32 n, const char *text)
 	v.type = c_type__integer(bytes, size < 0);
 	if (*end != '@' || end == text || !parse_operand(&v, p, end + 1, &what) || !bytes ||
 	    (bytes & (bytes - 1))) {
-		snprintf(why, sizeof(why), "its operand '%s' at %s is not understood%s%s", text,
+		snprintf(why, sizeof(why), "its operand '%s' at %s cannot be read%s%s", text,
 			 p->event ?: "the probe", what ? ": " : "", what ?: "");
 		v.where = AT_NOWHERE;
 		v.why = why;

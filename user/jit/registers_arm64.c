@@ -128,7 +128,7 @@ struct machine_register machine_goroutine(void)
 
 const char *machine_registers(void)
 {
-	return "%x0 to %x30 %fp %lr %sp %pc %pstate, and halves of them: %w0";
+	return "%x0 to %x30 %fp %lr %sp %pc %pstate, and their halves: %w0";
 }
 
 #endif /* __aarch64__ */

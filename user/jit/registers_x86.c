@@ -149,7 +149,7 @@ struct machine_register machine_goroutine(void)
 
 const char *machine_registers(void)
 {
-	return "%ax %bx %cx %dx %si %di %bp %sp %r8 to %r15 %ip, and parts of them: %eax %al";
+	return "%ax %bx %cx %dx %si %di %bp %sp %r8 to %r15 %ip, and their parts: %eax %al";
 }
 
 #endif /* __x86_64__ */

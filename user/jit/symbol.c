@@ -64,12 +64,12 @@ static int find_ranges(struct compiler *f, const struct expr *text, struct range
 		return err;
 	if (!found.n)
 		err = complain(f->c, -EINVAL, text->at, text->len,
-			       "the kernel has no function like this");
+			       "no kernel function matches this");
 	if (!err)
 		err = make_ranges(r, &found);
 	if (!err && r->n > MOST_BOUNDS) {
 		err = complain(f->c, -EINVAL, text->at, text->len,
-			       "%zu functions are like this, in too many places", found.n);
+			       "%zu functions match this, in too many places", found.n);
 		free(r->bound);
 	}
 	kernel_functions__free(&found);
@@ -85,9 +85,9 @@ int compiler__symbol_condition(struct compiler *f, const struct expr *e, bool wa
 
 	if (!like && e->op != EXPR_NOT_LIKE && e->op != EXPR_NOT_EQUAL)
 		return complain(f->c, -EINVAL, e->op_at, e->op_len,
-				"names have no order; ==, !=, ~ and !~ work");
+				"names have no order; use ==, !=, ~ or !~");
 	if (f->place->is_user || !strcmp(compiler__follow(f, e->left)->text, "usymbol"))
-		return compiler__refuse(f, e, "only functions of the kernel can be named here");
+		return compiler__refuse(f, e, "only kernel functions can be named here");
 	err = find_ranges(f, e->right, &ranges);
 	if (err)
 		return err;

@@ -200,8 +200,7 @@ static int check_comm(struct compiler *f, const struct text *t)
 	if (t->source != TEXT_COMM || !f->place->about_other)
 		return 0;
 	return complain(f->c, -EINVAL, t->e->at, t->e->len,
-			"%s is about another task than the one that runs, and "
-			"does not say its comm",
+			"%s describes a task other than the current one and does not give its comm",
 			f->place->event);
 }
 
@@ -319,7 +318,7 @@ static int compare_text(struct compiler *f, const struct expr *e, const struct t
 		most = COMM_SIZE;
 	if (n > most)
 		return complain(f->c, -EINVAL, text->at, text->len,
-				"%s never holds a text this long",
+				"%s never holds a string this long",
 				t->field		 ? t->field->name
 				: t->source == TEXT_COMM ? "comm"
 							 : "this");
@@ -444,5 +443,5 @@ int compiler__text_condition(struct compiler *f, const struct expr *e, bool want
 	if (e->op == EXPR_EQUAL || e->op == EXPR_NOT_EQUAL)
 		return compare_text(f, e, &t, text, wanted, label);
 	return complain(f->c, -EINVAL, e->op_at, e->op_len,
-			"texts have no order; ==, !=, ~ and !~ work");
+			"strings have no order; use ==, !=, ~ or !~");
 }

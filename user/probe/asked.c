@@ -29,7 +29,7 @@ static int add(struct probe_plan *p, const struct asked *a, const char *name)
 			return 0;
 		}
 	if (p->nsaved == PROBE_KEPT_MOST) {
-		diag_error("%d arguments at most can be saved for a function's return", PROBE_KEPT_MOST);
+		diag_error("at most %d arguments can be saved for a function's return", PROBE_KEPT_MOST);
 		return -EINVAL;
 	}
 	s->name = strdup(name);

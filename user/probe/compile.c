@@ -178,9 +178,9 @@ static int add_stream_fields(struct probe_plan *p)
 	if (!p->ndefinitions)
 		return 0;
 	if (p->spans && !all_have_the_same(p)) {
-		diag_error("the calls of one stream need the same arguments: '%s' has others than '%s'",
+		diag_error("the calls of one stream need the same arguments: '%s' differs from '%s'",
 			   p->definition[1].typed, first->typed);
-		diag_hint("run two of them, or give one list: 'EVENT1,EVENT2 ARGUMENT...'");
+		diag_hint("run two streams, or give one list: 'EVENT1,EVENT2 ARGUMENT...'");
 		return -EINVAL;
 	}
 	if (p->spans || (first->n && all_have_the_same(p)))
@@ -250,7 +250,7 @@ static int set_shape(struct layout_field *l, const struct probe_field *f, const 
 	shape__free(shape);
 	if (err || is_same)
 		return err;
-	diag_error("%s is of one type in some of the events, and of another in others", f->name);
+	diag_error("%s has different types in different events", f->name);
 	return -EINVAL;
 }
 
@@ -294,7 +294,7 @@ static int widen(struct layout_field *l, const struct probe_field *f, const stru
 			return err;
 	}
 	if ((is_named(l->kind) || is_named(t.kind)) && l->kind != t.kind) {
-		diag_error("%s is of one kind in some of the events, and of another in others", f->name);
+		diag_error("%s has different kinds of values in different events", f->name);
 		return -EINVAL;
 	}
 	if (first) {
@@ -304,7 +304,7 @@ static int widen(struct layout_field *l, const struct probe_field *f, const stru
 	if (l->shape || t.kind == LAYOUT_VALUE || t.kind == LAYOUT_ENUM)
 		return set_shape(l, f, &t, place, first);
 	if ((l->kind == LAYOUT_TEXT) != (t.kind == LAYOUT_TEXT)) {
-		diag_error("%s is a text in some of the events, and a number in others", f->name);
+		diag_error("%s is a string in some events and a number in others", f->name);
 		return -EINVAL;
 	}
 	if (t.size > l->size)
@@ -449,16 +449,16 @@ static int check_addresses(const struct probe_plan *p)
 			continue;
 		if (p->request->what != PROBE_STREAM) {
 			diag_error(
-				"--by: %s is an address of a program, which has a name in one process at one time: not in a "
-				"key",
+				"--by: %s is an address in a process, whose name depends on the process and the "
+				"time: it cannot be a key",
 				p->field[i].text);
 			diag_hint("--stream shows the names; --by pid,ADDRESS counts the addresses");
 			return -EINVAL;
 		}
 		if (p->field[i].at_begin && !is_in_thread(p)) {
 			diag_error(
-				"%s: an address of the first event's process is not one of the second's, unless tid is in "
-				"--match",
+				"%s: an address in the first event's process needs tid in --match; the second may be "
+				"in another process",
 				p->field[i].text);
 			return -EINVAL;
 		}
@@ -506,9 +506,9 @@ static int look_from(struct probe_plan *p, const struct place *place, const stru
 		diag_complaint(p->request->option, p->nvalues ? p->value[0].text : p->measured_text,
 			       &c);
 	else if (t.kind == LAYOUT_TEXT || t.kind == LAYOUT_VALUE) {
-		diag_error("%s: '%s' is %s, and no number", p->request->option, p->measured_text,
-			   t.kind == LAYOUT_TEXT ? "a text" : "a structure or an array");
-		diag_hint("--by counts %s", t.kind == LAYOUT_TEXT ? "texts" : "them");
+		diag_error("%s: '%s' is %s, not a number", p->request->option, p->measured_text,
+			   t.kind == LAYOUT_TEXT ? "a string" : "a structure or an array");
+		diag_hint("--by counts %s", t.kind == LAYOUT_TEXT ? "strings" : "them");
 		err = -EINVAL;
 	}
 	p->is_signed |= !err && t.is_signed;
@@ -778,17 +778,17 @@ static int check_match(struct probe_plan *p)
 {
 	p->match_size = p->calls ? MATCH_CALL_SIZE : 8 * p->nmatches;
 	if (p->spans && !p->match_size) {
-		diag_error("--from and --to need --match: what a begin and its end have in common");
+		diag_error("--from and --to need --match: the values that a begin and its end share");
 		diag_hint("as in --match dev,sector, or --match tid for events of the same thread");
 		return -EINVAL;
 	}
 	if (p->request->with && !is_in_thread(p)) {
-		diag_error("--with is about one thread: its begin and its end need tid in --match");
+		diag_error("--with follows one thread: it needs tid in --match");
 		return -EINVAL;
 	}
 	if (p->match_size <= PROBE_MATCH_MOST)
 		return 0;
-	diag_error("--match: %d expressions at most", PROBE_MATCH_MOST / 8);
+	diag_error("--match: at most %d expressions", PROBE_MATCH_MOST / 8);
 	return -EINVAL;
 }
 
@@ -806,7 +806,7 @@ int probe_plan__compile(struct probe_plan *p)
 	place_fields(p, texts_behind(p));
 	/* In a begin, the kept values and the counters follow the begin's part of the key. */
 	if (p->layout.size > PROBE_KEY_MOST - (p->spans ? BEGINS_OWN : 0)) {
-		diag_error("--by: these are too many keys");
+		diag_error("--by: too many keys");
 		return -EINVAL;
 	}
 	err = divide_filter(p);

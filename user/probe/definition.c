@@ -125,7 +125,7 @@ int probe_arguments__parse(struct probe_argument **argument, size_t *n, const ch
 		while (end > from && isblank((unsigned char)typed[end - 1]))
 			end--;
 		if (end == from)
-			err = complain(c, -EINVAL, from, 1, "an expression is missing here");
+			err = complain(c, -EINVAL, from, 1, "expected an expression here");
 		else
 			err = add_argument(argument, n, typed + from, end - from, c, part);
 	} while (!err && typed[at++] == ',');
@@ -154,7 +154,7 @@ int probe_definition__parse(struct probe_definition *d, const char *typed, struc
 	*d = (struct probe_definition){ .typed = typed };
 	*argument = NULL;
 	if (end == at)
-		return complain(c, -EINVAL, 0, 1, "an event is missing");
+		return complain(c, -EINVAL, 0, 1, "expected an event");
 	name = name_in_front(typed + at, end - at);
 	if (name) {
 		d->name = strndup(typed + at, name);

@@ -65,8 +65,8 @@ static int take_returns(struct probe_plan *p)
 		    e->function.is_return || e->function.offset ||
 		    event_function__has_line(&e->function)) {
 			complain(&c, 0, e->at, e->len, "%s the time a function takes, from its entry to "
-				 "its return", p->request->bare ? "what is measured is" : "--latency is");
-			complain_hint(&c, 0, "between other events `probe` measures it, by --from and --to");
+				 "its return", p->request->bare ? "the measured value is" : "--latency is");
+			complain_hint(&c, 0, "for other events, use `probe` with --from and --to");
 			diag_complaint(NULL, begin->text[i], &c);
 			return -EINVAL;
 		}
@@ -126,7 +126,7 @@ static int check_site(const struct probe_plan *p, const struct probe_side *s,
 
 	if (site->event->type < EVENT_TRACEPOINT) {
 		complain(&c, 0, site->event->at, site->event->len,
-			 "%s is a counter, and has no values", site->name);
+			 "%s is a counter and has no values", site->name);
 		complain_hint(&c, 0, "`stat -e %s` counts it", site->name);
 		diag_complaint(NULL, text, &c);
 		return -EOPNOTSUPP;
@@ -134,10 +134,9 @@ static int check_site(const struct probe_plan *p, const struct probe_side *s,
 	if (!p->request->is_scoped || !tracepoint_has_task(site->name))
 		return 0;
 	complain(&c, 0, site->event->at, site->event->len,
-		 "%s is about another task than the one that runs, "
-		 "whose process, user and cgroup its record does not tell",
+		 "%s describes a task other than the current one and does not give its process, user and cgroup",
 		 site->name);
-	complain_hint(&c, 0, "a --filter on its fields (comm, pid) can be used instead");
+	complain_hint(&c, 0, "use a --filter on its fields (comm, pid) instead");
 	diag_complaint(NULL, text, &c);
 	return -EOPNOTSUPP;
 }
@@ -329,7 +328,7 @@ static int check_pairs(struct probe_plan *p)
 	free(has_end);
 	if (!alone)
 		return 0;
-	diag_error("%s has no return of its own that could be measured", alone);
+	diag_error("%s has no return of its own to measure", alone);
 	return -EOPNOTSUPP;
 }
 
@@ -357,7 +356,7 @@ static int check_places(const struct probe_plan *p)
 		for (k = 0; k < ends->n; k++) {
 			if (!is_same_place(&begins->site[i], &ends->site[k]))
 				continue;
-			diag_error("%s is a begin and an end: only a tracepoint can be both", begins->site[i].name);
+			diag_error("%s cannot be both a begin and an end; only a tracepoint can", begins->site[i].name);
 			if (event_site__is_at_entry(&begins->site[i]))
 				diag_hint("--from %s%%return measures the time from each call to the next",
 					  begins->site[i].event->name);
@@ -441,7 +440,7 @@ static int check_aliases(struct probe_plan *p)
 			p->alias[i].is_off = true;
 			continue;
 		}
-		diag_error("'%s' stands for an expression in which it is itself", p->alias[i].name);
+		diag_error("'%s' is defined by an expression that contains it", p->alias[i].name);
 		return -EINVAL;
 	}
 	return 0;
@@ -476,7 +475,7 @@ static int choose_value(struct probe_plan *p)
 	if (r->what == PROBE_COUNT || r->what == PROBE_STREAM)
 		return 0;
 	if (p->nvalues > 1) {
-		diag_error("%s: one expression is measured, not %zu", r->option, p->nvalues);
+		diag_error("%s: expected one expression, got %zu", r->option, p->nvalues);
 		return -EINVAL;
 	}
 	if (p->nvalues) {
@@ -489,8 +488,8 @@ static int choose_value(struct probe_plan *p)
 		p->measured = &elapsed;
 		p->measured_text = "$elapsed";
 	} else {
-		diag_error("%s: what is to be measured?", r->option);
-		diag_hint("as in: %s EXPR; `list -v EVENT` shows what there is", r->option);
+		diag_error("%s needs an expression to measure", r->option);
+		diag_hint("as in: %s EXPR; `list -v EVENT` shows fields and arguments", r->option);
 		return -EINVAL;
 	}
 	p->is_time = p->measured->op == EXPR_SPECIAL && !strcmp(p->measured->text, "elapsed");
@@ -722,7 +721,7 @@ int probe_plan__attach(struct probe_plan *p)
 			continue;
 		err = attach__sites(&s->attachments, &s->sites, s->slot, &s->programs, &c, &which);
 		if (err && uses_fentry(s)) {
-			diag_detail("%s; by kprobes instead", c.what);
+			diag_detail("%s; using kprobes instead", c.what);
 			return -EAGAIN;
 		}
 		if (err) {

@@ -90,7 +90,7 @@ static struct expr *keep(struct divider *d, const struct expr *e, const struct o
 	struct expr *new;
 
 	if (p->nkept == PROBE_KEPT_MOST) {
-		diag_error("--filter: %d values at most can be kept from a begin for its end",
+		diag_error("--filter: at most %d values can be kept from a begin for its end",
 			   PROBE_KEPT_MOST);
 		d->err = -EINVAL;
 		free(text);

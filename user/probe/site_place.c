@@ -115,8 +115,7 @@ static int kernel_function(struct place *p, const struct event_site *site, struc
 		err = 0;
 	p->own_arguments = site->offset;
 	if (site->offset)
-		forget(p, "arguments are known where the function begins; registers are named as "
-			  "in %di");
+		forget(p, "arguments are known only at the function's entry; use registers, as in %di");
 	return err;
 }
 
@@ -244,7 +243,7 @@ static const char *where_live(const struct dwarf_variable *v, char *text, size_t
 
 	if (!v->nlive_lines)
 		return "it is not live at this point";
-	n = snprintf(text, size, "it is not live at this point; it is at lines");
+	n = snprintf(text, size, "it is not live at this point; it is live at lines");
 	for (i = 0; i < v->nlive_lines && n < size; i++)
 		n += snprintf(text + n, size - n, "%s %u", i ? "," : "", v->live_line[i]);
 	return text;
@@ -263,7 +262,7 @@ static int add_passed(struct place *p, const struct dwarf_variable *v, struct pl
 
 	add->where = AT_NOWHERE;
 	add->why = why;
-	snprintf(why, sizeof(why), "how it is passed is not known");
+	snprintf(why, sizeof(why), "its location is not known");
 	add->number = v->slot;
 	switch (v->passed) {
 	case DWARF_PASSED_NUMBER:
@@ -283,7 +282,7 @@ static int add_passed(struct place *p, const struct dwarf_variable *v, struct pl
 			 v->slot + 1, v->slot + 2);
 		break;
 	case DWARF_PASSED_VECTOR:
-		snprintf(why, sizeof(why), "it is in a register of floating-point numbers");
+		snprintf(why, sizeof(why), "it is in a floating-point register");
 		break;
 	case DWARF_PASSED_NOWHERE:
 		snprintf(why, sizeof(why), "it is empty");
@@ -338,9 +337,10 @@ static void settle_go(struct place_variable *add, const struct dwarf_variable *v
 {
 	if (v->is_result) {
 		add->where = AT_NOWHERE;
-		add->why = (char *)"it is a result, and the first one is $retval when the function has returned";
+		add->why = (char *)"it is a result; the first result is $retval when the function returns";
 	} else if (add->where == AT_NOWHERE && v->is_parameter && v->where == DWARF_COMPLEX) {
-		add->why = (char *)"it takes several words; $arg1, $arg2, ... are those of all arguments in registers";
+		add->why = (char *)"it takes several words; $arg1, $arg2, ... are the words of all arguments in "
+				   "registers";
 	} else if (add->where == AT_REGISTER && v->is_parameter && is_go_argument(v->reg, &add->number)) {
 		add->where = AT_ARGUMENT;
 	}
@@ -368,7 +368,7 @@ static int add_variable(struct place *p, const struct dwarf_variable *v, struct 
 	if (v->where == DWARF_NOWHERE || v->where == DWARF_COMPLEX) {
 		add.where = AT_NOWHERE;
 		add.why = (char *)(v->where == DWARF_NOWHERE ? where_live(v, why, sizeof(why)) :
-				   "it is in pieces there, or has to be computed");
+				   "it is split into pieces there, or has to be computed");
 	} else {
 		add.where = wheres[v->where];
 		if (add.where == AT_STATIC)
@@ -437,9 +437,9 @@ static void set_result(struct place *p, const struct dwarf_variable *result, str
 	else if (result->passed == DWARF_PASSED_REGISTERS && p->is_go)
 		p->has_result = p->guessed_result = true;
 	else if (result->passed == DWARF_PASSED_VECTOR)
-		p->no_result = "the result is in a register of floating-point numbers";
+		p->no_result = "the result is in a floating-point register";
 	else
-		p->no_result = "the result is no number; registers are named as in %ax";
+		p->no_result = "the result is not a number; use registers, as in %ax";
 }
 
 /*
@@ -451,7 +451,7 @@ static void limit_to_32_bits(struct place *p)
 	bool is_signed;
 	u32 size;
 
-	forget(p, "of 32-bit programs the arguments are known by number: $arg1 is the first 4 bytes of them");
+	forget(p, "arguments of 32-bit programs are known only by number: $arg1 is their first 4 bytes");
 	if (c_type__is_pointer(&p->result) || !c_type__is_number(&p->result, &size, &is_signed) || size < 8)
 		return;
 	if (p->guessed_result) {
@@ -472,15 +472,15 @@ static void set_convention(struct place *p, const struct event_site *site, bool 
 		p->is_go = at_entry || p->is_return;
 		return;
 	case CODE_GO_STACK:
-		p->no_arguments = "this function of Go takes its arguments on the stack";
-		p->no_result = "this function of Go leaves its results on the stack";
+		p->no_arguments = "this Go function takes its arguments on the stack";
+		p->no_result = "this Go function leaves its results on the stack";
 		break;
 	case CODE_GO_ASSEMBLY:
-		p->no_arguments = "where it is depends on the source of this function, which is assembly of Go";
+		p->no_arguments = "its location depends on the source of this function, which is Go assembly";
 		p->no_result = p->no_arguments;
 		break;
 	case CODE_GO_UNKNOWN:
-		p->no_arguments = "where it is depends on the version of Go, and is known for 1.18 and later";
+		p->no_arguments = "its location depends on the Go version and is known for 1.18 and later";
 		p->no_result = p->no_arguments;
 		break;
 	}
@@ -533,8 +533,8 @@ static int user_function(struct place *p, const struct event_site *site, struct 
 	if (p->is_32_bit)
 		limit_to_32_bits(p);
 	if (site->is_return)
-		forget(p, "variables are gone when the function has returned; probe saves its arguments if all "
-			  "its events are returns");
+		forget(p, "variables are lost when the function returns; probe saves its arguments if all its events "
+			  "are returns");
 	return err;
 }
 

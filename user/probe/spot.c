@@ -68,9 +68,10 @@ static int check_names(const struct spot *spot, const struct probe_plan *p, size
 		name = ambiguous_name(&spot->place, d, i, d->argument[i].expr);
 		if (!name)
 			continue;
-		diag_error("'%s=%s': %s has '%s' itself, and the name is given to something else", d->argument[i].name,
+		diag_error("'%s=%s': %s has its own '%s', and the name is also given to something else",
+			   d->argument[i].name,
 			   d->argument[i].text, spot->place.event, name);
-		diag_hint("give that another name, as in %s_=..., or put it first if it is meant", name);
+		diag_hint("rename the other one, as in %s_=..., or put it first if you mean it", name);
 		return -EINVAL;
 	}
 	return 0;
@@ -124,7 +125,7 @@ int spot__make(struct spot *spot, struct probe_plan *p, enum probe_side_name sid
 	else if (!err && p->returns)
 		probe_saved__prepare_begin(&spot->place, p);
 	if (err) {
-		diag_error("the fields of %s cannot be read: %s", site->name, strerror(-err));
+		diag_error("cannot read the fields of %s: %s", site->name, strerror(-err));
 		spot__free(spot);
 		return err;
 	}

@@ -10,7 +10,7 @@
 
 static int say_so(void)
 {
-	diag_error("built without SQLite: there are no recordings");
+	diag_error("built without SQLite: recordings are not available");
 	return -ENOSYS;
 }
 

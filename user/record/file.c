@@ -108,12 +108,12 @@ static void complain_of_file(struct store *s)
 int store__complain(struct store *s, int err)
 {
 	if ((err == -EIO || err == -ENOSPC) && has_reached_limit(s)) {
-		diag_error("'%s': the limit of the size of files is reached (ulimit -f)", s->path);
+		diag_error("'%s': file size limit reached (ulimit -f)", s->path);
 		return err;
 	}
 	switch (-err) {
 	case EBUSY:
-		diag_error("'%s': another process records into it", s->path);
+		diag_error("'%s': another process is recording into it", s->path);
 		break;
 	case EUCLEAN:
 		diag_error("'%s' is damaged: %s", s->path, s->sql->errmsg(s->db));
@@ -125,7 +125,7 @@ int store__complain(struct store *s, int err)
 		complain_of_file(s);
 		break;
 	case EFBIG:
-		diag_error("'%s': an interval has more than there is room for under --size", s->path);
+		diag_error("'%s': one interval does not fit into --size", s->path);
 		break;
 	case ETXTBSY:
 		diag_error("'%s-wal' has reached --size: another program keeps the recording open for reading",

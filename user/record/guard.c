@@ -65,8 +65,8 @@ static int check_directories(const char *dir, bool *shared)
 			return -errno;
 		}
 		if (!S_ISDIR(st.st_mode) || !is_ours(&st) || (others_write(&st) && !(st.st_mode & S_ISVTX))) {
-			diag_error("'%s': other users can replace files in it: no place for a recording", part);
-			diag_hint("take a directory that is root's alone, or copy the recording into one");
+			diag_error("'%s' is not safe for a recording: other users can replace files in it", part);
+			diag_hint("use a directory that only root can write to, or copy the recording into one");
 			return -EPERM;
 		}
 		*shared = others_write(&st);
@@ -84,20 +84,20 @@ static int check_file(const char *path, const char *what, int fd, bool writes)
 		return -errno;
 	}
 	if (!S_ISREG(st.st_mode)) {
-		diag_error("'%s%s' is no regular file", path, what);
+		diag_error("'%s%s' is not a regular file", path, what);
 		return -EEXIST;
 	}
 	if (!is_ours(&st) || others_write(&st)) {
 		if (is_ours(&st))
-			diag_error("'%s%s' can be written by other users", path, what);
+			diag_error("'%s%s' is writable by other users", path, what);
 		else
 			diag_error("'%s%s' belongs to another user (uid %u)", path, what, (unsigned)st.st_uid);
 		if (!writes && !*what)
-			diag_hint("look at a copy of your own: cp '%s' NEW.db", path);
+			diag_hint("use a copy of your own: cp '%s' NEW.db", path);
 		return -EPERM;
 	}
 	if (writes && st.st_nlink > 1) {
-		diag_error("'%s%s' has %lu names: a recording has one", path, what, (unsigned long)st.st_nlink);
+		diag_error("'%s%s' has %lu hard links: a recording has one", path, what, (unsigned long)st.st_nlink);
 		return -EPERM;
 	}
 	return 0;
@@ -240,7 +240,7 @@ static int keep_writers_out(const char *path, int fd)
 			return 0;
 		usleep(WRITER_TRY_US);
 	}
-	diag_error("'%s': another process records into it", path);
+	diag_error("'%s': another process is recording into it", path);
 	return -EBUSY;
 }
 
@@ -370,7 +370,7 @@ int guard__schema(struct store *s)
 
 	if (err || !n)
 		return err;
-	diag_error("'%s' has views, triggers or virtual tables: tally record has not made it", s->path);
+	diag_error("'%s' has views, triggers or virtual tables: it was not made by tally record", s->path);
 	return -EPROTO;
 }
 

@@ -65,7 +65,7 @@ static int check_version(struct store *s, bool *empty)
 		return err;
 	*empty = !tables;
 	if (application != PAGES_APPLICATION && (application || tables || s->writes)) {
-		diag_error("'%s' is a database, but none that tally record has made", s->path);
+		diag_error("'%s' is a database, but it was not made by tally record", s->path);
 		return -EPROTO;
 	}
 	if (*empty && !s->writes) {
@@ -73,7 +73,7 @@ static int check_version(struct store *s, bool *empty)
 		return -EPROTO;
 	}
 	if (version != STORE_VERSION) {
-		diag_error("'%s' is a recording of version %lld; this tally takes version %d", s->path,
+		diag_error("'%s' is a recording of version %lld; expected version %d", s->path,
 			   (long long)version, STORE_VERSION);
 		return -EPROTO;
 	}

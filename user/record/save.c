@@ -741,7 +741,7 @@ static void tell_once(struct store *s, int err)
 		return;
 	s->told = true;
 	store__complain(s, err);
-	diag_hint("intervals that cannot be written are left out; the recording goes on");
+	diag_hint("intervals that cannot be written are left out; the recording continues");
 }
 
 /* Commits everything added since the last end, or drops it. */

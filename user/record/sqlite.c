@@ -34,8 +34,8 @@ const struct sqlite *sqlite__load(void)
 
 	if (!why)
 		return &loaded;
-	diag_error("recordings take SQLite: %s", why);
-	diag_hint("Debian has it as libsqlite3-0");
+	diag_error("recordings need SQLite: %s", why);
+	diag_hint("on Debian, install libsqlite3-0");
 	return NULL;
 }
 

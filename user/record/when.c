@@ -84,7 +84,7 @@ static int parse(const char *option, const char *text, u64 end_ns, u64 *out)
 {
 	if (!when__parse(text, end_ns, out))
 		return 0;
-	diag_error("%s: '%s' is no time", option, text);
+	diag_error("%s: '%s' is not a time", option, text);
 	diag_hint("as in: %s 03:14, %s '2026-11-23 03:14:05', %s -10m (before the end)", option, option, option);
 	return -EINVAL;
 }
@@ -96,7 +96,7 @@ int when__window(const struct when *when, u64 begin_ns, u64 end_ns, struct store
 
 	*out = (struct store_window){ begin_ns, end_ns + 1 };
 	if (when->at && (when->from || when->to)) {
-		diag_error("--at names a window of its own: give it without --from and --to");
+		diag_error("--at cannot be combined with --from and --to");
 		return -EINVAL;
 	}
 	if (when->at) {

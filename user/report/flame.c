@@ -341,8 +341,8 @@ static void put_comparison(const struct picture *p)
 	const struct report_stacks *s = p->stacks;
 	char number[UNITS_SPACE];
 
-	fputs("as wide as after; red: a larger share than before, blue: a smaller one; ", p->file);
-	fprintf(p->file, "gone, and not drawn: %s %s, %.2f%% of before",
+	fputs("widths show after; red: a larger share than before, blue: a smaller share; ", p->file);
+	fprintf(p->file, "only in before, not drawn: %s %s, %.2f%% of before",
 		format_count(number, p->gone), p->unit,
 		s->before ? 100.0 * p->gone / s->before : 0);
 	put_incomplete(p->file, s, 0);

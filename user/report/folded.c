@@ -14,7 +14,7 @@ static void tell_losses(const struct report *r)
 
 	for (i = 0; i < LOSS_REASONS; i++)
 		if (r->counters.lost[i])
-			diag_warn("%s: %llu %s: %s; %llu events are here", loss_kind_name(loss_kind(i)),
+			diag_warn("%s: %llu %s: %s; %llu events are included", loss_kind_name(loss_kind(i)),
 				  r->counters.lost[i], loss_name(i), text_loss_sentence(r, i), r->events);
 }
 

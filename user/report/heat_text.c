@@ -218,12 +218,12 @@ static void put_times(const struct picture *p)
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
 	format_value(length, h->interval_ns, UNIT_NS, false);
 	if (intervals > 1)
-		fprintf(p->file, "a column is %u intervals of %s, the first from %s on\n",
+		fprintf(p->file, "a column is %u intervals of %s, the first starts at %s\n",
 			intervals, length, when);
 	else
-		fprintf(p->file, "a column is %s, the first from %s on\n", length, when);
+		fprintf(p->file, "a column is %s, the first starts at %s\n", length, when);
 	if (heat_grid__is_uneven(&p->grid))
-		fprintf(p->file, "columns took %s to %s: their shades are of events per time\n",
+		fprintf(p->file, "columns took %s to %s: shades show events per unit of time\n",
 			format_value(from, p->grid.shortest_ns, UNIT_NS, false),
 			format_value(to, p->grid.longest_ns, UNIT_NS, false));
 }

@@ -537,7 +537,7 @@ static void put_absent(FILE *f, const struct html *h)
 		fputs(i ? ", " : "", f);
 		put_xml_escaped(f, h->absent[i]);
 	}
-	fputs(" (this kernel cannot, or it was left out)</dd>\n", f);
+	fputs(" (not available on this kernel, or left out)</dd>\n", f);
 }
 
 static void put_head(FILE *f, const struct writer *w, const struct html *h)
@@ -648,7 +648,7 @@ static void put_intervals(FILE *f, const struct section *s)
 	char text[UNITS_SPACE];
 
 	if (first || s->left_out)
-		fprintf(f, "<p class=\"left\">%zu of %zu intervals are on this page; heat maps are of all</p>\n",
+		fprintf(f, "<p class=\"left\">%zu of %zu intervals are on this page; heat maps cover all</p>\n",
 			s->n - first - (s->left_out < s->n - first ? s->left_out : s->n - first), s->n);
 	for (i = first; i < s->n; i++) {
 		const struct piece *p = &s->piece[i % HTML_INTERVALS];

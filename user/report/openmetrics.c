@@ -563,8 +563,8 @@ static int put_losses_of(struct exposition *x, const struct openmetrics *m, enum
 {
 	static const char *const names[LOSS_KINDS] = { "tally_lost", "tally_inexact" };
 	static const char *const helps[LOSS_KINDS] = {
-		"events that are not in the figures",
-		"events that are in the figures without something that belongs to them",
+		"events missing from the figures",
+		"events in the figures with some of their data missing",
 	};
 	char name[METRIC_NAME_SPACE];
 	FILE *f;
@@ -585,15 +585,15 @@ static int put_losses_of(struct exposition *x, const struct openmetrics *m, enum
 
 static int put_of_run(struct exposition *x, const struct openmetrics *m, size_t hidden)
 {
-	static const struct whole measured = { "tally_measured_seconds", "seconds", "time that was measured", true,
+	static const struct whole measured = { "tally_measured_seconds", "seconds", "measured time", true,
 					       UNIT_NS };
 	static const struct whole ended = {
-		"tally_report_timestamp_seconds", "seconds", "when the last interval ended", false, UNIT_NS };
+		"tally_report_timestamp_seconds", "seconds", "end of the last interval", false, UNIT_NS };
 	static const struct whole left_out = {
-		"tally_hidden_groups", NULL, "keys that are left out by --top", false, UNIT_COUNT };
+		"tally_hidden_groups", NULL, "keys left out by --top", false, UNIT_COUNT };
 	static const struct whole events = {
-		"tally_events", NULL, "events that are in the figures, hidden groups included", true, UNIT_COUNT };
-	static const struct whole filtered = { "tally_filtered", NULL, "events that were not in scope", true,
+		"tally_events", NULL, "events in the figures, including hidden groups", true, UNIT_COUNT };
+	static const struct whole filtered = { "tally_filtered", NULL, "events out of scope", true,
 					       UNIT_COUNT };
 	int err = put_whole(x, m, &measured, m->measured_ns);
 

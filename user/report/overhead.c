@@ -72,7 +72,7 @@ void put_overhead(FILE *f, const struct report_overhead *o)
 	for (i = 0; i < o->nprograms; i++)
 		if (o->program[i].runs)
 			put_program(f, &o->program[i]);
-	fputs("  as the kernel's BPF statistics have it, which themselves cost 20 to 45 ns a run\n", f);
+	fputs("  measured by the kernel's BPF statistics, which themselves cost 20 to 45 ns per run\n", f);
 	if (o->over_budget)
 		fprintf(f,
 			"  stopped: programs took %.3g%% of the machine in the last second, --budget "

@@ -609,7 +609,7 @@ const char *report__note(const struct report *r, char room[REPORT_NOTE_SPACE])
 
 	if (!r->measured_ns)
 		return r->caveat;
-	snprintf(room, REPORT_NOTE_SPACE, "estimated: events were looked at for %s of %s",
+	snprintf(room, REPORT_NOTE_SPACE, "estimated: events were observed for %s of %s",
 		 format_value(part, r->measured_ns, UNIT_NS, false),
 		 format_value(whole, r->duration_ns, UNIT_NS, false));
 	return room;

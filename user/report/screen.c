@@ -37,8 +37,8 @@ int screen__check(void)
 {
 	if (isatty(STDOUT_FILENO))
 		return 0;
-	diag_error("--live: standard output is no terminal");
-	diag_hint("-I 1000 prints a report each second, one below the other");
+	diag_error("--live: standard output is not a terminal");
+	diag_hint("-I 1000 prints one report per second");
 	return -EINVAL;
 }
 

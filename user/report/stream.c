@@ -151,10 +151,10 @@ int stream_template__parse(struct stream_template *t, const char *text, const ch
 			return complain_hint(c, -EINVAL, "{{ is a brace");
 		}
 		if (find_value(piece, text + at + 1, len, name, n)) {
-			complain(c, 0, at + 1, len, "no value has this name");
+			complain(c, 0, at + 1, len, "unknown value");
 			return complain_hint(c, -EINVAL,
-					     "besides arguments there are time, epoch, comm, pid, "
-					     "tid, cpu, event and elapsed");
+					     "values are arguments, time, epoch, comm, pid, tid, cpu, event and "
+					     "elapsed");
 		}
 		at += len + 2;
 	} while (text[at]);

@@ -373,7 +373,8 @@ static void put_hidden(struct writer *w, const struct report *r)
 const char *text_loss_sentence(const struct report *r, enum loss_reason reason)
 {
 	if (r->is_sampled && reason == LOSS_MISSED)
-		return "no program was run for them: the CPU was held up, or was in a BPF program of another tracer";
+		return "no program was run for them: the CPU was stalled, or was running a BPF program of another "
+		       "tracer";
 	return loss_sentence(reason);
 }
 
@@ -495,13 +496,13 @@ static void put_footer(struct writer *w, const struct report *r)
 			format_count(n, r->counters.corrected));
 	if (r->counters.begun_before)
 		fprintf(w->file, "  %s %s: no loss\n", format_count(n, r->counters.begun_before),
-			r->begun ?: "ended that had begun before the run");
+			r->begun ?: "began before the run and ended in it");
 	if (r->counters.answered)
 		fprintf(w->file, "  %s answered by a seccomp filter or a tracer: the kernel did not run them%s\n",
 			format_count(n, r->counters.answered),
 			r->counters.lost[LOSS_RECURSION] ? ", or their start was missed" : "");
 	if (r->throttled)
-		fprintf(w->file, "  throttled %s time%s by the kernel: what was busy then has too few samples\n",
+		fprintf(w->file, "  throttled %s time%s by the kernel: code that was busy then has too few samples\n",
 			format_count(n, r->throttled), r->throttled == 1 ? "" : "s");
 	put_losses(w, r);
 	if (r->stacks)
@@ -514,7 +515,7 @@ static void put_footer(struct writer *w, const struct report *r)
 		put_escaped(w, r->nothing);
 		fputc('\n', w->file);
 	} else if (r->counters.filtered) {
-		fputs("no event was in scope; the filters left all of them out\n", w->file);
+		fputs("no event was in scope; the filters excluded all events\n", w->file);
 	} else {
 		fputs("no event happened in that time\n", w->file);
 	}

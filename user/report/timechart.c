@@ -201,8 +201,9 @@ static void put_rows(FILE *f, const struct timechart *c)
 			put_row(f, c, &c->row[i]);
 	}
 	fprintf(f,
-		"\nA column is %s. Share of it that ran, from 1 %% to 100 %%: .:-=+*%%#@\n"
-		"w: waits for a CPU, longer than it runs; D: blocked (uninterruptible sleep)\n"
+		"\n"
+		"A column is %s. Share of time running, from 1 %% to 100 %%: .:-=+*%%#@\n"
+		"w: waits for a CPU longer than it runs; D: blocked (uninterruptible sleep)\n"
 		"blank: idle, asleep\n",
 		format_value(width, c->slot_ns, UNIT_NS, false));
 }

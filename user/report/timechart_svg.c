@@ -290,7 +290,7 @@ static void put_legend(const struct picture *p)
 	static const struct {
 		const char *class, *text;
 	} signs[] = {
-		{ "c0", "runs (a colour for each task)" }, { "n", "other tasks run" },
+		{ "c0", "runs (one colour per task)" }, { "n", "other tasks run" },
 		{ "w", "waits for a CPU" }, { "b", "blocked (uninterruptible)" },
 		{ "p", "idle, asleep" },
 	};

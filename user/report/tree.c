@@ -383,10 +383,11 @@ static int put_hottest(const struct drawing *d)
 	if (!hot)
 		return -ENOMEM;
 	if (is_of_several(d))
-		fprintf(d->file, "\n%*s\n", width_of_figures(d) + (int)strlen("functions, without what they call"),
-			"functions, without what they call");
+		fprintf(d->file, "\n%*s\n", width_of_figures(d) + (int)strlen("functions, without callees"),
+			"functions, without callees");
 	else
-		fprintf(d->file, "\n   self %19s  functions, without what they call\n", heading(d));
+		fprintf(d->file, "\n"
+				 "   self %19s  functions, without callees\n", heading(d));
 	for (i = 0; i < d->stacks->nframes && i < HOTTEST && hot[i].share && !is_small(d, hot[i].self); i++)
 		put_hot(d, &hot[i]);
 	free(hot);

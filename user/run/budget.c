@@ -93,8 +93,8 @@ bool budget__is_over(struct budget *b, struct run *run)
 	run->lost = true;
 	if (m) {
 		diag_warn(
-			"the programs took %.3g%% of the machine's CPU time, --budget is %g%%: '%s' is left out from now on, "
-			"which took %.3g%%",
+			"the programs took %.3g%% of the machine's CPU time, --budget is %g%%: '%s', which took "
+			"%.3g%%, is left out from now on",
 			share, run->cli->budget, m->cli->command_line ?: m->tool,
 			share_of_machine(run, spent_ns, window_ns));
 		stop(m);

@@ -135,9 +135,9 @@ static int complain_of_early_end(const struct command *c)
 	siginfo_t info = {};
 
 	if (waitid(P_PID, c->pid, &info, WEXITED | WNOHANG | WNOWAIT) || !info.si_pid)
-		diag_error("'%s' cannot be started: its process ended before", c->name);
+		diag_error("'%s' cannot be started: its process has already exited", c->name);
 	else if (info.si_code == CLD_EXITED)
-		diag_error("'%s' cannot be started: its process ended before, with status %d",
+		diag_error("'%s' cannot be started: its process has already exited with status %d",
 			   c->name, info.si_status);
 	else
 		diag_error("'%s' was killed by signal %d before it was started", c->name,

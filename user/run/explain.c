@@ -81,7 +81,7 @@ static int add_scope(struct report *r, const struct measurement *m)
 
 	for (i = 0; i < o->npids && !err; i++)
 		err = explain__add(r, "scope", "process %u%s", o->pids[i],
-				   c->follow ? " and the children it makes" : "");
+				   c->follow ? " and its new children" : "");
 	for (i = 0; i < o->ntids && !err; i++)
 		err = explain__add(r, "scope", "thread %u", o->tids[i]);
 	if (!err && c->has_uid)
@@ -99,7 +99,7 @@ static int add_scope(struct report *r, const struct measurement *m)
 	if (!err && m->cli->command)
 		err = explain__add(r, "command", "%s", m->cli->command[0]);
 	if (!err && c->exclude_self)
-		err = explain__add(r, "scope", "not the tool itself");
+		err = explain__add(r, "scope", "without the tool itself");
 	return err;
 }
 
@@ -125,7 +125,7 @@ static int add_object(struct report *r, const struct measurement *m, const struc
 		if (!bpf_map__autocreate(map) || err)
 			continue;
 		if (bpf_map__type(map) == BPF_MAP_TYPE_TASK_STORAGE) {
-			err = explain__add(r, "map", "%s, %u bytes for each task seen",
+			err = explain__add(r, "map", "%s, %u bytes per task seen",
 				      bpf_map__name(map), bpf_map__value_size(map));
 			continue;
 		}

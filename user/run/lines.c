@@ -25,14 +25,13 @@ int lines__init(struct lines *l, const struct cli *cli, const char *const *name,
 int lines__check(const struct cli *cli)
 {
 	if (cli->live) {
-		diag_error("--live is about tables and histograms; these are single events");
+		diag_error("--live shows tables and histograms, not single events");
 		return -EINVAL;
 	}
 	if (!cli->listen.n)
 		return 0;
-	diag_error("--listen serves figures, and this shows single events");
-	diag_hint("stat -e and probe --by count events where they happen, in the kernel; "
-		  "--format openmetrics -o FILE says here how many lines there were");
+	diag_error("--listen serves figures, not single events");
+	diag_hint("stat -e and probe --by count events in the kernel; --format openmetrics -o FILE counts the lines");
 	return -EINVAL;
 }
 
@@ -127,7 +126,7 @@ void lines__none_so_long(struct lines *l, struct report *r, const char *what, u6
 	if (!min_ns)
 		return;
 	format_value(least, min_ns, UNIT_NS, l->cli->milliseconds);
-	snprintf(l->nothing, sizeof(l->nothing), "no chosen %s took %s or more; a smaller --min shows shorter ones",
+	snprintf(l->nothing, sizeof(l->nothing), "no %s in scope took %s or more; lower --min to see more",
 		 what, least);
 	r->nothing = l->nothing;
 }

@@ -165,7 +165,7 @@ static enum MHD_Result give_metrics(struct listen *l, struct MHD_Connection *c)
 
 	if (format == AS_NEITHER)
 		return say(l, c, MHD_HTTP_NOT_ACCEPTABLE,
-			   "There is application/openmetrics-text and text/plain.\n");
+			   "Available: application/openmetrics-text and text/plain.\n");
 	if (!l->err && l->refresh)
 		l->err = l->refresh(l->context);
 	if (l->err)
@@ -189,7 +189,7 @@ static enum MHD_Result hand_over_profile(struct listen *l, struct MHD_Connection
 
 	l->client = NULL;
 	if (l->made < 0)
-		return say(l, c, MHD_HTTP_INTERNAL_SERVER_ERROR, "The profile failed; tally's messages say why.\n");
+		return say(l, c, MHD_HTTP_INTERNAL_SERVER_ERROR, "The profile failed; see tally's messages.\n");
 	r = n < 0 ? NULL : l->http->create_response_from_fd(n, l->made);
 	if (!r) {
 		close(l->made);
@@ -213,11 +213,11 @@ static enum MHD_Result give_profile(struct listen *l, struct MHD_Connection *c)
 	if (c == l->client)
 		return hand_over_profile(l, c);
 	if (!l->profiles)
-		return say(l, c, MHD_HTTP_NOT_FOUND, "Profiles are offered with --profiles.\n");
+		return say(l, c, MHD_HTTP_NOT_FOUND, "Profiles need --profiles.\n");
 	if (parse_u64_between(text ?: USUAL_PROFILE, 1, LONGEST_PROFILE, &seconds))
-		return say(l, c, MHD_HTTP_BAD_REQUEST, "seconds: from 1 to 60.\n");
+		return say(l, c, MHD_HTTP_BAD_REQUEST, "seconds: expected 1 to 60.\n");
 	if (l->client)
-		return say(l, c, MHD_HTTP_SERVICE_UNAVAILABLE, "Another client's profile is being made.\n");
+		return say(l, c, MHD_HTTP_SERVICE_UNAVAILABLE, "A profile for another client is in progress.\n");
 	if (!place || !l->has_thread || profiling__start(&l->profile, seconds))
 		return say(l, c, MHD_HTTP_INTERNAL_SERVER_ERROR, "The profile cannot be started.\n");
 	place->waits = true;
@@ -238,7 +238,7 @@ static enum MHD_Result answer(void *listen, struct MHD_Connection *c, const char
 	(void)version, (void)upload, (void)upload_size, (void)own;
 	l->counts.requests += c != l->client;
 	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_HEAD))
-		return say(l, c, MHD_HTTP_METHOD_NOT_ALLOWED, "There is only GET.\n");
+		return say(l, c, MHD_HTTP_METHOD_NOT_ALLOWED, "Only GET and HEAD are supported.\n");
 	if (!strcmp(url, "/metrics"))
 		return give_metrics(l, c);
 	if (!strcmp(url, "/profile"))
@@ -248,12 +248,12 @@ static enum MHD_Result answer(void *listen, struct MHD_Connection *c, const char
 	if (!strcmp(url, "/-/healthy"))
 		return say(l, c, MHD_HTTP_OK, "Measuring.\n");
 	if (!strcmp(url, "/-/ready") && l->is_ready)
-		return say(l, c, MHD_HTTP_OK, "There are figures.\n");
+		return say(l, c, MHD_HTTP_OK, "Figures are available.\n");
 	if (!strcmp(url, "/-/ready"))
 		return say(l, c, MHD_HTTP_SERVICE_UNAVAILABLE, "The first interval has not ended.\n");
 	if (!strcmp(url, "/"))
-		return say(l, c, MHD_HTTP_OK, "The metrics of tally are at /metrics.\n");
-	return say(l, c, MHD_HTTP_NOT_FOUND, "The metrics of tally are at /metrics.\n");
+		return say(l, c, MHD_HTTP_OK, "Metrics are at /metrics.\n");
+	return say(l, c, MHD_HTTP_NOT_FOUND, "Metrics are at /metrics.\n");
 }
 
 int listen__publish(void *listen, const char *text, size_t n)
@@ -630,7 +630,7 @@ static int add_address(struct listen *l, const union listen_address *a)
 	if (err)
 		diag_error("--listen: %s: %s", place, strerror(-err));
 	if (err == -EADDRINUSE)
-		diag_hint("ss -ltnp shows whose it is");
+		diag_hint("ss -ltnp shows the process that uses it");
 	return err;
 }
 
@@ -703,8 +703,8 @@ int listen__open(struct listen **l, const struct listen_addresses *a, bool profi
 {
 	(void)a, (void)profiles, (void)refresh, (void)context;
 	*l = NULL;
-	diag_error("this tally was built without libmicrohttpd, which --listen takes");
-	diag_hint("--format openmetrics -o FILE does without it");
+	diag_error("built without libmicrohttpd, which --listen needs");
+	diag_hint("--format openmetrics -o FILE works without it");
 	return -EOPNOTSUPP;
 }
 

@@ -18,14 +18,14 @@
 #define PANE_LINES 12           /* smaller panes show too little: in that case, some are not shown */
 
 static const char help[] =
-	"q      quits, and prints the last report\n"
-	"s      sorts by the next column\n"
-	"r      reverses the order\n"
-	"n, b   show the next rows, and those before\n"
-	"p      pauses the screen; the measurement goes on, interval by interval\n"
-	"space  ends the interval now, and shows it\n"
-	"h, ?   shows this, or hides it\n";
-static const char help_of_several[] = "tab    puts the next measurement on top, which s, r, n and b are about\n";
+	"q      quit and print the last report\n"
+	"s      sort by the next column\n"
+	"r      reverse the order\n"
+	"n, b   show the next or the previous rows\n"
+	"p      pause the screen; the measurement continues, interval by interval\n"
+	"space  end the interval now and show it\n"
+	"h, ?   show or hide this help\n";
+static const char help_of_several[] = "tab    put the next measurement on top; s, r, n and b apply to it\n";
 
 /* The part of the screen that shows a measurement. */
 struct pane {
@@ -152,7 +152,7 @@ static int put_keys(const struct live *l, FILE *f)
 		return 0;
 	}
 	if (l->paused)
-		fprintf(f, "%sPAUSED%s  p goes on  q quits", terminal_style(&t, STYLE_ALARM),
+		fprintf(f, "%sPAUSED%s  p resumes  q quits", terminal_style(&t, STYLE_ALARM),
 			terminal_style(&t, STYLE_PLAIN));
 	else
 		fputs("q quits  p pauses", f);

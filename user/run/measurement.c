@@ -121,14 +121,13 @@ int measurement__complain(const struct measurement *m, const char *what, int err
 	if (err == -ENOMEM || (err == -E2BIG && many)) {
 		diag_error("not enough memory for the maps");
 		if (m->cli->by || many)
-			diag_hint("ask for fewer keys with --max-keys");
+			diag_hint("reduce the number of keys with --max-keys");
 		return err;
 	}
 	if ((err == -EPERM || err == -EACCES) && !right_held(RIGHT_SYS_ADMIN)) {
 		diag_error("not permitted to %s the programs: missing capability %s", what,
 			   right_name(RIGHT_SYS_ADMIN));
-		diag_hint("run it as root, e.g. with sudo; `tally doctor` shows every right that is "
-			  "missing");
+		diag_hint("run it as root, e.g. with sudo; `tally doctor` lists missing capabilities");
 		return -EPERM;
 	}
 	if (!strcmp(what, "load") && host__check_types())
@@ -136,7 +135,7 @@ int measurement__complain(const struct measurement *m, const char *what, int err
 	diag_error("this kernel cannot %s the programs: %s", what, reason(err));
 	if (!strcmp(what, "load"))
 		features__hint_at_settings();
-	diag_hint("-v shows the kernel's reasons; `tally doctor` shows what it lacks");
+	diag_hint("-v shows the kernel's reasons; `tally doctor` lists missing features");
 	return err == -EPERM ? err : -EOPNOTSUPP;
 }
 
@@ -171,7 +170,7 @@ static void look_at_tasks(const struct measurement *m)
 		    bpf_program__autoload(prog))
 			seen &= !tasks__visit(prog);
 	if (!seen)
-		diag_detail("no task iterator: what tasks did before is known once it changes");
+		diag_detail("no task iterator: the state of a task is unknown until it changes");
 }
 
 /*

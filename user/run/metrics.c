@@ -54,14 +54,14 @@ static int put_sample(struct exposition *x, const struct own_family *family, con
  * --- measurements ------------------------------------------------------------------------------
  */
 
-static const struct own_family up = { "tally_up", "gauge", NULL, "1: this is being measured; 0: it cannot be, here" };
+static const struct own_family up = { "tally_up", "gauge", NULL, "1: being measured; 0: cannot be measured here" };
 
 static int put_measurement(struct exposition *x, const struct measurement *m)
 {
 	static const struct own_family series = { "tally_series", "gauge", NULL,
-						  "samples of this measurement in this text" };
+						  "samples of this measurement in this exposition" };
 	static const struct own_family reading = {
-		"tally_reading_seconds", "gauge", "seconds", "what the last reading of its maps took" };
+		"tally_reading_seconds", "gauge", "seconds", "duration of the last reading of its maps" };
 	const char *label = openmetrics__label(m->metrics);
 	size_t before = exposition__series(x), n;
 	int err = openmetrics__put(m->metrics, x);
@@ -102,7 +102,8 @@ static u64 resident_bytes(void)
 
 static int put_build(struct exposition *x)
 {
-	static const struct own_family build = { "tally_build_info", "gauge", NULL, "1; the version is a label" };
+	static const struct own_family build = { "tally_build_info", "gauge", NULL, "always 1; the version is a "
+										    "label" };
 	const char *version = argp_program_version ?: "";      /* "tally 0.1.0" */
 	FILE *f = begin(x, &build);
 	int err;
@@ -118,13 +119,13 @@ static int put_build(struct exposition *x)
 static int put_file(struct exposition *x, const struct run_metrics *m)
 {
 	static const struct own_family good = { "tally_config_last_reload_successful", "gauge", NULL,
-						"1: the file of lines could be used when it was read last" };
+						"1: the last reload of the file of lines succeeded" };
 	static const struct own_family when = { "tally_config_last_reload_success_timestamp_seconds", "gauge",
-						"seconds", "when a file of lines was used last" };
+						"seconds", "time of the last successful reload of the file of lines" };
 	static const struct own_family reads = { "tally_config_reloads", "counter", NULL,
-						 "the file of lines was read again" };
+						 "reloads of the file of lines" };
 	static const struct own_family failures = {
-		"tally_config_reload_failures", "counter", NULL, "and could not be used" };
+		"tally_config_reload_failures", "counter", NULL, "failed reloads of the file of lines" };
 	int err;
 
 	if (!m->has_file)
@@ -138,11 +139,11 @@ static int put_file(struct exposition *x, const struct run_metrics *m)
 static int put_cost(struct exposition *x, const struct run *run, const char *tool)
 {
 	static const struct own_family runs = { "tally_program_runs", "counter", NULL,
-						"how often the BPF programs were run" };
+						"runs of the BPF programs" };
 	static const struct own_family program = { "tally_program_seconds", "counter", "seconds",
 						   "CPU time of the BPF programs" };
 	static const struct own_family maps = { "tally_map_bytes", "gauge", "bytes",
-						"what the kernel is charged for maps" };
+						"kernel memory charged for maps" };
 	static const struct own_family process = {
 		"tally_process_cpu_seconds", "counter", "seconds", "CPU time of tally's process" };
 	static const struct own_family resident = {
@@ -161,7 +162,7 @@ static int put_cost(struct exposition *x, const struct run *run, const char *too
 static int put_server(struct exposition *x, const struct run *run)
 {
 	static const struct own_family requests = { "tally_http_requests", "counter", NULL,
-						    "requests that were answered" };
+						    "answered requests" };
 	static const struct own_family dropped = { "tally_http_connections_dropped", "counter", NULL,
 						   "connections without an answer: too slow, or too many" };
 	struct listen_counts counts;
@@ -177,11 +178,11 @@ static int put_server(struct exposition *x, const struct run *run)
 static int put_run(struct exposition *x, const struct run *run)
 {
 	static const struct own_family started = {
-		"tally_start_timestamp_seconds", "gauge", "seconds", "when this run began" };
+		"tally_start_timestamp_seconds", "gauge", "seconds", "start of this run" };
 	static const struct own_family writing = {
-		"tally_exposition_seconds", "gauge", "seconds", "what it took to write the text before this one" };
+		"tally_exposition_seconds", "gauge", "seconds", "time taken to write the previous exposition" };
 	static const struct own_family bytes = { "tally_exposition_bytes", "gauge", "bytes",
-						 "size of the text before this one" };
+						 "size of the previous exposition" };
 	const struct run_metrics *m = &run->metrics;
 	int err = put_build(x);
 

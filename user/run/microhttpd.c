@@ -34,8 +34,8 @@ const struct microhttpd *microhttpd__load(void)
 
 	if (!why)
 		return &loaded;
-	diag_error("--listen takes libmicrohttpd: %s", why);
-	diag_hint("Debian has it as libmicrohttpd12; --format openmetrics -o FILE does without");
+	diag_error("--listen needs libmicrohttpd: %s", why);
+	diag_hint("on Debian, install libmicrohttpd12; --format openmetrics -o FILE works without it");
 	return NULL;
 }
 

@@ -313,7 +313,7 @@ int overhead__start(struct overhead *o, struct slices *slices)
 		err = -errno;
 		diag_error("--overhead: the kernel's BPF statistics cannot be turned on: %s",
 			   strerror(-err));
-		diag_hint("they take CAP_SYS_ADMIN and kernel 5.8");
+		diag_hint("they need CAP_SYS_ADMIN and kernel 5.8");
 		return err == -EPERM ? err : -EOPNOTSUPP;
 	}
 	o->slices = slices;

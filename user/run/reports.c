@@ -55,7 +55,7 @@ static int write_or_add(struct measurement *m, struct report *r)
 	if (!err)
 		err = heat__write_line(m->heat, m->writer, r);
 	if (err == -EOPNOTSUPP) {
-		diag_error("--heat is about a histogram, and this report has none");
+		diag_error("--heat needs a histogram, and this report has none");
 		m->run->usage = true;
 		return -EINVAL;
 	}

@@ -604,7 +604,7 @@ static int start_overhead(struct run *run)
 		stops &= measurement__can_stop(run->measurement[i]);
 	if (run->cli->budget && run->command.pid && !stops) {
 		diag_error("--budget: this tool cannot stop before the command ends");
-		diag_hint("measure it without --, by -p or -G, or take --overhead");
+		diag_hint("use -p or -G instead of --, or use --overhead");
 		return -EINVAL;
 	}
 	return overhead__start(&run->overhead, run->cli->overhead_sliced && !run->cli->budget ? run->slices : NULL);
@@ -667,7 +667,7 @@ int run__arm_late(struct measurement *m)
 	slices__add(m->run->slices, m);
 	err = err ?: overhead__watch_new(&m->run->overhead);
 	if (err)
-		diag_error("cannot begin to measure: %s", strerror(-err));
+		diag_error("cannot start the measurement: %s", strerror(-err));
 	return err;
 }
 
@@ -695,7 +695,7 @@ int run__loop(struct run *run)
 	watch_events(run, wait);
 	err = subjects__watch(&subjects, cli->scope.pids, cli->scope.npids);
 	if (err)
-		err = complain_of_waiting("the processes of -p", err);
+		err = complain_of_waiting("the processes given by -p", err);
 	wait[WAIT_SUBJECTS].fd = subjects.epoll_fd;
 	if (!err)
 		err = open_timers(cli, wait);

@@ -72,7 +72,7 @@ static int merge(const void *of_run, void *of_line, size_t size, const char *opt
 	if (!memcmp(of_run, nothing, size))
 		return 0;
 	if (memcmp(of_line, nothing, size)) {
-		diag_error("%s is given here and for the whole run; give it once", option);
+		diag_error("%s is given twice: here and for the whole run", option);
 		return -EINVAL;
 	}
 	memcpy(of_line, of_run, size);
@@ -84,7 +84,7 @@ static int merge_ids(const u32 *id, size_t n, u32 **of_line, size_t *n_of_line, 
 	if (!n)
 		return 0;
 	if (*n_of_line) {
-		diag_error("%s is given here and for the whole run; give it once", option);
+		diag_error("%s is given twice: here and for the whole run", option);
 		return -EINVAL;
 	}
 	*of_line = malloc(n * sizeof(*id));
@@ -126,7 +126,7 @@ static int check_format(const struct cli *line, enum report_format format)
 {
 	if (line->format == format)
 		return 0;
-	diag_error("the format is the run's: it stands behind the lines");
+	diag_error("the format applies to the whole run: give it after the lines");
 	return -EINVAL;
 }
 
@@ -168,17 +168,16 @@ static int check(struct line *l)
 	int err;
 
 	if (option) {
-		diag_error("%s is for a run of its own", option);
+		diag_error("%s needs a run of its own", option);
 		return -EINVAL;
 	}
 	if (l->cli.format == FORMAT_OPENMETRICS && !(spec->cli.groups & CLI_METRICS)) {
-		diag_error("--format openmetrics and --listen are for measurements: histograms, "
-			   "tables, numbers of events");
+		diag_error("--format openmetrics and --listen need measurements: histograms, tables, event counts");
 		return -EINVAL;
 	}
 	if (l->cli.live && !(spec->cli.groups & CLI_LIVE)) {
-		diag_error("--live shows tables and histograms, and %s prints lines", spec->name);
-		diag_hint("without --live, lines and reports follow each other");
+		diag_error("--live shows tables and histograms, but %s prints lines", spec->name);
+		diag_hint("without --live, lines and reports are printed one after another");
 		return -EINVAL;
 	}
 	err = spec->check ? spec->check(l->m.own, &l->cli) : 0;
@@ -195,7 +194,7 @@ static int check_words(char *const *word)
 		for (i = 0; i < ARRAY_SIZE(wrong); i++)
 			if (!strcmp(*word, "-?") || !strcmp(*word, "-V") ||
 			    (strlen(*word) > 3 && !strncmp(*word, wrong[i], strlen(*word)))) {
-				diag_error("%s is no part of a measurement", *word);
+				diag_error("%s cannot be part of a measurement", *word);
 				return -EINVAL;
 			}
 	return 0;
@@ -210,8 +209,8 @@ static int parse_words(struct several *s, struct line *l, int argc)
 	err = measurement__parse(&l->m, &l->cli, GROUPS_OF_RUN, argc, l->words);
 
 	if (err == -EINVAL)
-		diag_hint("options about time, output and the command stand behind the lines, as in: "
-			  "tally run 'runqlat' 'biolatency' -d 10");
+		diag_hint("options for time, output and the command follow the lines, as in: tally run 'runqlat' "
+			  "'biolatency' -d 10");
 	if (err)
 		return err;
 	l->parsed = true;
@@ -225,12 +224,12 @@ static int parse_line(struct several *s, struct line *l)
 	int argc = words__split(l->text, &l->words), err;
 
 	if (argc == -EINVAL)
-		diag_error("'%s' ends within a quote or behind a backslash", l->text);
+		diag_error("'%s' ends within a quote or after a backslash", l->text);
 	if (argc < 0)
 		return argc;
 	spec = argc ? s->find(l->words[0]) : NULL;
 	if (!spec) {
-		diag_error("'%s' begins with no tool that measures", l->text);
+		diag_error("'%s' does not begin with a measuring tool", l->text);
 		diag_hint("a line is a tool with its options, in quotes, as in: "
 			  "tally run 'runqlat --by cgroup' 'biolatency' -d 10");
 		return -EINVAL;
@@ -278,7 +277,7 @@ static int check_unique(const struct several *s, struct line *const *line, size_
 	for (i = 0; i < n && s->run.cli->format == FORMAT_OPENMETRICS; i++)
 		for (k = 0; k < i; k++)
 			if (!strcmp(line[i]->cli.command_line, line[k]->cli.command_line)) {
-				diag_error("'%s' is there twice", line[i]->text);
+				diag_error("'%s' is given twice", line[i]->text);
 				return -EINVAL;
 			}
 	return 0;
@@ -517,7 +516,7 @@ static void reload(void *several)
 	m->failures += err != 0;
 	m->is_read = !err;
 	if (err) {
-		diag_warn("the measurement goes on");
+		diag_warn("the measurement continues");
 	} else {
 		m->read_ns = realtime_ns();
 		diag_hint("%zu of %zu lines are measured", s->run.n, n);
@@ -583,7 +582,7 @@ static int check_run(const struct several *s, const struct cli *cli)
 		return -EINVAL;
 	}
 	if (cli->format == FORMAT_CSV) {
-		diag_error("--csv has one heading for all lines, and each tool has its own; --json has both");
+		diag_error("--csv has one header for all lines, but each tool has its own columns; use --json");
 		return -EINVAL;
 	}
 	return several_lines__check(&s->text);
@@ -622,7 +621,8 @@ int several__main(several_find find, int argc, char **argv)
 	struct several s = { .find = find };
 	const struct cli_spec spec = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_OUTPUT | CLI_RUN | CLI_COMMAND | CLI_LIVE,
-		.doc = "Several measurements over the same time: each 'TOOL [OPTION...]' in quotes, then the options for all of them.",
+		.doc = "Several measurements at the same time: each 'TOOL [OPTION...]' in quotes, then the options "
+		       "for all of them.",
 		.formats = "text, json, html, openmetrics, prometheus",        /* each tool has its own columns */
 		.args_doc = "'TOOL [OPTION...]'... [INTERVAL [COUNT]]\n"
 			    "'TOOL [OPTION...]'... -- COMMAND [ARG...]",

@@ -362,12 +362,13 @@ void python__end(struct python *p)
 	u32 i;
 
 	if (p->unsupported)
-		diag_warn("Python %s: where it has its frames is not known, so they are shown as the interpreter's own",
+		diag_warn("Python %s: the location of its frames is unknown; they are shown as frames of the "
+			  "interpreter",
 			  describe_version(p->version, version, sizeof(version)));
 	if (p->unkept)
-		diag_warn("no room for the names of %llu more functions of Python", p->unkept);
+		diag_warn("no room for the names of %llu more Python functions", p->unkept);
 	if (p->refused)
-		diag_warn("no room for %llu more processes with Python: their frames are the interpreter's own",
+		diag_warn("no room for %llu more Python processes: their frames are shown as frames of the interpreter",
 			  p->refused);
 	ring_buffer__free(p->codes);
 	for (i = 0; i < p->ncodes; i++)

@@ -593,7 +593,8 @@ static int add_stills(struct merge *m, const struct blocked_still *still, size_t
 	}
 	if (!sleepers)
 		return err;
-	snprintf(m->b->sleepers, sizeof(m->b->sleepers), "%zu %s through the whole run %s left out: --idle has them",
+	snprintf(m->b->sleepers, sizeof(m->b->sleepers), "%zu %s through the whole run %s left out: --idle includes "
+							 "them",
 		 sleepers, sleepers == 1 ? "task that slept" : "tasks that slept", sleepers == 1 ? "is" : "are");
 	m->r->caveat = m->b->sleepers;
 	return err;
@@ -660,7 +661,7 @@ int blocked_stills__read(struct blocked_stills *s, struct bpf_program *prog)
 	int fd, err;
 
 	if (!link) {
-		diag_detail("no task iterator: what goes on at the end is not in the report");
+		diag_detail("no task iterator: events in progress at the end are not in the report");
 		return 0;
 	}
 	fd = bpf_iter_create(bpf_link__fd(link));

@@ -101,12 +101,13 @@ void broken__say(const struct broken *b, FILE *f)
 		const char *reason, *advice;
 	} said[STACK_BREAKS] = {
 		[STACK_NO_TABLE] = { "as their code has neither unwind tables nor frame pointers",
-				     "-fno-omit-frame-pointer keeps these" },
+				     "build with -fno-omit-frame-pointer" },
 		[STACK_LATE_TABLE] = { "as unwind tables were not read yet",
-				       "longer runs have fewer, -p PID and programs named behind -- none" },
-		[STACK_NOT_FOLLOWED] = { "by rules that are not followed, or memory that could not be read",
+				       "longer runs have fewer; -p PID and commands after -- have none" },
+		[STACK_NOT_FOLLOWED] = { "due to unsupported unwind rules, or memory that could not be read",
 					 "-v counts them" },
-		[STACK_NO_CALLER] = { "as return addresses are not code", "-fno-omit-frame-pointer may help" },
+		[STACK_NO_CALLER] = { "as return addresses are not code", "building with -fno-omit-frame-pointer may "
+									  "help" },
 	};
 	enum stack_break why = main_reason(b);
 
@@ -137,8 +138,8 @@ void broken__tell(const struct broken *b)
 		[STACK_NO_TABLE] = "in code of files without tables",
 		[STACK_LATE_TABLE] = "in code of files whose tables were not read yet",
 		[STACK_GENERATED] = "in generated code",
-		[STACK_NOT_FOLLOWED] = "by a rule that is not followed, or memory that could not be read",
-		[STACK_NO_CALLER] = "by a return address that is not code",
+		[STACK_NOT_FOLLOWED] = "due to an unsupported unwind rule, or memory that could not be read",
+		[STACK_NO_CALLER] = "due to a return address that is not code",
 	};
 	u32 why;
 

@@ -17,11 +17,11 @@
 
 const struct option_row caller_rows[] = {
 	HEADING("Stacks of single events:", HELP_STACKS),
-	{ "stacks", 'g', NULL, ROW_FLAG, "Where the task was: the functions and their callers", HELP_STACKS,
+	{ "stacks", 'g', NULL, ROW_FLAG, "Stack of the task: functions and their callers", HELP_STACKS,
 	  FIELD(struct callers, wanted) },
-	{ "kernel-stacks", 'K', NULL, ROW_FLAG, "with -g: the kernel's part", HELP_STACKS,
+	{ "kernel-stacks", 'K', NULL, ROW_FLAG, "with -g: kernel stacks", HELP_STACKS,
 	  FIELD(struct callers, kernel) },
-	{ "user-stacks", 'U', NULL, ROW_FLAG, "with -g: the user's part; with -K both", HELP_STACKS,
+	{ "user-stacks", 'U', NULL, ROW_FLAG, "with -g: user stacks; with -K both", HELP_STACKS,
 	  FIELD(struct callers, user) },
 	{ "max-depth", 0, "N", ROW_COUNT, "with -g: the N innermost frames", HELP_STACKS,
 	  FIELD(struct callers, most_frames), .least = 1, .most = STACK_MOST_DEPTH },
@@ -34,7 +34,7 @@ int callers__check(struct callers *c)
 	bool chosen = c->kernel || c->user;
 
 	if (!c->wanted && (chosen || c->most_frames)) {
-		diag_error("an option about stacks goes with -g");
+		diag_error("stack options need -g");
 		return -EINVAL;
 	}
 	if (!c->wanted)

@@ -24,8 +24,8 @@ static int compile(struct frame_pattern *p, const char *option, const char *text
 	if (!text)
 		return 0;
 	if (pattern__compile(&p->regex, text, why, sizeof(why))) {
-		diag_error("%s: '%.100s'%s is no regular expression: %s", option, text, strlen(text) > 100 ? "..." : "",
-			   why);
+		diag_error("%s: '%.100s'%s is not a regular expression: %s", option, text,
+			   strlen(text) > 100 ? "..." : "", why);
 		return -EINVAL;
 	}
 	p->text = text;

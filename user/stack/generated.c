@@ -103,5 +103,5 @@ void generated__say(const struct generated *g, struct symbols *symbols, u64 tota
 	if (r)
 		fprintf(f, "%s", r->advice);
 	else
-		fprintf(f, "its runtime can write /tmp/perf-PID.map, perhaps with an option for perf");
+		fprintf(f, "its runtime may be able to write /tmp/perf-PID.map, perhaps with an option for perf");
 }

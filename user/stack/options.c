@@ -10,8 +10,8 @@
 #include "cli/task_key.h"
 #include "report/diag.h"
 
-/* For stacks, "text" is a tree and "svg" a flame graph. */
-#define FORMAT_NAMES "tree, text, table, folded, flame, svg, pprof, speedscope, json, csv, html; of tables also " \
+/* For stacks, "text" is a tree and "svg" is a flame graph. */
+#define FORMAT_NAMES "tree, text, table, folded, flame, svg, pprof, speedscope, json, csv, html; for tables also " \
 	"openmetrics, prometheus"
 
 static const char *const call_graphs[] = { "fp", "dwarf" };
@@ -53,9 +53,9 @@ static int parse_call_graph(void *own, char *arg)
 /* Options of all tools with stacks. */
 #define PART_ROWS \
 	HEADING("Stacks:", HELP_STACKS), \
-	{ "kernel-stacks", 'K', NULL, ROW_FLAG, "Only the kernel's part", HELP_STACKS, \
+	{ "kernel-stacks", 'K', NULL, ROW_FLAG, "Only kernel stacks", HELP_STACKS, \
 	  FIELD(struct stack_options, no_user) }, \
-	{ "user-stacks", 'U', NULL, ROW_FLAG, "Only the user's part", HELP_STACKS, \
+	{ "user-stacks", 'U', NULL, ROW_FLAG, "Only user stacks", HELP_STACKS, \
 	  FIELD(struct stack_options, no_kernel) }, \
 	{ "max-depth", 0, "N", ROW_COUNT, \
 	  "At most N frames of each part; 127 by default", HELP_STACKS, \
@@ -64,9 +64,9 @@ static int parse_call_graph(void *own, char *arg)
 	{ "call-graph", 0, "HOW", ROW_OWN, \
 	  "User stacks by frame pointers (fp) or by .eh_frame (dwarf)", HELP_STACKS, \
 	  .parse = parse_call_graph, WORDS(call_graphs) }, \
-	{ "frames", 0, "REGEX", ROW_TEXT, "Only stacks with a function that matches", HELP_STACKS, \
+	{ "frames", 0, "REGEX", ROW_TEXT, "Only stacks with a matching function", HELP_STACKS, \
 	  FIELD(struct stack_options, with) }, \
-	{ "no-frames", 0, "REGEX", ROW_TEXT, "Only stacks without a function that matches", HELP_STACKS, \
+	{ "no-frames", 0, "REGEX", ROW_TEXT, "Only stacks without a matching function", HELP_STACKS, \
 	  FIELD(struct stack_options, without) }, \
 	{ "callee", 0, NULL, ROW_FLAG, "Innermost functions first, with their callers", HELP_STACKS, \
 	  FIELD(struct stack_options, callee_first) }, \
@@ -75,7 +75,7 @@ static int parse_call_graph(void *own, char *arg)
 	{ "inline", 0, NULL, ROW_FLAG, \
 	  "Inlined functions as frames of their own, from debug information", HELP_STACKS, \
 	  FIELD(struct stack_options, inlined) }, \
-	{ "no-python", 0, NULL, ROW_FLAG, "Frames of the Python interpreter, not of Python", HELP_STACKS, \
+	{ "no-python", 0, NULL, ROW_FLAG, "Frames of the Python interpreter instead of Python functions", HELP_STACKS, \
 	  FIELD(struct stack_options, no_python) }
 
 const struct option_row stack_part_rows[] = {
@@ -105,7 +105,7 @@ static int parse_by(struct stack_options *o, const char *arg, const char *all, u
 			n += snprintf(keys + n, room - n, "%s%s", n ? "," : "", part);
 	}
 	if (!err && (n || !o->leaf) && task_key__parse(keys, NULL, by, bad, sizeof(bad))) {
-		diag_error("--by: no key '%s'; there are %s", bad, all);
+		diag_error("--by: unknown key '%s'; expected one of %s", bad, all);
 		err = -EINVAL;
 	}
 	free(text);
@@ -137,7 +137,7 @@ int stack_format__check(struct cli *cli)
 	if (!single)
 		return 0;
 	if (cli->interval_ns && (cli->count > 1 || cli->duration_ns)) {
-		diag_error("--format %s: one %s of the whole run; give its time with -d", single->name,
+		diag_error("--format %s makes one %s of the whole run; use -d instead of an interval", single->name,
 			   single->what);
 		return -EINVAL;
 	}
@@ -146,13 +146,12 @@ int stack_format__check(struct cli *cli)
 		cli->interval_ns = cli->count = 0;
 	}
 	if (!single->is_text && !cli->explain && !cli->output && isatty(STDOUT_FILENO)) {
-		diag_error("--format %s: a %s is not for a terminal; name a file: -o %s", single->name,
+		diag_error("--format %s: cannot write a %s to a terminal; use -o %s", single->name,
 			   single->what, single->file);
 		return -EINVAL;
 	}
 	if (cli->format == FORMAT_PPROF && !cli->explain && !cli->output && cli->command) {
-		diag_error("--format pprof: what the command writes would stand in the profile; name a file: "
-			   "-o %s", single->file);
+		diag_error("--format pprof: the command's output would mix with the profile; use -o %s", single->file);
 		return -EINVAL;
 	}
 	return 0;
@@ -176,7 +175,7 @@ static int check_live(const struct stack_options *o, const struct cli *cli)
 {
 	if (!cli->live || o->format <= FORMAT_TEXT)
 		return 0;
-	diag_error("--live is text on the terminal, in no other format and place");
+	diag_error("--live cannot be combined with other formats, -o or --listen");
 	return -EINVAL;
 }
 
@@ -202,7 +201,7 @@ int stack_options__check(struct stack_options *o, struct stacks *s, struct cli *
 	u32 asked = 0;
 
 	if (o->no_kernel && o->no_user) {
-		diag_error("-K and -U leave nothing; give one of them");
+		diag_error("-K and -U cannot be combined");
 		return -EINVAL;
 	}
 	if (cli->by_text && parse_by(o, cli->by_text, cli->keys ?: STACK_KEYS, &asked))
@@ -217,7 +216,7 @@ int stack_options__check(struct stack_options *o, struct stacks *s, struct cli *
 			o->leaf = LEAF_DSO | LEAF_SYM;
 	}
 	if (o->format >= 0 && !format_is_metrics(o->format) && cli->listen.n) {
-		diag_error("--listen serves OpenMetrics text, and no other format goes with it");
+		diag_error("--listen serves OpenMetrics text and cannot be combined with other formats");
 		return -EINVAL;
 	}
 	if (o->format >= 0)
@@ -225,16 +224,16 @@ int stack_options__check(struct stack_options *o, struct stacks *s, struct cli *
 	else if (!o->table && !cli->has_format)
 		set_format_by_name(cli);
 	if (!o->table && cli->format == FORMAT_OPENMETRICS) {
-		diag_error("--format openmetrics has no place for stacks");
+		diag_error("--format openmetrics cannot show stacks");
 		return -EINVAL;
 	}
 	if (o->table && cli->format > FORMAT_CSV) {
-		diag_error("a table (--by dso and sym make one) has no stacks to draw");
+		diag_error("a table has no stacks to draw (--by dso and --by sym make a table)");
 		return -EINVAL;
 	}
 	cli->by |= cli->by || cli->by_text ? asked : by;
 	if (o->callee_first && (o->table || (cli->format != FORMAT_TEXT && cli->format != FORMAT_FLAME))) {
-		diag_error("--callee turns trees and flame graphs over; this format has neither");
+		diag_error("--callee needs a tree or a flame graph");
 		return -EINVAL;
 	}
 	s->callee_first = o->callee_first;
@@ -256,7 +255,7 @@ int stack_options__check_none(const struct stack_options *o, struct cli *cli)
 	if (o->no_kernel || o->no_user || o->max_depth || o->with || o->without || o->callee_first ||
 	    o->lines || o->inlined || o->no_python || o->call_graph != CALL_GRAPH_AUTO || o->table ||
 	    o->format > FORMAT_CSV) {
-		diag_error("stacks are taken with -g, and this is about stacks");
+		diag_error("stack options need -g");
 		return -EINVAL;
 	}
 	if (check_live(o, cli))

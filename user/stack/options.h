@@ -44,7 +44,7 @@ extern const struct option_row stack_part_rows[];
 #define STACK_KEYS TASK_KEY_PARTS ", dso, sym"
 
 #define STACK_FORMATS_DOC \
-	"A tree, if --format does not say otherwise; --by also takes dso and sym, of the innermost frame, for a table."
+	"A tree by default (--format); --by also takes dso and sym, of the innermost frame, for a table."
 
 /*
  * Call after parsing: checks combinations of options, and sets cli->by, cli->format and the depth

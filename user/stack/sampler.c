@@ -35,11 +35,11 @@ int sampler__choose_rate(u64 *hz, u64 usual)
 	    parse_u64(line, &limit) || *hz <= limit)
 		return 0;
 	if (is_typed) {
-		diag_error("-F: %llu samples a second are more than the kernel allows: "
-			   "kernel.perf_event_max_sample_rate is %llu", *hz, limit);
+		diag_error("-F: %llu samples per second exceed kernel.perf_event_max_sample_rate, which is %llu", *hz,
+			   limit);
 		return -EINVAL;
 	}
-	diag_warn("taking %llu samples a second, not %llu: kernel.perf_event_max_sample_rate allows no more",
+	diag_warn("taking %llu samples per second, not %llu: limited by kernel.perf_event_max_sample_rate",
 		  limit, *hz);
 	*hz = limit;
 	return 0;

@@ -99,15 +99,15 @@ static size_t put_process_notes(FILE *f, const struct stacks *s, const struct re
 	size_t n = 0;
 
 	if (s->unknown * 100 >= r->stacks->total * UNKNOWN_TO_NOTE && s->unknown)
-		fprintf(f, "%s%llu without names, of processes whose mappings are not known%s",
+		fprintf(f, "%s%llu without names, from processes with unknown mappings%s",
 			separator(r, n++), s->unknown,
-			s->told.n || !s->processes ? "" : " (there are no records of them: perf_event_open)");
+			s->told.n || !s->processes ? "" : " (no records of mappings: perf_event_open)");
 	if (s->mixed)
-		fprintf(f, "%sup to %llu may have the names of code that other code was mapped over",
+		fprintf(f, "%sup to %llu may have the names of code that has been mapped over",
 			separator(r, n++), s->mixed);
 	else if (s->told.unnoticed && !s->counts_doubts)
-		fprintf(f, "%scode was mapped over other code %llu times, and what came meanwhile may have "
-			"the names of the other", separator(r, n++), s->told.unnoticed);
+		fprintf(f, "%scode was mapped over other code %llu times: frames from that time may have the wrong "
+			   "names", separator(r, n++), s->told.unnoticed);
 	return n;
 }
 
@@ -119,8 +119,8 @@ static size_t put_notes(FILE *f, struct stacks *s, const struct report *r)
 	if (r->stacks->total == UINT64_MAX)
 		fprintf(f, "%ssums of 2^64 and more are shown as 2^64 - 1", separator(r, n++));
 	if (share >= INCOMPLETE_TO_NOTE) {
-		fprintf(f, "%s%u %% by [incomplete] stacks: their code keeps no frame pointers, "
-			"--call-graph dwarf walks through it", separator(r, n), share);
+		fprintf(f, "%s%u %% by [incomplete] stacks: their code has no frame pointers; use --call-graph dwarf",
+			separator(r, n), share);
 		n++;
 	}
 	if (s->unwind && s->user && !s->hides_callers && broken__is_much(&s->broken)) {
@@ -128,7 +128,7 @@ static size_t put_notes(FILE *f, struct stacks *s, const struct report *r)
 		broken__say(&s->broken, f);
 	}
 	if (s->unwind && s->unwinder.tables.counts.refused) {
-		fprintf(f, "%sstacks may end as [incomplete] in code of files whose unwind tables were refused: ",
+		fprintf(f, "%sstacks may be [incomplete] in code of files whose unwind tables were refused: ",
 			separator(r, n++));
 		unwind_tables__say_refused(&s->unwinder.tables, f);
 	}
@@ -139,7 +139,7 @@ static size_t put_notes(FILE *f, struct stacks *s, const struct report *r)
 	if (s->lines || s->inlined)
 		n += add_list(f, "without debug information", r->caveat || n, s->names.symbols,
 			      put_sourceless);
-	return n + add_list(f, "names missing of", r->caveat || n, s->names.symbols, put_unread);
+	return n + add_list(f, "names missing from", r->caveat || n, s->names.symbols, put_unread);
 }
 
 int stacks__add_notes(struct stacks *s, struct report *r)

@@ -212,7 +212,7 @@ static int begin_told(struct stacks *s, const struct measurement *m)
 		s->told.codes = object_variable(s->obj, ".bss", "stack_codes");
 	s->mappings = bpf_program__attach(prog);
 	if (!s->mappings)
-		diag_detail("no tracepoint where memory is mapped (vm_unmapped_area): %s", strerror(errno));
+		diag_detail("no tracepoint for new mappings (vm_unmapped_area): %s", strerror(errno));
 	return 0;
 }
 

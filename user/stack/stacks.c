@@ -28,7 +28,7 @@ int stacks__set_depth(struct stacks *s, u64 depth)
 	if (limit > STACK_MOST_DEPTH)
 		limit = STACK_MOST_DEPTH;
 	if (depth > limit) {
-		diag_error("--max-depth: %llu frames are more than the %u that the kernel walks",
+		diag_error("--max-depth: %llu frames exceed the kernel's limit of %u",
 			   depth, limit);
 		if (limit < STACK_MOST_DEPTH)
 			diag_hint("raise it first: sysctl kernel.perf_event_max_stack=%llu", depth);
@@ -108,7 +108,7 @@ static int prepare_tables(struct stacks *s)
 	if (!s->unwind)
 		return leave_out_tables(s->obj);
 	if (!by_tables) {
-		diag_error("--call-graph dwarf: not with this tool");
+		diag_error("--call-graph dwarf is not available in this tool");
 		return -EOPNOTSUPP;
 	}
 	*by_tables = true;
@@ -176,7 +176,7 @@ static int want_sources(struct stacks *s)
 	host__allow_files(2048);
 	if (!symbols__want_source(s->names.symbols))
 		return 0;
-	diag_error("--lines and --inline: this tally was built without libdw");
+	diag_error("--lines and --inline need libdw: built without it");
 	return -EOPNOTSUPP;
 }
 
@@ -628,16 +628,17 @@ static void tell_bounds(const struct stacks *s)
 							(struct symbols_bounds){};
 
 	if (left.skipped)
-		diag_warn("%llu mappings of processes that map without end were skipped: frames there may have "
+		diag_warn("%llu mappings of processes that keep mapping memory were skipped: frames there may have "
 			  "no names", left.skipped);
 	if (left.cut)
-		diag_warn("reading the mappings of processes took too long, %llu times: frames there may have no "
+		diag_warn("reading the mappings of a process took too long %llu times: frames there may have no "
 			  "names", left.cut);
 	if (left.unnamed)
-		diag_warn("%llu mappings have no names: those of a process, of a user or of all are too long",
+		diag_warn("%llu mappings have no names: the names of one process, one user or all processes are too "
+			  "long",
 			  left.unnamed);
 	if (left.forgotten)
-		diag_warn("%llu programs were forgotten, there were too many: their frames may have no names",
+		diag_warn("%llu programs were dropped because there were too many: their frames may have no names",
 			  left.forgotten);
 }
 

@@ -91,18 +91,18 @@ void throttled__close(struct throttled *t)
 		struct throttled_cpu *c = &t->each[i];
 
 		if (c->times || c->lost)
-			diag_warn("the kernel throttled sampling %s%llu time%s on CPU %d: what was busy then "
+			diag_warn("the kernel throttled sampling %s%llu time%s on CPU %d: code that was busy then "
 				  "has too few samples", c->lost ? "at least " : "", c->times,
 				  c->times == 1 ? "" : "s", c->cpu);
 		any |= c->times || c->lost;
 		perf_ring__unmap(&c->ring);
 	}
 	if (any)
-		diag_hint("kernel.perf_event_max_sample_rate is %llu a second; take fewer samples, or raise it",
+		diag_hint("kernel.perf_event_max_sample_rate is %llu per second; take fewer samples, or raise it",
 			  limit);
 	if (limit && limit < t->limit)
-		diag_warn("kernel.perf_event_max_sample_rate went down from %llu to %llu meanwhile: samples "
-			  "took the kernel too long, or somebody set it", t->limit, limit);
+		diag_warn("kernel.perf_event_max_sample_rate went down from %llu to %llu during the run: samples "
+			  "took too long, or the setting was changed", t->limit, limit);
 	free(t->each);
 	*t = (struct throttled){};
 }

@@ -77,8 +77,8 @@ void told__close(struct told *t)
 	size_t i;
 
 	if (t->lost)
-		diag_warn("%llu mappings, forks and execs came faster than they were read: frames of those "
-			  "processes may have no names, or those of other code", t->lost);
+		diag_warn("%llu mappings, forks and execs came faster than they were read: frames of those processes "
+			  "may have no names or wrong names", t->lost);
 	for (i = 0; i < t->n; i++) {
 		perf_ring__unmap(&t->cpu[i].ring);
 		close(t->cpu[i].fd);

@@ -148,7 +148,7 @@ const char *symbols__unread(const struct symbols *s, size_t *at, const char **wh
 		if (i++ < *at || !f->err)
 			continue;
 		*at = i;
-		*why = f->err == -E2BIG ? "some names: they are too long" : confined__why(f->err);
+		*why = f->err == -E2BIG ? "some names are too long" : confined__why(f->err);
 		return f->path ?: "[vdso]";
 	}
 	if (!s->jit_err || *at == SIZE_MAX)

@@ -102,7 +102,7 @@ static void put_others(FILE *f, const struct triage_finding *finding)
 {
 	char value[UNITS_SPACE], count[UNITS_SPACE];
 
-	fprintf(f, "    %16s  others: %s %s were too many to tell apart\n",
+	fprintf(f, "    %16s  others: %s %s, too many to tell apart\n",
 		triage_value(value, finding->rule, finding->others), format_count(count, finding->nothers),
 		finding->rule->by);
 }
@@ -202,7 +202,7 @@ static void put_losses(FILE *f, const struct triage_page *p)
 		const struct triage_loss *l = &p->loss[i];
 
 		if (l->duration_ns)
-			fprintf(f, "%s: estimated: events were looked at for %.1f s of %.1f s\n", l->tool,
+			fprintf(f, "%s: estimated: events were observed for %.1f s of %.1f s\n", l->tool,
 				(double)l->measured_ns / NSEC_PER_SEC, (double)l->duration_ns / NSEC_PER_SEC);
 		if (!l->lost && !l->inexact)
 			continue;
@@ -216,7 +216,7 @@ static void put_absent(FILE *f, const struct triage_page *p)
 	size_t i;
 
 	for (i = 0; i < p->nabsent; i++)
-		fprintf(f, "%s%s", i ? ", " : "not looked at, this kernel cannot do: ", p->absent[i]);
+		fprintf(f, "%s%s", i ? ", " : "not available on this kernel: ", p->absent[i]);
 	if (p->nabsent)
 		fputc('\n', f);
 }
@@ -259,7 +259,7 @@ static int put_text(const struct triage_page *p, const struct terminal *t, FILE 
 		fputc('\n', f);
 	fputs(terminal_style(t, STYLE_HEADING), f);
 	if (!problems && !notices)
-		fputs(lines > 0 ? "no rule fired; the largest of each is above" :
+		fputs(lines > 0 ? "no rule fired; the largest figure of each is above" :
 				  "no rule fired; the largest figure of each:", f);
 	else
 		fprintf(f, "%zu %s, %zu %s", problems, problems == 1 ? "problem" : "problems", notices,

@@ -65,7 +65,7 @@ static void put_others(FILE *f, const struct triage_finding *x)
 {
 	char value[UNITS_SPACE], count[UNITS_SPACE];
 
-	fprintf(f, "<p class=\"left\">others: %s, of %s %s that were too many to tell apart</p>\n",
+	fprintf(f, "<p class=\"left\">others: %s, of %s %s, too many to tell apart</p>\n",
 		triage_value(value, x->rule, x->others), format_count(count, x->nothers), x->rule->by);
 }
 
@@ -221,7 +221,7 @@ static int put_part(FILE *f, const struct triage_page *p)
 	if (!count[TRIAGE_PROBLEM] && !count[TRIAGE_NOTICE])
 		fputs("<p>No rule fired. The largest figure of each is below.</p>\n", f);
 	else
-		fprintf(f, "<p>%zu %s, %zu %s. Mend the first one first.</p>\n",
+		fprintf(f, "<p>%zu %s, %zu %s. Fix the first one first.</p>\n",
 			count[TRIAGE_PROBLEM], count[TRIAGE_PROBLEM] == 1 ? "problem" : "problems",
 			count[TRIAGE_NOTICE], count[TRIAGE_NOTICE] == 1 ? "notice" : "notices");
 	for (i = 0; i < p->n && p->finding[i].level != TRIAGE_FINE && !err; i++)

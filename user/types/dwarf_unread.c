@@ -7,11 +7,11 @@
 const struct dwarf_unread *dwarf__unread(const struct dwarf *d, int err)
 {
 	static const struct dwarf_unread split = {
-		"has split debug information (-gsplit-dwarf), whose .dwo and .dwp files are not read",
+		"has split debug information (-gsplit-dwarf); .dwo and .dwp files are not read",
 		"build it with -g -gno-split-dwarf",
 	};
 	static const struct dwarf_unread packed = {
-		"has debug information compressed with zstd, which needs a tally built with elfutils 0.189 or newer",
+		"has debug information compressed with zstd, which needs a build with elfutils 0.189 or newer",
 		"build it with -gz=zlib, or run objcopy --decompress-debug-sections on it",
 	};
 

@@ -220,15 +220,15 @@ static void say_why(const struct unwind_tables *t, const struct unwind_refused *
 		break;
 	case UNWIND_OWNER_HAS_SHARE:
 		if (r->uid == OWNER_UNKNOWN)
-			fprintf(f, "%s (files on FUSE, whose owners are not known,", r->name);
+			fprintf(f, "%s (files on FUSE, whose owners are unknown,", r->name);
 		else
 			fprintf(f, "%s (the files of user %u", r->name, r->uid);
-		fprintf(f, " may have %llu unwind rules and %llu MiB of rows together; "
-			"those of a program measured by -p may have all)", all.rules / 4, mib / 4);
+		fprintf(f, " may have %llu unwind rules and %llu MiB of rows together; files of a program measured "
+			   "by -p may use all)", all.rules / 4, mib / 4);
 		break;
 	case UNWIND_USERS_HAVE_SHARE:
 		fprintf(f, "%s (the files of users other than root may have %llu unwind rules and %llu MiB of rows; "
-			"those of a program measured by -p may have all)", r->name, all.rules / 2, mib / 2);
+			   "files of a program measured by -p may use all)", r->name, all.rules / 2, mib / 2);
 		break;
 	case UNWIND_FULL:
 		fprintf(f, "%s (the %llu unwind rules or %llu MiB of rows of all files are used up; "

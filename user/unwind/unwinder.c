@@ -482,17 +482,17 @@ static void tell(const struct unwinder *u)
 {
 	const struct unwind_counts *c = &u->tables.counts;
 
-	diag_detail("unwinding tables: %llu files (%llu without, %llu unreadable), %llu rows, %u rules, "
-		    "%.1f MiB of at most %llu, read in %.0f ms; %llu rows say what is not followed; "
-		    "%llu processes", c->files, c->silent, c->unread, c->rows, u->tables.rules->n,
+	diag_detail("unwind tables: %llu files (%llu without, %llu unreadable), %llu rows, %u rules, %.1f MiB of at "
+		    "most %llu, read in %.0f ms; %llu rows unsupported; %llu processes",
+		    c->files, c->silent, c->unread, c->rows, u->tables.rules->n,
 		    c->words / (1024 * 1024 / 4.0), UNWIND_BUDGET >> 20, c->time_ns / 1e6,
 		    c->unsupported, u->spaces.nknown);
 	if (c->refused)
-		diag_warn("no room for the unwinding tables of %llu files: stacks through their code "
-			  "are walked by frame pointers", c->refused);
+		diag_warn("no room for the unwind tables of %llu files: stacks through their code are walked by "
+			  "frame pointers", c->refused);
 	if (u->spaces.refused)
-		diag_warn("no room for the mappings of processes, %llu times: stacks of these are walked "
-			  "by frame pointers", u->spaces.refused);
+		diag_warn("no room for the mappings of a process %llu times: its stacks are walked by frame pointers",
+			  u->spaces.refused);
 }
 
 void unwinder__end(struct unwinder *u)

@@ -133,17 +133,17 @@ static size_t put(struct merge *m, size_t at, u64 n, const char *one, const char
 static void put_without(struct merge *m)
 {
 	const struct snap_user_stacks *u = m->snap->user_stacks;
-	size_t at = put(m, 0, m->without, "more on a CPU or ended: it has no stack",
-			"more on a CPU or ended: they have no stack");
+	size_t at = put(m, 0, m->without, "more on a CPU or exited: no stack",
+			"more on a CPU or exited: no stacks");
 
-	at = put(m, at, u->ran, "ran while its stack was read: it is without its user part",
-		 "ran while their stacks were read: they are without their user parts");
-	at = put(m, at, u->unread, "has a user stack that could not be read, or not to its end",
-		 "have user stacks that could not be read, or not to their ends");
-	at = put(m, at, m->lack_python, "has functions of Python that could not be read: [python]",
-		 "have functions of Python that could not be read: [python]");
-	put(m, at, u->foreign, "of a 32-bit program: its user part is not read",
-	    "of 32-bit programs: their user parts are not read");
+	at = put(m, at, u->ran, "ran while its stack was read: no user part",
+		 "ran while their stacks were read: no user parts");
+	at = put(m, at, u->unread, "has a user stack that could not be read completely",
+		 "have user stacks that could not be read completely");
+	at = put(m, at, m->lack_python, "has Python functions that could not be read: [python]",
+		 "have Python functions that could not be read: [python]");
+	put(m, at, u->foreign, "of a 32-bit program: user part not read",
+	    "of 32-bit programs: user parts not read");
 }
 
 static void merge__free(struct merge *m)

@@ -309,7 +309,7 @@ static void describe(struct snap_waits *w, struct report *r)
 	int n = 0;
 
 	if (w->snap->deadlocks && !r->nrows)
-		n = snprintf(to, room, "no deadlock of mutexes, locks of files and waits for children%s",
+		n = snprintf(to, room, "no deadlock among mutexes, file locks and waits for children%s",
 			     w->snap->servers ? ", and no wait for a file server" : "");
 	else if (w->snap->servers && !r->nrows)
 		n = snprintf(to, room, "no wait for a file server");
@@ -317,10 +317,10 @@ static void describe(struct snap_waits *w, struct report *r)
 		n += snprintf(to + n, room - n, "%s%llu wait%s could not be read", n ? "; " : "", w->unread,
 			      w->unread == 1 ? "" : "s");
 	if (w->moved && !w->snap->deadlocks && n < (int)room)
-		n += snprintf(to + n, room - n, "%s%llu left out: %s went on meanwhile", n ? "; " : "", w->moved,
+		n += snprintf(to + n, room - n, "%s%llu left out: %s ran meanwhile", n ? "; " : "", w->moved,
 			      w->moved == 1 ? "it" : "they");
 	if (w->too_many && n < (int)room)
-		n += snprintf(to + n, room - n, "%snot all waits were looked at: there are too many", n ? "; " : "");
+		n += snprintf(to + n, room - n, "%stoo many waits: some were not examined", n ? "; " : "");
 	if (n)
 		r->caveat = to;
 }

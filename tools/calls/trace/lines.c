@@ -332,7 +332,7 @@ static int drain_last(struct trace *t)
 	if (err)
 		return err;
 	if (tasks__visit(t->bpf->progs.show_running))
-		diag_detail("no task iterator: calls that still run are not shown");
+		diag_detail("no task iterator: unfinished calls are not shown");
 	return lines__drain(&t->lines);
 }
 

@@ -44,7 +44,7 @@ static const char *column_named(const char *name)
 
 static int refuse_column(const char *option, const char *name)
 {
-	diag_error("%s: no column '%s'; there are total, calls, errors, avg, min, max, call", option, name);
+	diag_error("%s: unknown column '%s'; expected one of total, calls, errors, avg, min, max, call", option, name);
 	return -EINVAL;
 }
 
@@ -242,7 +242,7 @@ static int read_sums(struct trace *t, struct measurement *m, struct call_sum *no
 	t->bpf->bss->closed = !m->cli->interval_ns;
 	t->bpf->bss->visit++;
 	if (tasks__visit(t->bpf->progs.sum_running))
-		diag_detail("no task iterator: calls that still run are not shown");
+		diag_detail("no task iterator: unfinished calls are not shown");
 	return call_sums__take(now, bpf_map__fd(t->bpf->maps.sums), m->run->host.cpus_possible,
 			       &t->bpf->bss->writer_generation);
 }

@@ -52,23 +52,23 @@ int critical__check(const struct critical *c, const struct cli *cli)
 	bool has_spans = why_spans__are_wanted(c->spans);
 
 	if (!c->wanted && c->each)
-		diag_error("--each lists the links of --critical-path: give both");
+		diag_error("--each needs --critical-path");
 	else if (c->each && has_spans)
-		diag_error("--each lists the links of one path, and slow calls have one each");
+		diag_error("--each lists a single path and cannot be combined with --slow or --from");
 	else if (!c->wanted || has_spans)
 		return 0;
 	else if (is_narrowed(cli))
-		diag_error("--critical-path leads through a command, -p or -t: no other scope goes with it");
+		diag_error("--critical-path cannot be combined with a scope other than a command, -p or -t");
 	else if (!has_one_subject(cli))
-		diag_error("--critical-path ends with one thread: give a command, one -p or one -t");
+		diag_error("--critical-path needs one subject: a command, one -p or one -t");
 	else if (cli->interval_ns || cli->on_demand || cli->live)
-		diag_error("--critical-path is about the whole run: there are no intervals, --live or --listen");
+		diag_error("--critical-path cannot be combined with intervals, --live or --listen");
 	else if (cli->by)
-		diag_error("--critical-path has a row for each program and cause: no --by goes with it");
+		diag_error("--critical-path and --by cannot be combined");
 	else if (cli->order && strcmp(cli->order, "time"))
-		diag_error("--critical-path sorts by time, or by key");
+		diag_error("--critical-path can only be sorted by time or key");
 	else if (c->each && cli->format == FORMAT_OPENMETRICS)
-		diag_error("--each lists links in the order of time, which are no metrics");
+		diag_error("--each cannot be combined with OpenMetrics output");
 	else
 		return 0;
 	return -EINVAL;
@@ -166,19 +166,19 @@ static void describe_dropped(const struct path *p, char *text, size_t size, cons
 {
 	*text = 0;
 	if (p->dropped)
-		snprintf(text, size, "; %llu records are more than are kept: %s", p->n, result);
+		snprintf(text, size, "; not all of %llu records were kept: %s", p->n, result);
 }
 
-#define NO_INTERRUPTS "; this kernel does not tell interrupts: a thread that one interrupts may stand for it"
+#define NO_INTERRUPTS "; this kernel does not report interrupts: the interrupted thread may be shown instead"
 
 static void describe(struct critical *c, struct report *r, u64 elapsed)
 {
 	const struct path *p = &c->path;
 	char dropped[96];
 
-	describe_dropped(p, dropped, sizeof(dropped), "the oldest are unknown");
+	describe_dropped(p, dropped, sizeof(dropped), "the oldest are missing");
 	snprintf(c->note, sizeof(c->note),
-		 "%llu.%03llu ms elapsed, %zu link%s of %zu thread%s. A time is the most that can be gained there: "
+		 "%llu.%03llu ms elapsed, %zu link%s of %zu thread%s. Each time is an upper limit of the gain there: "
 		 "another chain may be nearly as long%s%s",
 		 elapsed / 1000000, elapsed / 1000 % 1000, p->nlinks, p->nlinks == 1 ? "" : "s", p->nthreads_linked,
 		 p->nthreads_linked == 1 ? "" : "s", dropped, c->knows_interrupts ? "" : NO_INTERRUPTS);

@@ -26,7 +26,7 @@ struct critical {
 	struct loss_counters losses;
 	/* The kernel reports interrupts, so that wakeups by them are not attributed to the interrupted thread. */
 	bool knows_interrupts;
-	char note[1024];       /* the report's */
+	char note[1024]; /* the report's */
 };
 
 extern const struct skeleton_type whypath_skeleton;

@@ -17,13 +17,13 @@
 const struct option_row why_spans_option_rows[] = {
 	HEADING("Slow calls:", 2),
 	{ "slow", 0, "FUNCTION", ROW_TEXT,
-	  "Instead: where slow calls of a function take more time than the others; a list or glob, too", 2,
+	  "Instead: where slow calls of a function spend more time than other calls; also a list or glob", 2,
 	  FIELD(struct why_spans, function) },
 	{ "from", 0, "EVENT", ROW_TEXT, "The same for the time of a thread from this event", 2,
 	  FIELD(struct why_spans, from) },
-	{ "to", 0, "EVENT", ROW_TEXT, "to this one: USDT probes, functions, tracepoints, or system calls", 2,
+	{ "to", 0, "EVENT", ROW_TEXT, "to this event: USDT probes, functions, tracepoints, or system calls", 2,
 	  FIELD(struct why_spans, to) },
-	{ "above", 0, "TIME", ROW_TIME, "Slow calls take that long (default: the slowest tenth)", 2,
+	{ "above", 0, "TIME", ROW_TIME, "Calls at least this long are slow (default: the slowest tenth)", 2,
 	  FIELD(struct why_spans, above_ns), .least = 1 },
 	{ "binary", 'x', "FILE", ROW_TEXT, "Functions and USDT probes of this program or library", 2,
 	  FIELD(struct why_spans, binary) },
@@ -38,9 +38,9 @@ const struct option_row why_spans_option_rows[] = {
 static bool check_events(const struct why_spans *s)
 {
 	if (!s->from != !s->to)
-		diag_error("--from and --to go together");
+		diag_error("--from and --to must be given together");
 	else if (s->from && s->function)
-		diag_error("--slow measures functions, --from and --to any two events: give one of them");
+		diag_error("--slow cannot be combined with --from and --to");
 	else
 		return true;
 	return false;
@@ -49,11 +49,11 @@ static bool check_events(const struct why_spans *s)
 static bool check_report(const struct cli *cli)
 {
 	if (cli->interval_ns || cli->on_demand || cli->live)
-		diag_error("slow calls are those of the whole run: there are no intervals, --live or --listen");
+		diag_error("--slow and --from cannot be combined with intervals, --live or --listen");
 	else if (cli->by)
-		diag_error("slow calls have a row for each cause: no --by goes with them");
+		diag_error("--slow and --from cannot be combined with --by");
 	else if (cli->order && strcmp(cli->order, "time"))
-		diag_error("slow calls are sorted by the share of the difference, or by key");
+		diag_error("slow calls can only be sorted by their share of the difference or by key");
 	else
 		return true;
 	return false;
@@ -68,8 +68,7 @@ int why_spans__check(struct why_spans *s, struct cli *cli)
 	if (!why_spans__are_wanted(s)) {
 		if (!s->above_ns && !s->binary)
 			return 0;
-		diag_error("%s belongs to --slow FUNCTION, or to --from and --to: give one of them",
-			   s->above_ns ? "--above" : "-x");
+		diag_error("%s needs --slow FUNCTION, or --from and --to", s->above_ns ? "--above" : "-x");
 		return -EINVAL;
 	}
 	if (!check_report(cli))
@@ -98,7 +97,7 @@ static int check_subjects(const struct probe_side *side)
 		if (!site->tracepoint_id ||
 		    (!tracepoint_has_task(site->name) && strcmp(site->name, "sched:sched_switch")))
 			continue;
-		diag_error("%s is about another thread than the one that it runs in: no time begins or ends there",
+		diag_error("%s concerns a thread other than the current one: no time can begin or end there",
 			   site->name);
 		return -EINVAL;
 	}
@@ -112,11 +111,11 @@ static int check_plan(const struct why_spans *s)
 	if (s->from)
 		return check_subjects(&p->side[PROBE_BEGIN]) ?: check_subjects(&p->side[PROBE_END]);
 	if (p->definition[0].n) {
-		diag_error("--slow '%s': a function has nothing behind its name here", s->function);
+		diag_error("--slow '%s': expected only the name of a function", s->function);
 		return -EINVAL;
 	}
 	if (probe_plan__has_goroutines(p)) {
-		diag_error("--slow follows a call in its thread, and a call of a Go function may go on in another one");
+		diag_error("--slow cannot follow calls of Go functions, which may continue in another thread");
 		diag_hint("`profile --wall` or `funcgraph` show where such calls spend their time");
 		return -EOPNOTSUPP;
 	}
@@ -212,7 +211,7 @@ int why_spans__attach(struct why_spans *s, struct measurement *m)
 int why_spans__explain(struct why_spans *s, struct measurement *m)
 {
 	return measurement__explain_with(m, m->obj,
-					 s->from ? "begins and ends, and the switches between them" :
+					 s->from ? "start and end events, and the switches between them" :
 						   "calls of the functions named, and the switches in them",
 					 explain__add_sites, &s->plan);
 }
@@ -237,8 +236,8 @@ static size_t describe_sides(char *text, size_t size, const struct span_sides *s
 		return 0;
 	format_value(limit, sides->limit_ns, UNIT_NS, false);
 	if (!slow->calls)
-		return snprintf(text, size, "none of %llu %ss took %s: they take %s on average", rest->calls, what,
-				limit, mean(rest_mean, rest));
+		return snprintf(text, size, "none of %llu %ss took %s; the average is %s", rest->calls, what, limit,
+				mean(rest_mean, rest));
 	n = snprintf(text, size, "%llu of %llu %ss are slow: %s and more, %s on average", slow->calls,
 		     slow->calls + rest->calls, what, limit, mean(slow_mean, slow));
 	if (rest->calls)
@@ -266,7 +265,7 @@ void why_spans__fill_report(struct why_spans *s, struct report *r, const struct 
 {
 	probe_plan__describe(&s->plan, s->source, sizeof(s->source));
 	r->source = s->source;
-	r->value = s->from ? "slow spans beside the others" : "slow calls beside the others";
+	r->value = s->from ? "slow spans compared with the others" : "slow calls compared with the others";
 	r->metric = "call";
 	r->table = true;
 	r->has_events = true;
@@ -282,7 +281,7 @@ void why_spans__advise(struct why_spans *s)
 	size_t n = strlen(s->note);
 
 	snprintf(s->note + n, sizeof(s->note) - n,
-		 ". Most of the difference is waits for other threads: --critical-path shows what these did");
+		 ". Most of the difference is waits for other threads: --critical-path shows what those threads did");
 }
 
 void why_spans__free(struct why_spans *s)

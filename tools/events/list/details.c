@@ -126,8 +126,7 @@ static char *example(const struct tracepoint_field *f)
 static const char *note_of(const struct tracepoint_field *f)
 {
 	if (is_device(f))
-		return "major:minor, typed like that; as a number major << 20 | minor, 8:1 is "
-		       "8388609";
+		return "major:minor, written like that; as a number, major << 20 | minor: 8:1 is 8388609";
 	if (f->is_dynamic || f->is_relative)
 		return "of any length";
 	if (is_pointer(f))
@@ -264,7 +263,7 @@ static int add_tracepoint(struct details *d, const char *event)
 	err = tracepoint_format__read(&format, d->tracefs, system, colon + 1);
 	free(system);
 	if (err) {
-		diag_warn("the fields of %s are not known: %s", event, strerror(-err));
+		diag_warn("cannot read the fields of %s: %s", event, strerror(-err));
 		return err == -ENOMEM ? err : 0;
 	}
 	add_detail(d, &(struct detail){

@@ -51,7 +51,7 @@ int event_names__read(struct event_names *out)
 		if (each == -ENOMEM)
 			err = each;
 		else if (each)
-			diag_warn("%s events are not known: %s", all.source->name, strerror(-each));
+			diag_warn("cannot list %s events: %s", all.source->name, strerror(-each));
 	}
 	if (err)
 		event_names__free(&all);
@@ -89,7 +89,7 @@ int event_names__none(const struct event_names *all, const struct list_request *
 	size_t i, k;
 
 	if (!q->npatterns) {
-		diag_error("this kernel shows no events");
+		diag_error("no events are available on this kernel");
 		return -EOPNOTSUPP;
 	}
 	names = calloc(all->n ?: 1, 2 * sizeof(*names));
@@ -104,9 +104,9 @@ int event_names__none(const struct event_names *all, const struct list_request *
 	for (k = 0; k < q->npatterns; k++) {
 		diag_error("no event matches '%s'", q->pattern[k]);
 		if (!strcmp(q->pattern[k], "sdt") || !strcmp(q->pattern[k], "usdt"))
-			diag_hint("USDT probes are those of a program or a library: list -x FILE");
+			diag_hint("USDT probes belong to a program or library: list -x FILE");
 		else if (!list_hint(q->pattern[k], names, 2 * all->n))
-			diag_hint("functions are listed with --functions");
+			diag_hint("--functions lists functions");
 	}
 	free(names);
 	return -ENOENT;

@@ -126,7 +126,7 @@ static int no_function(const struct list_request *q, const struct function *f, s
 	size_t i;
 
 	if (!q->npatterns || !n) {
-		diag_error("no functions are known of %s", where);
+		diag_error("no functions found in %s", where);
 		return -ENOENT;
 	}
 	names = calloc(n, sizeof(*names));
@@ -163,8 +163,7 @@ static int check_module(const struct kernel_functions *all, const char *module)
 		diag_error("--module: no module '%s' with functions is loaded", module);
 		list_hint(module, names, n);
 		if (!n)
-			diag_hint("this kernel has no modules loaded; its own functions: --module "
-				  "vmlinux");
+			diag_hint("no modules are loaded; --module vmlinux lists the kernel's own functions");
 	}
 	free(names);
 	return i < all->n ? 0 : -ENOENT;
@@ -205,7 +204,7 @@ static int list_kernel_functions(struct report *r, const struct list_request *q)
 static int bad_binary(const char *path, int err)
 {
 	if (err == -ENOEXEC)
-		diag_error("-x: '%s' is no ELF file, or a damaged one", path);
+		diag_error("-x: '%s' is not an ELF file, or is damaged", path);
 	else
 		diag_error("-x: '%s': %s", path, confined__why(err));
 	return err;
@@ -291,7 +290,7 @@ static int no_probe(const struct list_request *q, const struct usdt_probes *all,
 
 	if (!all->n) {
 		diag_error("'%s' has no USDT probes", path);
-		diag_hint("its functions: --functions -x %s", q->binary);
+		diag_hint("--functions -x %s lists its functions", q->binary);
 		return -ENOENT;
 	}
 	names = calloc(all->n, sizeof(*names));

@@ -57,7 +57,7 @@ char *list_locate(const struct list_request *q)
 	int err;
 
 	if (q->pid && !process_exists(q->pid)) {
-		diag_error("-p: there is no process %u", q->pid);
+		diag_error("-p: no process %u", q->pid);
 		errno = ESRCH;
 		return NULL;
 	}

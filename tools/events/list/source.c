@@ -45,7 +45,7 @@ static int parse_spot(struct spot *s, const char *option, const char *text)
 	s->last = last;
 	s->function = strndup(text, name_end - text);
 	if (s->function && !*s->function) {
-		diag_error("%s: '%s' lacks the name of a function", option, text);
+		diag_error("%s: '%s' has no function name", option, text);
 		free(s->function);
 		return -EINVAL;
 	}
@@ -58,10 +58,10 @@ static int no_kernel_dwarf(const char *module)
 	struct utsname uts;
 
 	uname(&uts);
-	diag_error("no debug information (DWARF) of kernel %s%s%s is installed", uts.release,
+	diag_error("no debug information (DWARF) for kernel %s%s%s is installed", uts.release,
 		   module ? ", module " : "", module ?: "");
-	diag_hint("it takes /usr/lib/debug/boot/vmlinux-%s, of a package like "
-		  "linux-image-*-dbg or kernel-debuginfo", uts.release);
+	diag_hint("it needs /usr/lib/debug/boot/vmlinux-%s, from a package like linux-image-*-dbg or "
+		  "kernel-debuginfo", uts.release);
 	return -EOPNOTSUPP;
 }
 
@@ -69,16 +69,16 @@ static int no_dwarf(const char *path, int err)
 {
 	switch (err) {
 	case -ENODATA:
-		diag_error("'%s' has no debug information (DWARF), nor is there a file of it",
+		diag_error("'%s' has no debug information (DWARF), and no separate debug file was found",
 			   path);
 		diag_hint("compile with -g, or install its debug package (PACKAGE-dbgsym, "
 			  "PACKAGE-debuginfo)");
 		return err;
 	case -EOPNOTSUPP:
-		diag_error("this tally was built without libdw: it cannot read debug information");
+		diag_error("cannot read debug information: built without libdw");
 		return err;
 	case -ENOEXEC:
-		diag_error("-x: '%s' is no ELF file, or a damaged one", path);
+		diag_error("-x: '%s' is not an ELF file, or is damaged", path);
 		return err;
 	case -EPROTONOSUPPORT:
 		diag_error("'%s' %s", path, dwarf__unread(NULL, err)->why);
@@ -123,11 +123,11 @@ static int no_function(struct dwarf *d, const char *name)
 	size_t i;
 
 	if (unread) {
-		diag_error("'%s' is not known: %s %s", name, dwarf__path(d), unread->why);
+		diag_error("cannot find '%s': %s %s", name, dwarf__path(d), unread->why);
 		diag_hint("%s", unread->hint);
 		return -ENOENT;
 	}
-	diag_error("the debug information in %s knows no function '%s'", dwarf__path(d), name);
+	diag_error("the debug information in %s has no function '%s'", dwarf__path(d), name);
 	if (dwarf_functions__find(&all, d, NULL))
 		return -ENOENT;
 	names = calloc(all.n ?: 1, sizeof(*names));
@@ -371,7 +371,7 @@ static int list_spot(struct report *r, const struct list_request *q, const char 
 	for (i = 0; i < found.n && !err; i++)
 		err = add(&t, d, &found.function[i], &s);
 	if (!err && !r->nrows) {
-		diag_error("%s: there are no %s at '%s'", option, what, text);
+		diag_error("%s: no %s at '%s'", option, what, text);
 		err = -ENOENT;
 	}
 	dwarf_functions__free(&found);

@@ -201,8 +201,7 @@ int list_type(struct report *r, const struct list_request *q, const char *name, 
 	int err = kernel_types__open(&types);
 
 	if (err == -ENOENT) {
-		diag_error("this kernel has no BTF (CONFIG_DEBUG_INFO_BTF): its types are not "
-			   "known");
+		diag_error("this kernel has no BTF (CONFIG_DEBUG_INFO_BTF): its types cannot be shown");
 		return -EOPNOTSUPP;
 	}
 	if (err) {

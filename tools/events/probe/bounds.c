@@ -33,7 +33,7 @@ static int number(s64 *value, const char *text, size_t at, size_t len, struct co
 	err = expr__parse(&e, part, &ignored);
 	sign = !err && e->op == EXPR_NEGATE ? e->left : e;
 	if (err || (sign->op != EXPR_NUMBER && sign->op != EXPR_TIME) || sign->number > INT64_MAX)
-		err = complain(c, -EINVAL, at, len ?: 1, "a number is wanted here");
+		err = complain(c, -EINVAL, at, len ?: 1, "expected a number");
 	else
 		*value = sign == e ? (s64)e->number : -(s64)sign->number;
 	expr__free(e);
@@ -49,7 +49,7 @@ int bounds__linear(struct bounds *b, const char *text, struct complaint *c)
 
 	*b = (struct bounds){};
 	if (!text[first] || !text[second = first + 1 + strcspn(text + first + 1, ":")])
-		return complain(c, -EINVAL, 0, strlen(text), "FROM:TO:STEP is wanted, as in 0:100:10");
+		return complain(c, -EINVAL, 0, strlen(text), "expected FROM:TO:STEP, as in 0:100:10");
 	err = number(&from, text, 0, first, c);
 	if (!err)
 		err = number(&to, text, first + 1, second - first - 1, c);
@@ -58,9 +58,9 @@ int bounds__linear(struct bounds *b, const char *text, struct complaint *c)
 	if (err)
 		return err;
 	if (step <= 0 || to <= from)
-		return complain(c, -EINVAL, 0, strlen(text), "this goes nowhere: FROM is below TO, and STEP above 0");
+		return complain(c, -EINVAL, 0, strlen(text), "FROM must be below TO, and STEP above 0");
 	if (((u64)to - (u64)from) / (u64)step >= BOUNDS_MOST)
-		return complain(c, -EINVAL, 0, strlen(text), "these are more than %d buckets", BOUNDS_MOST);
+		return complain(c, -EINVAL, 0, strlen(text), "more than %d buckets", BOUNDS_MOST);
 	for (at = from; !err && at < to; at += step) {
 		err = add(b, at);
 		if (at > INT64_MAX - step)
@@ -81,7 +81,7 @@ int bounds__powers(struct bounds *b, const char *text, struct complaint *c)
 	*b = (struct bounds){};
 	err = number(&base, text, 0, strlen(text), c);
 	if (!err && base < 2)
-		err = complain(c, -EINVAL, 0, strlen(text), "powers of 2 or more are wanted");
+		err = complain(c, -EINVAL, 0, strlen(text), "expected a base of 2 or more");
 	if (!err)
 		err = add(b, 0);
 	for (at = 1; !err; at *= base) {
@@ -106,7 +106,7 @@ int bounds__list(struct bounds *b, const char *text, struct complaint *c)
 		len = strcspn(text + at, separators);
 		err = number(&bound, text, at, len, c);
 		if (!err && b->n && bound <= b->bound[b->n - 1])
-			err = complain(c, -EINVAL, at, len, "this is not above the one before it");
+			err = complain(c, -EINVAL, at, len, "each bound must be above the previous bound");
 		if (!err && b->n == BOUNDS_MOST)
 			err = complain(c, -EINVAL, at, len, "%d bounds at most", BOUNDS_MOST);
 		if (!err)
@@ -114,7 +114,7 @@ int bounds__list(struct bounds *b, const char *text, struct complaint *c)
 		at += len;
 	}
 	if (!err && !b->n)
-		err = complain(c, -EINVAL, 0, 1, "bounds are wanted, as in \"100 1000 10000\"");
+		err = complain(c, -EINVAL, 0, 1, "expected bounds, as in \"100 1000 10000\"");
 	if (err)
 		bounds__free(b);
 	return err;

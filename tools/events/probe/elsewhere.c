@@ -130,12 +130,12 @@ static void hint(const struct probe_request *r, const struct stack_keys *keys, c
 static const char *not_done(const struct probe_request *r, u32 figures)
 {
 	if (r->latency || r->from)
-		return "it does so of single events, and shows no time between two";
+		return "stackcount counts single events, not the time between two events";
 	if (r->what > PROBE_SUM)
-		return "it shows no distribution of a value, and no single events";
+		return "stackcount shows no distributions and no single events";
 	if (figures & ~(RESULT_SUM | RESULT_COUNT))
-		return "it shows no average, minimum or maximum";
-	return figures && !r->value ? "the value is to be named: --sum EXPR" : NULL;
+		return "stackcount shows no average, minimum or maximum";
+	return figures && !r->value ? "name the value: --sum EXPR" : NULL;
 }
 
 int elsewhere__stacks(const struct probe_request *r, u32 figures, char *const *argv)
@@ -148,7 +148,7 @@ int elsewhere__stacks(const struct probe_request *r, u32 figures, char *const *a
 	err = read_keys(&keys, r->by);
 	if (!err && keys.first) {
 		err = -EINVAL;
-		diag_error("--by %.*s: stackcount counts by stack, and sums up values", (int)keys.len,
+		diag_error("--by %.*s: use stackcount to count or sum by stack", (int)keys.len,
 			   keys.first);
 		if (not_done(r, figures))
 			diag_hint("%s", not_done(r, figures));

@@ -327,8 +327,8 @@ static int prepare_stream(struct probe_session *s)
 	int err = s->line ? parse_line(s) : 0;
 
 	if (p->group && s->m->cli->format == FORMAT_CSV) {
-		diag_error("--csv: all lines of a table have the same columns, and these events have different fields");
-		diag_hint("name fields that all have, 'EVENT1,EVENT2 FIELD...'; --json has no columns");
+		diag_error("--csv needs the same columns on all lines, but these events have different fields");
+		diag_hint("name fields that all events have, 'EVENT1,EVENT2 FIELD...', or use --json");
 		return -EINVAL;
 	}
 	s->stream_plan = (struct stream_plan){
@@ -366,7 +366,7 @@ static int open_programs(struct probe_session *s, bool without_fentry)
 		return err;
 	if (s->bpf->rodata->keyed && p->layout.size > PROBE_KEY_OLD &&
 	    s->m->run->host.version < KERNEL_VERSION(5, 11, 0)) {
-		diag_error("--by: the keys take %u bytes; this kernel's maps have room for %d",
+		diag_error("--by: the keys take %u bytes; this kernel's maps take at most %d",
 			   p->layout.size, PROBE_KEY_OLD);
 		return -EOPNOTSUPP;
 	}
@@ -450,7 +450,7 @@ static int explain_sites(void *arg, struct report *r)
 int probe_session__explain(struct probe_session *s)
 {
 	return measurement__explain_with(s->m, s->bpf->obj,
-					 s->plan.spans && !s->plan.returns ? "what passes between events" :
+					 s->plan.spans && !s->plan.returns ? "the time between events" :
 									     "the events named",
 					 explain_sites, s);
 }
@@ -513,7 +513,7 @@ static void describe(struct probe_session *s)
 {
 	probe_plan__describe(&s->plan, s->source, sizeof(s->source));
 	if (s->with.events.n)
-		strncat(s->source, "; counters divided up at tp_btf/sched_switch",
+		strncat(s->source, "; counters charged to threads at tp_btf/sched_switch",
 			sizeof(s->source) - strlen(s->source) - 1);
 	if (s->plan.guessed_result)
 		strncat(s->source, "; $retval of unknown type, read as s64",

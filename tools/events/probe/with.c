@@ -26,13 +26,13 @@ static int check_event(const struct with_counters *w, size_t i)
 
 	for (k = 0; k < i; k++)
 		if (!strcmp(w->events.event[k].name, e->name)) {
-			complain(&c, 0, e->at, e->len, "%s is named twice", e->name);
+			complain(&c, 0, e->at, e->len, "%s is given twice", e->name);
 			return complain_about(w, i, &c);
 		}
 	if (e->type < EVENT_BREAKPOINT)
 		return 0;
-	complain(&c, 0, e->at, e->len, "%s is no counter of the kernel or the CPU", e->name);
-	complain_hint(&c, 0, "as in --with page-faults,instructions; a probe of its own counts %s",
+	complain(&c, 0, e->at, e->len, "%s is not a counter of the kernel or the CPU", e->name);
+	complain_hint(&c, 0, "as in --with page-faults,instructions; a separate probe counts %s",
 		      e->name);
 	return complain_about(w, i, &c);
 }
@@ -49,7 +49,7 @@ static int check_site(const struct with_counters *w, struct event_site *site)
 	site->attr.pinned = 1;
 	if (!site->is_duration)
 		return 0;
-	complain(&c, 0, e->at, e->len, "$elapsed is the time that passes");
+	complain(&c, 0, e->at, e->len, "$elapsed already gives the time");
 	return complain_about(w, e - w->events.event, &c);
 }
 
@@ -85,7 +85,7 @@ static int refuse(const struct event_site *site, int err)
 	struct counter_refusal refusal;
 
 	counter__refusal(&refusal, site, err);
-	diag_error("--with %s: not counted: %s", site->event->name, refusal.why);
+	diag_error("--with: cannot count %s: %s", site->event->name, refusal.why);
 	if (refusal.instead[0])
 		diag_hint("%s works here", refusal.instead);
 	return -EOPNOTSUPP;
@@ -113,7 +113,7 @@ static int check_opened(const struct with_counters *w, size_t ncpus)
 	}
 	for (i = 0; i < w->events.n; i++)
 		if (on[i] != ncpus) {
-			diag_error("--with %s: it is not counted on each CPU",
+			diag_error("--with: %s is not counted on each CPU",
 				   w->events.event[i].name);
 			diag_hint("`stat -e %s` counts it", w->events.event[i].name);
 			return -EOPNOTSUPP;
@@ -157,9 +157,9 @@ static int check_counting(const struct with_counters *w)
 
 		if (!counter__read(each, &value) && value.enabled_ns == value.running_ns)
 			continue;
-		diag_error("--with %s: CPU %d has no counter left for it",
+		diag_error("--with %s: no counter left on CPU %d",
 			   w->events.event[number_of(w, each)].name, each->cpu);
-		diag_hint("name fewer at once; the NMI watchdog takes one (kernel.nmi_watchdog)");
+		diag_hint("use fewer counters; the NMI watchdog takes one (kernel.nmi_watchdog)");
 		return -EBUSY;
 	}
 	return 0;

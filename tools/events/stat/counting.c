@@ -20,7 +20,7 @@ int counting__explain(struct counting *c, const struct measurement *m,
 	c->charges = counting_has(plan, true) && !counting_is_native(m, plan->by, plan->per_cpu);
 	c->bpf = counting_bpf__open();
 	if (!c->bpf) {
-		diag_error("the programs cannot be opened: %s", strerror(errno));
+		diag_error("cannot open the BPF programs: %s", strerror(errno));
 		return -errno;
 	}
 	return counting_configure(c);
@@ -30,7 +30,7 @@ const char *counting__how(const struct counting *c, size_t site)
 {
 	if (!counting_is_counter(&c->plan->sites->site[site]))
 		return attach_way_name(c->attachments.way[site]);
-	return c->charges ? "counter of each CPU, charged to tasks at context switches" : "counter";
+	return c->charges ? "per-CPU counter, charged to tasks at context switches" : "counter";
 }
 
 /* The counters belong to CPUs, not to tasks. */
@@ -61,7 +61,7 @@ int counting__begin(struct counting *c, const struct measurement *m,
 	c->charges = counters && !counting_is_native(m, plan->by, plan->per_cpu);
 	err = topology__read(&c->topology);
 	if (err) {
-		diag_error("cannot tell which CPUs are online: %s", strerror(-err));
+		diag_error("cannot read which CPUs are online: %s", strerror(-err));
 		return err;
 	}
 	if (counters && counting_is_by_cpu(c))
@@ -120,7 +120,7 @@ void counting__describe(const struct counting *c, char *text, size_t size)
 	hotplug__describe(&c->hotplug, absent, sizeof(absent));
 	snprintf(text, size, "%s%s%s%s",
 		 !counters ? "" :
-		 c->charges ? "counters of each CPU, charged to tasks at context switches" :
+		 c->charges ? "per-CPU counters, charged to tasks at context switches" :
 			      "the kernel's counters",
 		 counters && ways[0] ? "; " : "", ways, absent);
 }

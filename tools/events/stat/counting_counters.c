@@ -102,7 +102,7 @@ static int open_processes(struct counting *c, struct counter_targets *targets)
 			return err;
 	}
 	diag_error("-p: threads come and go too quickly to open their counters");
-	diag_hint("--by pid charges counters at context switches and needs no threads");
+	diag_hint("--by pid charges per-CPU counters at context switches instead");
 	return -EAGAIN;
 }
 
@@ -186,7 +186,7 @@ int counting_set_filter(struct counting *c)
 		return 0;
 	err = counters__filter(&c->counters, c->plan->filter, &which);
 	if (err)
-		diag_error("--filter: the kernel does not take '%s' for %s: %s",
+		diag_error("--filter: the kernel rejects '%s' for %s: %s",
 			   c->plan->filter[which], c->plan->sites->site[which].name,
 			   strerror(-err));
 	return err;

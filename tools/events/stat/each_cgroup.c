@@ -29,7 +29,7 @@ static int add(struct each_cgroup *e, const char *name, enum scope_hierarchy cou
 	if (err || has(e, ref.id))
 		return err;
 	if (ref.hierarchy != counted) {
-		diag_error(OPTION ": '%s' is in hierarchy %s, and tasks are counted by those of %s", name,
+		diag_error(OPTION ": '%s' is in hierarchy %s, but tasks are counted by cgroups of %s", name,
 			   cgroup_hierarchy_name(ref.hierarchy), cgroup_hierarchy_name(counted));
 		return -EINVAL;
 	}

@@ -135,7 +135,7 @@ static int for_tracepoints(struct stat_run *s, const struct cli *cli, const stru
 		/* The fields of each tracepoint define the names in the filter. */
 		err = event_site__read_format(&format, &s->sites.site[i], tracefs);
 		if (err) {
-			diag_error("the fields of %s cannot be read: %s", s->sites.site[i].name,
+			diag_error("cannot read the fields of %s: %s", s->sites.site[i].name,
 				   strerror(-err));
 			break;
 		}
@@ -177,9 +177,8 @@ static int check_subjects(const struct stat_run *s, const struct cli *cli)
 	for (i = 0; i < s->sites.n; i++) {
 		if (!tracepoint_has_task(s->sites.site[i].name))
 			continue;
-		diag_error("--filter: %s is about another task than the one that runs, and with a "
-			   "filter "
-			   "its scope and keys cannot be told",
+		diag_error("--filter: %s concerns a task other than the current one, and cannot be combined with a "
+			   "scope or --by",
 			   s->sites.site[i].name);
 		diag_hint("filter on its fields (comm, pid) without a scope and without --by");
 		return -EINVAL;
@@ -196,7 +195,7 @@ static int make_filter(struct stat_run *s, const struct cli *cli, const struct c
 	int err;
 
 	if (!filters_any(s, cli, f)) {
-		diag_error("--filter is about fields of tracepoints; none is among the events");
+		diag_error("--filter needs a tracepoint among the events");
 		return -EINVAL;
 	}
 	err = expr__parse(&e, f->text, &c);
@@ -259,12 +258,11 @@ static int check_binary(const struct stat_run *s, const char *binary)
 	for (i = 0; i < s->events.n; i++)
 		if (s->events.event[i].type >= EVENT_USER_FUNCTION || s->events.event[i].symbol)
 			return 0;
-	diag_error("-x is the program or library whose functions are meant, and none is among the "
-		   "events");
+	diag_error("-x needs a function of that program or library among the events");
 	if (!isalnum((unsigned char)*binary) && !binary[1])
-		diag_hint("for what perf calls -x%s: --csv=%s", binary, binary);
+		diag_hint("perf's -x%s is --csv=%s here", binary, binary);
 	else
-		diag_hint("as in: -x %s -e FUNCTION; `list -x %s` shows them", binary, binary);
+		diag_hint("as in: -x %s -e FUNCTION; `list --functions -x %s` shows functions", binary, binary);
 	return -EINVAL;
 }
 

@@ -17,7 +17,7 @@ static u64 syscall_work(struct load_run *run, u32 task)
 	(void)task;
 	for (i = 1; i < run->loops; i++)
 		if (syscall(SYS_getppid) != parent)
-			crew__fail(run->crew, "getppid() changed its answer", 0);
+			crew__fail(run->crew, "getppid() returned a different value", 0);
 	return i;
 }
 

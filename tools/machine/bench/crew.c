@@ -106,7 +106,7 @@ static void run_threads(struct job *jobs, u32 n)
 	for (i = 0; i < n; i++) {
 		err = pthread_create(&jobs[i].thread, &attr, do_job, &jobs[i]);
 		if (err)
-			crew__fail(jobs[i].crew, "cannot make a thread for each task", err);
+			crew__fail(jobs[i].crew, "cannot create one thread per task", err);
 	}
 	for (i = 0; i < n; i++)
 		pthread_join(jobs[i].thread, NULL);
@@ -121,7 +121,7 @@ static void run_processes(struct job *jobs, u32 n)
 	for (i = 0; i < n; i++) {
 		pid = fork();
 		if (pid < 0)
-			crew__fail(jobs[i].crew, "cannot make a process for each task", errno);
+			crew__fail(jobs[i].crew, "cannot create one process per task", errno);
 		if (pid)
 			continue;
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -141,7 +141,7 @@ void crew__run(struct crew *crew, bool threads, u64 (*work)(void *context, u32 t
 	u32 i;
 
 	if (!jobs)
-		crew__fail(crew, "cannot make the tasks", ENOMEM);
+		crew__fail(crew, "cannot create the tasks", ENOMEM);
 	for (i = 0; i < crew->n; i++)
 		jobs[i] = (struct job){
 			.crew = crew, .work = work, .context = context, .task = i,

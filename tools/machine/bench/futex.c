@@ -65,7 +65,7 @@ static u64 wake_tasks(const struct load_options *o)
 
 const struct load load_futex_wake = {
 	.name = "futex-wake",
-	.summary = "threads sleep on a futex, one wakes them, one at a time",
+	.summary = "threads sleep on a futex, and another wakes them one at a time",
 	.operation = "wakeup",
 	.takes = LOAD_TASKS | LOAD_SHARED,
 	.usual = { .tasks = LOAD_EACH_CPU, .threads = true },
@@ -93,7 +93,7 @@ static u64 hash_work(struct load_run *run, u32 task)
 
 	for (i = 0; i < run->loops; i++)
 		if (futex(run, &word[i % FUTEXES], FUTEX_WAIT, 1) != -1 || errno != EAGAIN)
-			crew__fail(run->crew, "FUTEX_WAIT did not see that the value differs",
+			crew__fail(run->crew, "FUTEX_WAIT did not detect that the value differs",
 				   errno);
 	return i;
 }

@@ -45,7 +45,7 @@ static u64 copy_work(struct load_run *run, u32 task)
 			crew__fail(run->crew, "memcpy() did not copy", 0);
 	}
 	if (memcmp(b->to, b->from, size))
-		crew__fail(run->crew, "memcpy() did not copy all", 0);
+		crew__fail(run->crew, "memcpy() did not copy all bytes", 0);
 	return i;
 }
 
@@ -76,7 +76,7 @@ static u64 set_work(struct load_run *run, u32 task)
 	}
 	/* All bytes must be equal to the first one, which must have the value set last. */
 	if (b->to[0] != (char)(i - 1) || memcmp(b->to, b->to + 1, size - 1))
-		crew__fail(run->crew, "memset() did not set all", 0);
+		crew__fail(run->crew, "memset() did not set all bytes", 0);
 	return i;
 }
 
@@ -139,7 +139,7 @@ static u64 fault_operations(const struct load_options *o)
 
 const struct load load_page_fault = {
 	.name = "page-fault",
-	.summary = "pages of new memory, touched for the first time; 256 for each mmap(2)",
+	.summary = "pages of new memory, touched for the first time; 256 per mmap(2)",
 	.operation = "page",
 	.takes = LOAD_TASKS | LOAD_THREADS,
 	.usual = { .tasks = 1 },

@@ -40,7 +40,7 @@ static int check(const struct load_run *run, const struct round *round)
 
 	if (round->operations == wanted)
 		return 0;
-	diag_error("%s: %llu operations were done, %llu were to be", run->load->name,
+	diag_error("%s: %llu operations done, expected %llu", run->load->name,
 		   round->operations, wanted);
 	return -EIO;
 }

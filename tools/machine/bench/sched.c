@@ -22,7 +22,7 @@ static void open_channels(struct load_run *run, struct channel *c, u64 n, bool s
 	host__allow_files(2 * n);
 	for (i = 0; i < n; i++) {
 		if (sockets ? socketpair(AF_UNIX, SOCK_STREAM, 0, fd) : pipe(fd))
-			crew__fail(run->crew, "cannot open a channel for each task", errno);
+			crew__fail(run->crew, "cannot open one channel per task", errno);
 		c[i] = (struct channel){ fd[0], fd[1] };
 	}
 }
@@ -99,7 +99,7 @@ static u64 pipe_operations(const struct load_options *o)
 
 const struct load load_sched_pipe = {
 	.name = "sched-pipe",
-	.summary = "two tasks pass a token forth and back through pipes",
+	.summary = "two tasks pass a token back and forth through pipes",
 	.operation = "round trip",
 	.takes = LOAD_GROUPS | LOAD_THREADS,
 	.usual = { .groups = 1 },

@@ -168,7 +168,8 @@ static char *difference(const struct figures *a, const struct figures *b)
 	if (a->median <= 0)
 		return sentence("rounds are too short to tell");
 	if (figures__compare(a, b) == VERDICT_SAME)
-		return sentence("no difference beyond that between rounds (%.1f ns without it, %.1f ns with it)",
+		return sentence("no difference beyond the variation between rounds (%.1f ns without it, %.1f ns with "
+				"it)",
 				a->median, b->median);
 	return sentence("%.3f times, %+.1f ns (%+.1f to %+.1f)", b->median / a->median,
 			b->median - a->median, b->low - a->high, b->high - a->low);
@@ -187,8 +188,8 @@ static char *comparison(const struct load *load, const struct state *a, const st
 	if (time && cpu)
 		whole = sentence("time of one %s with the tracer: %s; CPU time: %s%s",
 				 load->operation, time, cpu,
-				 v == VERDICT_SAME ? "; more rounds (-r), longer ones (-d) or a "
-						     "quieter machine may tell" : "");
+				 v == VERDICT_SAME ? "; more rounds (-r), longer rounds (-d) or a quieter machine "
+						     "may show a difference" : "");
 	free(time);
 	free(cpu);
 	return whole;
@@ -200,11 +201,11 @@ static char *warning(const struct state *s, const char *operation)
 	double spread = figures__spread_percent(&s->time);
 
 	if (s->time.n == 1)
-		return sentence("one round only: how much others differ is not known (-r)");
+		return sentence("one round only: the variation between rounds is unknown (-r)");
 	if (spread <= 10)
 		return NULL;
-	return sentence("one %s took %.1f ns in one round and %.1f ns in another: this machine was not quiet, "
-			"or its CPUs change their speed", operation, s->time.min, s->time.max);
+	return sentence("one %s took %.1f ns in one round and %.1f ns in another: this machine had other work, or "
+			"its CPUs changed speed", operation, s->time.min, s->time.max);
 }
 
 int bench_table__fill(struct bench_table *t, struct report *r, const struct load *load,
@@ -220,8 +221,8 @@ int bench_table__fill(struct bench_table *t, struct report *r, const struct load
 	if (err)
 		return err;
 	t->value = sentence("%s, ns per %s", load->name, load->operation);
-	t->source = sentence("CLOCK_MONOTONIC from the first task's begin to the last one's end; "
-			     "%llu %s%s, %llu operations a round", tasks,
+	t->source = sentence("CLOCK_MONOTONIC from the start of the first task to the end of the last; %llu %s%s, "
+			     "%llu operations per round", tasks,
 			     o->threads ? "thread" : "process",
 			     tasks == 1 ? "" : o->threads ? "s" : "es",
 			     without->round[0].operations);

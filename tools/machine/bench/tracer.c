@@ -149,7 +149,7 @@ static void complain_of_end(const struct tracer *t, int status, const char *when
 
 static int ended_early(struct tracer *t)
 {
-	complain_of_end(t, child__end(&t->child), "before the load did");
+	complain_of_end(t, child__end(&t->child), "before the load ended");
 	release(t);
 	return -ECHILD;
 }
@@ -241,7 +241,7 @@ int tracer__stop(struct tracer *t)
 		diag_error("the tracer '%s' did not end within %llu s of SIGINT, and was killed",
 			   t->argv[0], STOP_NS / NSEC_PER_SEC);
 	else if (!ended_well(status))
-		complain_of_end(t, status, "when SIGINT told it to");
+		complain_of_end(t, status, "on SIGINT");
 	release(t);
 	nanosleep(&gone, NULL);
 	return in_time && ended_well(status) ? 0 : -ECHILD;

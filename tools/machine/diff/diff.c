@@ -20,18 +20,18 @@ static bool same_text(const char *a, const char *b)
 static int check(const struct saved *a, const struct saved *b, bool flame)
 {
 	if (strcmp(a->tool, b->tool) || a->kind != b->kind || !same_text(a->value, b->value)) {
-		diag_error("%s is of %s (%s), %s of %s (%s): runs of one tool are compared",
+		diag_error("%s is from %s (%s), %s from %s (%s): different measurements cannot be compared",
 			   a->path, a->tool, a->value ?: "a list", b->path, b->tool,
 			   b->value ?: "a list");
 		return -EINVAL;
 	}
 	if (!same_text(a->unit, b->unit)) {
-		diag_error("%s is in %s, %s in %s", a->path, a->unit ?: "no unit", b->path,
+		diag_error("%s is in %s, but %s is in %s", a->path, a->unit ?: "no unit", b->path,
 			   b->unit ?: "no unit");
 		return -EINVAL;
 	}
 	if (flame && a->kind != SAVED_STACKS) {
-		diag_error("--format flame is for stacks, and %s has none", a->tool);
+		diag_error("--format flame needs stacks, and %s has none", a->tool);
 		return -EINVAL;
 	}
 	return 0;
@@ -80,11 +80,10 @@ static const char *caveat_of(const struct saved *a, const struct saved *b, char 
 						 : b->duration_ns - a->duration_ns;
 
 	if (a->hidden || b->hidden)
-		return "--top has left something out of the files: what is new or gone may be "
-		       "among that";
+		return "--top left entries out of the files: they may look new or gone";
 	if (by <= a->duration_ns / 50)
 		return NULL;
-	snprintf(text, CAVEAT_SPACE, "the runs took %s and %s: counts and sums differ by that alone",
+	snprintf(text, CAVEAT_SPACE, "the runs took %s and %s: counts and sums differ for that reason alone",
 		 format_value(before, a->duration_ns, UNIT_NS, false),
 		 format_value(after, b->duration_ns, UNIT_NS, false));
 	return text;
@@ -125,7 +124,7 @@ int diff__test(struct writer *w, const struct saved *before, const struct saved 
 	if (err)
 		return err;
 	if (before->hidden || after->hidden)
-		r.caveat = "--top has left something out of the files: a row counts as 0 in intervals that lack it";
+		r.caveat = "--top left rows out of the files: a row counts as 0 in intervals without it";
 	r.source = source = source_of(before, after, true);
 	err = diff_test(&r, run, top, test);
 	if (!err)

@@ -227,14 +227,14 @@ static int read_header(struct saved *s, const json_t *o)
 	int err = 0;
 
 	if (!tool || read_kind(o, &kind))
-		err = saved__wrong(s, s->n - 1, "not a report of tally");
+		err = saved__wrong(s, s->n - 1, "not a report written by tally");
 	else if (json_object_get(o, "event_totals"))
-		err = saved__wrong(s, s->n - 1, "stacks of several events: compare runs of one");
+		err = saved__wrong(s, s->n - 1, "stacks of several events cannot be compared: use one event");
 	else if (s->n > 1 && (kind != s->kind || !same_text(tool, s->tool) ||
 			      !same_text(value, s->value) || !same_text(unit, s->unit)))
-		err = saved__wrong(s, s->n - 1, "a report of something else than the first one");
+		err = saved__wrong(s, s->n - 1, "not a report of the same measurement as the first");
 	else if (read_totals(s, o))
-		err = saved__wrong(s, s->n - 1, "a number of its header is none");
+		err = saved__wrong(s, s->n - 1, "a number in its header is invalid");
 	if (!err && s->n == 1) {
 		s->tool = tool;
 		s->value = value;
@@ -265,7 +265,7 @@ static int read_line(struct saved *s, const char *text, size_t n, u32 line)
 	json_t *o = json_loadb(text, n, JSON_REJECT_DUPLICATES, &error);
 
 	if (!json_is_object(o)) {
-		diag_error("%s:%u: not a report of tally: %s", s->path, line,
+		diag_error("%s:%u: not a report written by tally: %s", s->path, line,
 			   o ? "no object" : error.text);
 		diag_hint("runs are saved with --json -o FILE");
 		json_decref(o);
@@ -291,7 +291,7 @@ static int read_lines(struct saved *s, const char *text, size_t size)
 			err = read_line(s, text, next - text, line);
 	}
 	if (!err && !s->n) {
-		diag_error("%s: no report is in it", s->path);
+		diag_error("%s: no report found", s->path);
 		err = -EINVAL;
 	}
 	return err;

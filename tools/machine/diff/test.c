@@ -54,7 +54,7 @@ static int read_seconds(double *seconds, const struct saved *run)
 
 	for (i = 0; i < run->n; i++) {
 		if (saved_member(run->report[i], "duration_ns", &ns) || !ns)
-			return saved__wrong(run, i, "it does not say how long it took");
+			return saved__wrong(run, i, "the report has no duration");
 		seconds[i] = ns / 1e9;
 	}
 	return 0;
@@ -541,9 +541,9 @@ static int check_intervals(const struct saved *run)
 	}
 	if (run->n >= BOOTSTRAP_LEAST)
 		return 0;
-	diag_error("%s has %zu interval%s: --test needs %d, of which three are drawn together as neighbours",
+	diag_error("%s has %zu interval%s; --test needs at least %d",
 		   run->path, run->n, run->n == 1 ? "" : "s", BOOTSTRAP_LEAST);
-	diag_hint("noise is how intervals differ: %s -I 1000 -d 30 --json -o FILE, or a longer window of tally record",
+	diag_hint("for more intervals: %s -I 1000 -d 30 --json -o FILE, or a longer window of tally record",
 		  run->tool);
 	return -EINVAL;
 }

@@ -54,7 +54,7 @@ static int parse_window(char *text, u64 end_ns, struct store_window *window)
 		if (!err && window->from_ns < window->to_ns)
 			return 0;
 	}
-	diag_error("'%s' is no window", text);
+	diag_error("'%s' is not a time window", text);
 	diag_hint("as in: tally diff FILE@03:00-03:10 FILE@03:10-03:20 syscount");
 	return -EINVAL;
 }
@@ -89,7 +89,7 @@ static int write_interval(struct window *w, const struct report *r)
 	int err;
 
 	if (r->standing) {
-		diag_error("%s says what there is at a moment: --test compares what happens in a time", r->tool);
+		diag_error("%s reports the state at one moment, which --test cannot compare", r->tool);
 		return -EINVAL;
 	}
 	err = writer__write(&w->writer, r);
@@ -165,9 +165,9 @@ static int find_line(struct store *store, const char *line, s64 *id)
 	if (err || found == 1)
 		return err;
 	if (!line)
-		diag_error("several lines were recorded: which one?");
+		diag_error("several lines were recorded; name one of them");
 	else
-		diag_error(found ? "'%s' was recorded with several lines: which one?" : "nothing of '%s' was recorded",
+		diag_error(found ? "'%s' was recorded with several lines; name one of them" : "'%s' was not recorded",
 			   line);
 	diag_hint(
 		"tally show FILE lists them; as in: tally diff FILE@03:00-03:10 FILE@03:10-03:20 'runqlat --by cgroup'");

@@ -127,7 +127,7 @@ static void judge_no_files(struct prove_evidence *e)
 		snprintf(path, sizeof(path), PROVE_NO_FILE, (u64)i);
 		said += is_text(values(line), "path", path) && is_text(values(line), "error", "ENOENT");
 	}
-	claim_equal(e, "opens of files that are not there", "events", said, e->n);
+	claim_equal(e, "opens of missing files", "events", said, e->n);
 }
 
 static void judge_files(struct prove_evidence *e)
@@ -143,7 +143,7 @@ static void judge_exits(struct prove_evidence *e)
 
 	json_array_foreach(e->lines, i, line) said += json_is_integer(json_object_get(values(line), "status")) &&
 						      number(values(line), "status") == said % 256;
-	claim_equal(e, "ends with their statuses", "events", said, e->n);
+	claim_equal(e, "exit statuses", "events", said, e->n);
 }
 
 static void judge_execs(struct prove_evidence *e)
@@ -284,7 +284,7 @@ static void judge_sessions(struct prove_evidence *e)
 		sent += number(values(line), "sent");
 		received += number(values(line), "received");
 	}
-	claim_equal(e, "ends of TCP sessions, both sides", "events", json_array_size(e->lines), 2 * e->n);
+	claim_equal(e, "closed TCP sessions, both sides", "events", json_array_size(e->lines), 2 * e->n);
 	claim_equal(e, "bytes sent", "bytes", sent, e->n * PROVE_SENT);
 	claim_equal(e, "bytes received", "bytes", received, e->n * PROVE_SENT);
 }

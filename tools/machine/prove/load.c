@@ -69,7 +69,7 @@ void prove_load__no_files(struct prove_load *l)
 	for (i = 0; i < l->n; i++) {
 		snprintf(path, sizeof(path), PROVE_NO_FILE, i);
 		if (open(path, O_RDONLY | O_CLOEXEC) >= 0)
-			fail(l, "a file is there that should not be");
+			fail(l, "a file exists that should not");
 	}
 	end(l, began);
 }
@@ -109,7 +109,7 @@ void prove_load__bytes(struct prove_load *l)
 	u64 began, i;
 
 	if (fd < 0 || fstat(fd, &st))
-		fail(l, "cannot make a file in " P_tmpdir);
+		fail(l, "cannot create a file in " P_tmpdir);
 	l->truth->inode = st.st_ino;
 	began = begin(l);
 	for (i = 0; i < l->n; i++)
@@ -133,7 +133,7 @@ static void await_child(struct prove_load *l, pid_t pid, int wanted)
 	if (pid < 0)
 		fail(l, "cannot fork");
 	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status) || WEXITSTATUS(status) != wanted)
-		fail(l, "a child ended in another way than it was made to");
+		fail(l, "a child did not exit as expected");
 }
 
 void prove_load__exits(struct prove_load *l)
@@ -241,7 +241,7 @@ void prove_load__moves(struct prove_load *l)
 	u64 began, i;
 
 	if (sched_getaffinity(0, sizeof(all), &all))
-		fail(l, "cannot tell which CPUs there are");
+		fail(l, "cannot read the CPU affinity");
 	for (cpu = 0; cpu < CPU_SETSIZE; cpu++) {
 		if (!CPU_ISSET(cpu, &all))
 			continue;
@@ -252,7 +252,7 @@ void prove_load__moves(struct prove_load *l)
 	}
 	errno = 0;
 	if (there < 0 || move_to(here))
-		fail(l, "there are no two CPUs to move between");
+		fail(l, "cannot move between two CPUs");
 	began = begin(l);
 	for (i = 0; i < l->n; i++)
 		if (move_to(i % 2 ? here : there))
@@ -279,11 +279,11 @@ void prove_load__pipe(struct prove_load *l)
 	char byte = 0;
 
 	if (pipe2(there, O_CLOEXEC) || pipe2(back, O_CLOEXEC))
-		fail(l, "cannot make pipes");
+		fail(l, "cannot create pipes");
 	theirs[0] = there[0];
 	theirs[1] = back[1];
 	if (pthread_create(&thread, NULL, echo, theirs))
-		fail(l, "cannot make a thread");
+		fail(l, "cannot create a thread");
 	began = begin(l);
 	for (i = 0; i < l->n; i++)
 		if (write(there[1], &byte, 1) != 1 || read(back[0], &byte, 1) != 1)

@@ -86,7 +86,7 @@ static int look_for_symbol(struct trial *t)
 	if (t->check->load != prove_load__function ||
 	    !binary__symbol("/proc/self/exe", PROVE_CALLED, &address, &is_relative))
 		return 0;
-	return give_up(t, PROVE_CANNOT, "this program was stripped of its symbols. To do: use one with them");
+	return give_up(t, PROVE_CANNOT, "this program has no symbols. To do: use one that is not stripped");
 }
 
 static int look_for_needs(struct trial *t)
@@ -130,7 +130,7 @@ static int load_ended(struct trial *t)
 	if (t->truth->failed)
 		return give_up(t, PROVE_CANNOT, "the load failed: %s%s%s", t->truth->failed,
 			       t->truth->error ? ": " : "", t->truth->error ? strerror(t->truth->error) : "");
-	return give_up(t, PROVE_CANNOT, "the load ended before it was done");
+	return give_up(t, PROVE_CANNOT, "the load ended early");
 }
 
 /*

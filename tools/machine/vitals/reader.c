@@ -212,7 +212,7 @@ void vital_reader__open(struct vital_reader *v)
 
 	v->messages_fd = open("/dev/kmsg", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (v->messages_fd < 0)
-		diag_detail("vitals: no messages of the kernel: /dev/kmsg: %s", strerror(errno));
+		diag_detail("vitals: no kernel messages: /dev/kmsg: %s", strerror(errno));
 	vital_reader__skip_messages(v);
 	for (i = VITAL_NO_FILE + 1; i < VITAL_FILES; i++)
 		if (!vital_reader__text(v, vital_sources[i].path))
