@@ -17,7 +17,7 @@ static size_t plain_rows(const struct report *r)
 	return n;
 }
 
-/* Whether the column is a figure with a known value in some row. */
+/* True if the column is a figure with a known value in some row. */
 static bool is_figure(const struct report *r, size_t column)
 {
 	bool any = false;
@@ -33,7 +33,7 @@ static bool is_figure(const struct report *r, size_t column)
 	return any;
 }
 
-/* Rows of a tree have a fixed order, in which each follows its parent. */
+/* True for a tree: its rows have a fixed order, in which each follows its parent. */
 static bool is_tree(const struct report *r)
 {
 	size_t i, k;

@@ -80,7 +80,10 @@ static char *frame_label(const struct report_frame *f, enum label_style style)
 	return style == LABELS_FOLDED ? fold(text) : text;
 }
 
-/* "nginx"; "pid 12 nginx"; "cpu 3, comm nginx": a single name needs no label. first: index of the first field. */
+/*
+ * Formats a key: "nginx", "pid 12 nginx" or "cpu 3, comm nginx". A single name needs no label. first: index of the
+ * first field.
+ */
 static char *key_label(const struct report_row *key, size_t first, bool folded)
 {
 	char *text = NULL, *escaped;
@@ -135,7 +138,7 @@ static void unite(struct stack_labels *l, struct ranked_label *list, size_t n)
 			l->same[list[i].index] = l->same[list[i - 1].index];
 }
 
-/* Frames without a symbol that share a name become one frame; keys that differ only in the event become one key. */
+/* Merges frames without a symbol that share a name, and keys that differ only in the event. */
 static int find_same(struct stack_labels *l, const struct report_stacks *s)
 {
 	struct ranked_label *list = calloc(l->nframes + l->nkeys ?: 1, sizeof(*list));
@@ -244,14 +247,14 @@ void put_folded_stack(FILE *f, const struct stack_labels *l, const struct report
  * --- the tree ----------------------------------------------------------------------------------
  */
 
-/* Sort keys of stacks: labels are compared once, and after that by rank. */
+/* Sort key of a stack. Labels are compared once; stacks are then compared by the ranks of their labels. */
 struct ranked {
 	const struct report_stack *stack;
 	const u32 *rank;        /* per label */
 	const struct stack_labels *labels;
 };
 
-/* Ranks of the frames, followed by ranks of the keys. NULL without memory. */
+/* Returns the ranks of the frames, followed by the ranks of the keys. NULL without memory. */
 static u32 *rank_labels(const struct stack_labels *l)
 {
 	size_t n = l->nframes + l->nkeys, i;
@@ -274,7 +277,7 @@ static u32 *rank_labels(const struct stack_labels *l)
 	return rank;
 }
 
-/* Level 0 is the key, if keys have a name; frames follow. */
+/* True if the key has a name. Level 0 is then the key, and the frames follow. */
 static bool has_key(const struct stack_labels *l, const struct report_stack *s)
 {
 	return *l->key[s->key];
@@ -360,7 +363,7 @@ static int add_stack(struct call_tree *t, struct path *path, size_t *room,
 	return 0;
 }
 
-/* A subtree ends at the next node that is not deeper. */
+/* Sets the span of each node: its subtree ends at the next node that is not deeper. */
 static int set_spans(struct call_tree *t)
 {
 	u32 *open = calloc(t->depth + 2, sizeof(*open)), depth = 0, i;

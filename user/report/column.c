@@ -18,7 +18,7 @@ u64 column_sum(const u64 *sums, u64 which)
 	return all;
 }
 
-/* The maximum of a column; all zeros if there was no value. */
+/* Returns the maximum of a column; all zeros without a value. */
 static struct timed_maximum maximum_of(const struct column *c, const u64 *value, u64 interval)
 {
 	size_t size = c->timed ? sizeof(struct timed_maximum) : sizeof(struct interval_maximum), i;
@@ -95,7 +95,7 @@ static int add_time_of_day(struct report_row *row, const struct column *c, const
 	return 0;
 }
 
-/* Adds the time of another column's maximum. */
+/* Adds the time at which another column's maximum occurred. */
 static int add_at(struct report_row *row, const struct column *columns, const struct column *c, const u64 *value,
 		  const struct column_source *source)
 {

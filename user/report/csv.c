@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Reports as CSV (RFC 4180, other separators allowed): one header for the whole output. A histogram
- * group is one line of summary figures, in the base unit; only JSON has buckets. A stack is one
- * line with its frames in folded form.
+ * Reports as CSV (RFC 4180, other separators allowed). The whole output has one header. A histogram group is one line
+ * of summary figures in the base unit; only JSON has buckets. A stack is one line with its frames in folded form.
  */
 #include <errno.h>
 #include <math.h>
@@ -31,7 +30,7 @@ void csv_put_text(struct writer *w, const char *text)
 	fputc('"', w->file);
 }
 
-/* The separator may be a digit or a letter, so numbers and names are quoted like text. */
+/* Quotes the number like text, because the separator may be a digit or a letter. */
 static void put_number(struct writer *w, u64 number)
 {
 	char text[24];
@@ -40,7 +39,7 @@ static void put_number(struct writer *w, u64 number)
 	csv_put_text(w, text);
 }
 
-/* Writes enough digits to be exact; the locale is always "C". */
+/* Writes enough digits to be exact. The locale is always "C". */
 static void put_real(struct writer *w, const struct field *f)
 {
 	char text[UNITS_SPACE];
@@ -72,7 +71,7 @@ static void put_signed(struct writer *w, s64 number)
 	csv_put_text(w, text);
 }
 
-/* A histogram value: signed if the histogram has bounds. */
+/* Writes a histogram value: signed if the histogram has bounds. */
 static void next_value(struct writer *w, const struct histogram *h, u64 value)
 {
 	fputc(w->separator, w->file);
@@ -194,7 +193,7 @@ static int put_row(struct writer *w, const struct report *r, const struct report
 	return 0;
 }
 
-/* Column names in recordings are untrusted. */
+/* Escapes column names like values: names in recordings are untrusted. */
 static int put_name(struct writer *w, const char *name)
 {
 	const struct field f = { .text = (char *)name };

@@ -10,7 +10,7 @@
 #include "report/escape.h"
 #include "report/terminal.h"
 
-/* Breaks the line between words on a terminal. */
+/* On a terminal, breaks the line between words. */
 static void put_line(const char *kind, const char *line)
 {
 	const struct terminal t = terminal__of(stderr);
@@ -70,7 +70,7 @@ void diag_hint(const char *fmt, ...)
 	SAY("  ");
 }
 
-/* Screen columns of the first n bytes of text once escaped. */
+/* Returns the number of screen columns that the first n bytes of text occupy once escaped. */
 static size_t width(const char *text, size_t n)
 {
 	char *line = malloc(ESCAPE_SPACE(n));
@@ -110,7 +110,7 @@ static int quiet(enum libbpf_print_level level, const char *fmt, va_list args)
 	return 0;
 }
 
-/* Prints libbpf's messages line by line: a verifier log is one message of many lines. */
+/* Prints libbpf's messages line by line, because a verifier log is one message of many lines. */
 static int talk(enum libbpf_print_level level, const char *fmt, va_list args)
 {
 	char *text, *line, *rest;

@@ -9,7 +9,7 @@
 #include "report/escape.h"
 
 struct exposed_family {
-	char *name, *head;      /* its TYPE, UNIT and HELP */
+	char *name, *head;      /* head: TYPE, UNIT and HELP lines */
 	const char *type;       /* constant */
 	FILE *f;
 	char *text;             /* samples flushed so far */
@@ -83,7 +83,7 @@ static bool ends_with(const char *text, const char *end)
 	return n >= m && !strcmp(text + n - m, end);
 }
 
-/* NULL: no memory. */
+/* Returns NULL without memory. */
 static char *head_of(const char *name, const char *type, const char *unit, const char *help, const char *more)
 {
 	char *text = NULL;
@@ -164,7 +164,7 @@ size_t exposition__series(struct exposition *x)
 	return x->series;
 }
 
-/* Omits families without samples. */
+/* Families without samples are omitted. */
 int exposition__write(struct exposition *x, FILE *f)
 {
 	size_t i;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A flame graph as a standalone SVG file, or as part of a page: callers below, callees above, with widths in proportion
- * to their shares. It is readable without its script, which adds zoom and search.
+ * A flame graph as a standalone SVG file, or as part of a page: callers below, callees above. The width of a frame is
+ * proportional to its share. The graph is readable without its script, which adds zoom and search.
  *
  * Frames too narrow to draw are merged, per caller, into one grey block whose title gives their number. The threshold
  * is chosen so that the file stays small.
  *
- * A file of several events has a drawing for each, one below the other; its script shows one at a time.
+ * A file of several events has one drawing per event, one below the other; its script shows one at a time.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@
 #define BELOW 34                /* figures of the selected frame */
 #define GAP 0.4                 /* between frames */
 #define LETTER 6.6              /* approximate letter width at 11 px */
-#define LONGEST_NAME 400        /* of a frame, in bytes */
+#define LONGEST_NAME 400        /* longest frame name, in bytes */
 
 #define MOST_BYTES 1700000      /* approximate limit for all frames */
 #define FRAME_BYTES 125         /* approximate size of a frame without its name */
@@ -60,21 +60,22 @@ const char flame_style[] =
 
 struct picture {
 	FILE *file;
-	const char *host;       /* NULL: not known */
+	const char *host;       /* NULL if unknown */
 	const struct report *report;
 	const struct report_stacks *stacks;
 	char *unit, *value;     /* escaped for markup: recordings are untrusted */
 	struct stack_labels labels;
 	struct call_tree tree;
 	u64 least;              /* smallest total of a frame that is drawn */
-	size_t tiny;            /* frames below that */
+	size_t tiny;            /* number of frames below least */
 	u64 gone;               /* comparison: earlier total of stacks that no longer occur */
 	double farthest;        /* comparison: largest change of a share */
 	u32 deepest;            /* deepest level drawn */
-	const struct call_node *off_cpu_end;    /* nodes before this one are below an off-CPU note; NULL: none */
-	bool within;            /* part of a page that has the style, the script and the heading */
-	u32 y;                  /* part of a file of several: where the drawing begins */
-	u32 high;               /* of the drawing, once drawn */
+	/* nodes before this one are below an off-CPU note; NULL if there is no note */
+	const struct call_node *off_cpu_end;
+	bool within;            /* part of a page, which provides the style, the script and the heading */
+	u32 y;                  /* top of the drawing, in a file of several events */
+	u32 high;               /* height of the drawing, once drawn */
 	size_t most_bytes;
 };
 
@@ -82,7 +83,7 @@ struct picture {
  * --- text --------------------------------------------------------------------------------------
  */
 
-/* Length of the first letters of a text, at most limit bytes, without splitting a letter. */
+/* Returns the length of the longest prefix of text that has at most limit bytes and splits no UTF-8 sequence. */
 static size_t head(const char *text, size_t limit)
 {
 	size_t n = strnlen(text, limit + 1);
@@ -122,7 +123,7 @@ static u32 shade(const char *name)
 	return (hash ^ hash >> 7 ^ hash >> 14) % SHADES;
 }
 
-/* Growth of a frame's share. */
+/* Returns the growth of a frame's share. */
 static double change(const struct picture *p, const struct call_node *node)
 {
 	double after = p->stacks->total ? (double)node->total / p->stacks->total : 0;
@@ -168,7 +169,7 @@ static void put_box(const struct picture *p, const char *class, const char *name
 	fputs("</g>\n", p->file);
 }
 
-/* Red for growth, blue for shrinkage; larger changes are stronger. */
+/* Colours growth red and shrinkage blue; larger changes get stronger colours. */
 static void set_class_of_change(const struct picture *p, const struct call_node *node, char *class)
 {
 	double d = change(p, node), of = p->farthest > 0 ? (d < 0 ? -d : d) / p->farthest : 0;
@@ -179,7 +180,7 @@ static void set_class_of_change(const struct picture *p, const struct call_node 
 	class[1] = '0' + (of < 0.25 ? 0 : of < 0.5 ? 1 : of < 0.75 ? 2 : 3);
 }
 
-/* A second palette for off-CPU frames: one colour for the kernel, one for the rest. */
+/* Off-CPU frames have a palette of their own: one colour for the kernel, one for the rest. */
 static char letter_of(struct picture *p, const struct call_node *node)
 {
 	static const char kinds[FRAME_KINDS] = {
@@ -242,7 +243,7 @@ static int put_frames(struct picture *p)
 		for (; depth >= node->depth; depth--)
 			put_tiny(p, &level[depth], depth);
 		d = node->depth;
-		if (!node->total) {             /* no longer occurs: see measure() */
+		if (!node->total) {             /* the stack no longer occurs: see measure() */
 			i += node->span;
 			continue;
 		}
@@ -265,8 +266,8 @@ static int put_frames(struct picture *p)
 }
 
 /*
- * Returns the approximate bytes of all frames of at least p->least; also counts the others and
- * finds the height.
+ * Returns the approximate size, in bytes, of all frames of at least p->least. Also counts the smaller frames and finds
+ * the height.
  */
 static size_t measure(struct picture *p)
 {
@@ -305,7 +306,7 @@ static size_t measure(struct picture *p)
  * --- the rest ----------------------------------------------------------------------------------
  */
 
-/* "1,204 samples"; times in a fitting unit. */
+/* Writes the total: "1,204 samples", or a time in a fitting unit. */
 static void put_total(const struct picture *p)
 {
 	const u64 total = p->stacks->total;
@@ -317,7 +318,7 @@ static void put_total(const struct picture *p)
 		fprintf(p->file, "%s %s", format_count(number, total), p->unit);
 }
 
-/* The heading: the measured figure, and its total. */
+/* Writes the heading: the measured figure and its total. */
 static void put_summary(const struct picture *p)
 {
 	const struct report *r = p->report;
@@ -335,7 +336,7 @@ static void put_summary(const struct picture *p)
 	put_xml_escaped(f, r->source ?: "");
 }
 
-/* Legend of a comparison: the meaning of width, red and blue, and the part that is not drawn. */
+/* Writes the legend of a comparison: the meaning of width, red and blue, and the total that is not drawn. */
 static void put_comparison(const struct picture *p)
 {
 	const struct report_stacks *s = p->stacks;
@@ -375,7 +376,7 @@ static void put_title(const struct picture *p)
 		fprintf(p->file, ", %s tiny frames merged", format_count(number, p->tiny));
 }
 
-/* Head of a standalone file. */
+/* Writes the head of a standalone file. */
 static void put_file_head(const struct picture *p, u32 high)
 {
 	const struct report *r = p->report;
@@ -458,7 +459,7 @@ static int draw(struct picture *p)
 
 	if (p->stacks->compared)
 		find_farthest(p);
-	/* Start with a tenth of a pixel. */
+	/* The initial threshold is a tenth of a pixel. */
 	p->least = p->stacks->total / (10 * PLOT) ?: 1;
 	while (measure(p) > p->most_bytes)
 		p->least += p->least / 4 ?: 1;
@@ -542,7 +543,7 @@ static int draw_part(struct part *part, const struct report *r, size_t event, u3
 	return err;
 }
 
-/* The head of the file: the command, and a button and a heading for each event. */
+/* Writes the head of the file: the command, and a button and a heading for each event. */
 static void put_several_head(FILE *f, const char *host, const struct report *r, u32 high)
 {
 	fprintf(f,
@@ -562,7 +563,7 @@ static void put_several_head(FILE *f, const char *host, const struct report *r, 
 	fputs("</text>\n", f);
 }
 
-/* "cs: 1,204 events" above its drawing; the script makes a button of it. */
+/* Writes a label such as "cs: 1,204 events" above the drawing; the script turns it into a button. */
 static void put_switch(FILE *f, const struct report_stacks *s, size_t event, u32 y)
 {
 	const struct report_event *e = &s->event[event];
@@ -578,7 +579,7 @@ static void put_switch(FILE *f, const struct report_stacks *s, size_t event, u32
 	fputs("</text></g>\n", f);
 }
 
-#define HEADING 24              /* height of the heading of a drawing */
+#define HEADING 24              /* height of a drawing's heading */
 
 static int write_several(FILE *f, const char *host, const struct report *r)
 {

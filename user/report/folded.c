@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Folded stacks: one line "key;outermost;...;innermost value" per stack, as read by flamegraph.pl. The format has no
- * place for anything else, so losses and incomplete stacks are reported as warnings.
+ * Folded stacks: one line "key;outermost;...;innermost value" per stack, as read by flamegraph.pl. The format cannot
+ * hold anything else, so losses and incomplete stacks are reported as warnings.
  */
 #include "report/diag.h"
 #include "report/incomplete.h"
@@ -18,7 +18,7 @@ static void tell_losses(const struct report *r)
 				  r->counters.lost[i], loss_name(i), text_loss_sentence(r, i), r->events);
 }
 
-/* With several events, the percentage refers to the stacks of the first one. */
+/* With several events, the percentage refers to the stacks of the first event. */
 static void tell_incomplete(const struct report *r)
 {
 	double percent = report_stacks__incomplete_percent(r->stacks, 0);

@@ -52,7 +52,7 @@ void heat__free(struct heat *h)
  * --- spans -------------------------------------------------------------------------------------
  */
 
-/* Merges neighbouring spans in pairs. */
+/* Halves the number of spans by merging neighbours in pairs. */
 static int halve(struct heat *h)
 {
 	struct heat_slice *to, *from;
@@ -90,8 +90,8 @@ static int halve(struct heat *h)
 }
 
 /*
- * Extends the last span by a report of that duration, or begins a new one. The remainder after the
- * last full interval, a few microseconds, gets no column of its own.
+ * Extends the last span by a report of duration_ns, or begins a new span. The remainder after the last full interval, a
+ * few microseconds, gets no column of its own.
  */
 static int extend(struct heat *h, u64 duration_ns)
 {
@@ -116,7 +116,7 @@ static int extend(struct heat *h, u64 duration_ns)
  * --- values ------------------------------------------------------------------------------------
  */
 
-/* Order of keys. Labels (the name of a pid) may change, so they are ignored. */
+/* Compares keys, ignoring labels: a label (the name of a pid) may change. */
 static int compare_keys(const struct field *a, size_t na, const struct field *b, size_t nb)
 {
 	size_t i;
@@ -135,7 +135,7 @@ static int compare_keys(const struct field *a, size_t na, const struct field *b,
 	return d ?: (na > nb) - (na < nb);
 }
 
-/* Index of a key's map, or, if there is none, its insertion point: maps are sorted. */
+/* Returns the index of the key's map, or its insertion point if no map has the key. The maps are sorted. */
 static size_t place_of(const struct heat *h, const struct field *key, size_t nkey, bool *found)
 {
 	size_t low = 0, high = h->nmaps, middle;
@@ -173,7 +173,7 @@ static int copy_key(struct heat_map *m, const struct report_group *g)
 	return 0;
 }
 
-/* Takes the newest labels, since a task may have changed its name. */
+/* Takes the newest labels, because a task may have changed its name. */
 static int take_labels(struct heat_map *m, const struct report_group *g)
 {
 	struct report_row sum = { .cell = m->key, .ncells = m->nkey };
@@ -280,11 +280,11 @@ static int sort_maps(struct heat_grid *g, const struct heat *h)
 	report__sort_groups(&all, h->sort, 0);
 	for (i = 0; i < all.ngroups; i++)
 		g->map[i] = &h->map[place_of(h, all.group[i].key, all.group[i].nkey, &found)];
-	free(all.group);        /* its contents belong to the maps */
+	free(all.group);        /* the maps own its contents */
 	return 0;
 }
 
-/* Chooses the height of rows so that they fit the limit: a power of two, or a fraction or multiple of it. */
+/* Chooses a row height so that the rows fit the limit: a power of two, or a fraction or multiple of it. */
 static void fit_rows(struct heat_grid *g, u32 rows)
 {
 	u32 lowest = UINT32_MAX, highest = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Heat maps as a standalone SVG file without script, or as part of a page: each cell has a tooltip
- * with its time, values and count. The width of a column is proportional to its duration.
+ * Heat maps as a standalone SVG file without script, or as part of a page. Each cell has a tooltip with its time,
+ * values and count. The width of a column is proportional to its duration.
  */
 #include <string.h>
 #include <time.h>
@@ -13,16 +13,16 @@
 #include "report/xml.h"
 
 #define WIDE 1200
-#define LEFT 92                 /* labels of values */
+#define LEFT 92                 /* value labels */
 #define RIGHT 30
 #define PLOT (WIDE - LEFT - RIGHT)
 #define ABOVE 112               /* titles and shades */
 #define TITLES 82               /* titles, within ABOVE */
-#define KEY 24                  /* above a map: its key */
-#define AXIS 44                 /* below a map: times */
+#define KEY 24                  /* key, above its map */
+#define AXIS 44                 /* times, below a map */
 #define HIGHEST 520             /* height of a single map; several maps are half as high */
 #define ROWS 61                 /* for the whole range, 16 buckets each */
-#define MOST_CELLS 14000        /* in a file, 150 bytes each */
+#define MOST_CELLS 14000        /* per file, 150 bytes each */
 #define LETTER 7.3              /* approximate letter width at 12 px */
 #define TITLE 108               /* letters in a line at 16 px */
 #define LINE 145                /* letters in a line at 12 px */
@@ -40,7 +40,7 @@ const char heat_style_rules[] =
 
 struct picture {
 	FILE *file;
-	const char *host;       /* NULL: not known */
+	const char *host;       /* NULL if unknown */
 	const struct report *report;
 	const struct heat *heat;
 	struct heat_grid grid;
@@ -48,7 +48,7 @@ struct picture {
 	bool milliseconds;
 	double row;             /* height of a row */
 	u64 duration_ns;
-	bool within;            /* part of a page that has the style and the heading */
+	bool within;            /* part of a page, which provides the style and the heading */
 	size_t most_cells;
 };
 
@@ -62,7 +62,7 @@ static double x_of(const struct picture *p, u64 ns)
 	return LEFT + (p->duration_ns ? (double)PLOT * ns / p->duration_ns : 0);
 }
 
-/* Position of a row's lower edge, from the top of its map. */
+/* Returns the position of a row's lower edge, from the top of its map. */
 static double y_of(const struct picture *p, u32 row)
 {
 	return (p->grid.rows - row) * p->row;
@@ -84,7 +84,7 @@ static void put_edge(const struct picture *p, char text[HEAT_VALUE], u32 row)
 			   p->milliseconds);
 }
 
-/* Labels of values at the left, as space allows, and horizontal lines. */
+/* Draws horizontal lines, and value labels at the left as space allows. */
 static void put_values(const struct picture *p, double top)
 {
 	u32 each = 1, row;
@@ -129,7 +129,7 @@ static void put_range(const struct picture *p, u32 row)
 
 	put_edge(p, from, row);
 	put_edge(p, to, row + 1);
-	/* A row of a single value is labelled with that value. */
+	/* Label a row of a single value with that value. */
 	if (heat_grid__low(g, row) == heat_grid__high(g, row))
 		fprintf(p->file, "%s", from);
 	else
@@ -225,7 +225,7 @@ static void put_map(const struct picture *p, size_t map)
 	put_axis(p, bottom);
 }
 
-/* Swatches with their counts. */
+/* Draws the swatches with their counts. */
 static void put_legend(const struct picture *p)
 {
 	char from[UNITS_SPACE], to[UNITS_SPACE], text[2 * UNITS_SPACE];
@@ -251,7 +251,7 @@ static void put_legend(const struct picture *p)
 	}
 }
 
-/* "60 columns of 1.00 s", "38 columns, each 16 intervals of 1.00 s" */
+/* Writes the resolution: "60 columns of 1.00 s" or "38 columns, each 16 intervals of 1.00 s". */
 static void put_columns(const struct picture *p)
 {
 	u32 intervals = p->grid.per_column * p->heat->per_span;
@@ -343,7 +343,7 @@ static size_t cells_filled(const struct heat_grid *g)
 	return used;
 }
 
-/* Makes the finest grid within the limit of cells. */
+/* Makes the finest grid within the cell limit. */
 static int make_grid(struct picture *p, const struct heat *h)
 {
 	u32 columns = HEAT_SPANS, rows;

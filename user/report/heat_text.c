@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Heat maps as text: the picture of a whole run, and live lines during the run. A cell is one
- * character: a shade, or on a terminal a colour.
+ * Heat maps as text: the picture of a whole run, and live lines during the run. A cell is one character: a shade or, on
+ * a terminal, a colour.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,8 +16,8 @@
 #include "report/terminal.h"
 #include "report/text.h"
 
-#define ROWS 28                 /* of a picture: covers 0 to one second in powers of two of ns */
-#define LABEL 12                /* label of a row, with its unit */
+#define ROWS 28                 /* rows of a picture: cover 0 to one second in powers of two of ns */
+#define LABEL 12                /* row label, with its unit */
 #define TOTAL 14                /* after a row */
 #define WIDEST 4                /* widest column */
 #define LEAST_WIDTH 60
@@ -72,7 +72,7 @@ struct heat_style heat_style__of(FILE *file)
  * --- cells -------------------------------------------------------------------------------------
  */
 
-/* Purple to yellow: stronger is brighter, and all are visible on black and on white. */
+/* Purple to yellow: stronger shades are brighter, and all are visible on black and on white. */
 static const unsigned char colours[HEAT_SHADES] = { 53, 90, 126, 162, 197, 203, 209, 215, 227 };
 static const char ascii[HEAT_SHADES][2] = { ".", ":", "-", "=", "+", "*", "#", "%", "@" };
 static const char *const blocks[] = { "░", "▒", "▓", "█" };
@@ -114,7 +114,7 @@ struct picture {
 	struct heat *heat;
 	struct heat_grid grid;
 	struct heat_shades shades;
-	u32 wide;               /* characters per column: if there are few columns, they are drawn wider */
+	u32 wide;               /* characters per column: drawn wider if there are few columns */
 	bool milliseconds;
 };
 
@@ -205,7 +205,7 @@ static void put_legend(const struct picture *p)
 	}
 }
 
-/* Duration of a column, and start of the first one. */
+/* Writes the duration of a column and the start of the first one. */
 static void put_times(const struct picture *p)
 {
 	const struct heat *h = p->heat;
@@ -237,7 +237,7 @@ int write_heat_text(struct writer *w, struct heat *h)
 
 	if (w->header)
 		fputc('\n', w->file);
-	w->header = false;      /* live lines had their own headers */
+	w->header = false;      /* live lines had headers of their own */
 	text_put_header(w, &h->total);
 	err = heat_grid__make(&p.grid, h, ROWS, room);
 	if (err) {
@@ -356,7 +356,7 @@ static void put_line_legend(FILE *f, const struct heat *h)
 	}
 }
 
-/* The header of a report without its time, since each line has its own. */
+/* Writes the header of a report without its time, because each line has its own. */
 static void put_line_header(struct writer *w, const struct heat *h, const struct report *r)
 {
 	char *what = NULL, *escaped, length[UNITS_SPACE];
@@ -384,7 +384,7 @@ static void put_time(FILE *f, u64 ns)
 	fprintf(f, "%s.%03llu |", when, ns % NSEC_PER_SEC / NSEC_PER_MSEC);
 }
 
-/* Counts per cell. NULL without memory. */
+/* Returns the counts per cell, or NULL without memory. */
 static u64 *cells_filled(const struct heat *h, const struct histogram *hist)
 {
 	u64 *count = calloc(cells_of(h), sizeof(*count));

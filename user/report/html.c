@@ -36,16 +36,16 @@ struct section {
 	char *value, *source, *caveat, *verdict;
 	struct piece piece[HTML_INTERVALS];     /* ring buffer */
 	size_t n;               /* reports so far */
-	size_t left_out;        /* reports that did not fit */
-	struct heat *heat;      /* built from the histograms; NULL: none */
-	bool by_interval;       /* heat is built from html__add_interval() */
+	size_t left_out;        /* reports that were left out because they did not fit */
+	struct heat *heat;      /* built from the histograms; NULL without a heat map */
+	bool by_interval;       /* heat is fed by html__add_interval() */
 	bool milliseconds;
 	bool has_events;
 	u64 events, lost, inexact;
 	char *lines;            /* markup of single events */
 	size_t line_bytes;
-	FILE *line_file;        /* open while they arrive */
-	size_t columns;         /* fields of the first event */
+	FILE *line_file;        /* open while single events arrive */
+	size_t columns;         /* number of fields of the first event */
 	u64 nlines;
 };
 
@@ -54,17 +54,17 @@ struct part {
 };
 
 struct html {
-	struct section **section;       /* addresses are stable: open files write into them */
+	struct section **section;       /* addresses are stable, because open files write into sections */
 	size_t nsections;
 	struct part *part;
 	size_t nparts;
 	char **absent;
 	size_t nabsent;
-	char *title;            /* NULL: use the measurement's */
+	char *title;            /* NULL to use the measurement's */
 	char *kernel, *cost;
 	int cpus;
 	u64 start_ns, end_ns;
-	size_t bytes;           /* of all pieces */
+	size_t bytes;           /* size of all pieces */
 	size_t nheats;          /* measurements with a heat map */
 };
 
@@ -136,7 +136,7 @@ static bool is_same(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-/* The section of that tool and command line, created on first use. NULL without memory. */
+/* Returns the section of that tool and command line, which is created on first use. NULL without memory. */
 static struct section *section_of(struct html *h, const char *tool, const char *command)
 {
 	struct section *s;
@@ -223,7 +223,7 @@ static int keep_cost(struct html *h, const struct report_overhead *o)
 	return 0;
 }
 
-/* A heat map outlives the report, so its texts must belong to the section. */
+/* The heat map outlives the report, so it borrows its texts from the section. */
 static void name_heat(struct section *s)
 {
 	struct report *total = &s->heat->total;
@@ -409,7 +409,7 @@ static void put_rules_within(FILE *f, const char *rules, const char *class)
  * --- the page ----------------------------------------------------------------------------------
  */
 
-/* A count as "123,456"; this is exact, so it needs no tooltip. */
+/* Writes a count as "123,456". The count is exact and needs no tooltip. */
 static void put_count(FILE *f, u64 n)
 {
 	char text[UNITS_SPACE];
@@ -438,7 +438,7 @@ static void put_title(FILE *f, const struct writer *w, const struct html *h)
 }
 
 /*
- * The nonce for the page's own style and script. It is unpredictable, so markup smuggled in through a name could not
+ * Makes the nonce for the page's own style and script. It is unpredictable: markup smuggled in through a name could not
  * run even without escaping.
  */
 static int make_nonce(char nonce[33])
@@ -626,7 +626,7 @@ static int put_heat(FILE *f, const struct html *h, struct section *s)
 	fputs("<h3>over time</h3>\n<div class=\"scroll heat\">\n", f);
 	err = put_heat_svg(f, heat, s->milliseconds, cells < MOST_CELLS ? cells : MOST_CELLS);
 	fputs("</div>\n", f);
-	if (s->n == 1)          /* the only report already shows them */
+	if (s->n == 1)          /* the only report already shows the groups */
 		return err;
 	fputs("<h3>all intervals together</h3>\n", f);
 	all.group = calloc(heat->nmaps ?: 1, sizeof(*all.group));
@@ -638,7 +638,7 @@ static int put_heat(FILE *f, const struct html *h, struct section *s)
 	report__sort_groups(&all, report_sort_column("count"), 0);
 	if (!err)
 		err = html_put_groups(f, &all, &room, s->milliseconds);
-	free(all.group);        /* its contents belong to the maps */
+	free(all.group);        /* the maps own its contents */
 	return err;
 }
 
@@ -725,7 +725,7 @@ static int put_section(FILE *f, const struct html *h, struct section *s, size_t 
 	return err;
 }
 
-/* Moves tables before single events, which arrive first and are long. */
+/* Moves tables before single events: these arrive first and are long. */
 static void order_sections(struct html *h)
 {
 	struct section *s;

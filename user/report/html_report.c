@@ -14,8 +14,8 @@
 #include "report/text.h"
 #include "report/xml.h"
 
-#define LONGEST 300             /* letters of a text in a cell */
-#define MOST_PRINTED 60000      /* bytes of a tree or a listing */
+#define LONGEST 300             /* text in a cell, in letters */
+#define MOST_PRINTED 60000      /* tree or listing, in bytes */
 
 /*
  * --- cells -------------------------------------------------------------------------------------
@@ -81,7 +81,9 @@ void html_put_cell(FILE *f, const struct field *field, bool heading)
 	fputs(heading ? "</th>" : "</td>", f);
 }
 
-/* "wait_ns" becomes "wait", since cells show units; "waiting_percent" becomes "waiting %". */
+/*
+ * Writes a column heading: "wait_ns" becomes "wait", because cells show units; "waiting_percent" becomes "waiting %".
+ */
 static void put_column_name(FILE *f, const struct field *field)
 {
 	size_t n = strlen(field->name), i;
@@ -113,8 +115,8 @@ static void put_column(FILE *f, const struct field *field, bool number)
 	fputs("</th>", f);
 }
 
-/* A long table scrolls on screen, and prints only its first rows. */
-#define LONG_ROWS 40            /* printed rows: html_style.h */
+/* Begins a table that scrolls on screen and prints only its first rows if it is long. */
+#define LONG_ROWS 40            /* rows printed of a long table: html_style.h */
 
 static void begin_long_table(FILE *f, size_t rows)
 {
@@ -212,13 +214,13 @@ static void put_table(FILE *f, const struct report *r, size_t most)
 /* A row of a histogram: values from first to last, both inclusive. */
 struct bar {
 	u64 first, last;
-	bool no_first, no_last; /* open ends of histograms with bounds */
+	bool no_first, no_last; /* open ends, of histograms with bounds */
 	u64 count;
 };
 
-#define BY_VALUE 32             /* one row per value for small counts, as in text */
+#define BY_VALUE 32             /* small counts get one row per value, as in text */
 
-/* Returns the number of rows, from the first nonempty one to the last, or -ENOMEM. */
+/* Returns the number of rows, from the first to the last nonempty one, or -ENOMEM. */
 static ssize_t bars_of_bounds(struct bar **bars, const struct histogram *h)
 {
 	u32 first = h->bucket[0].index, last = h->bucket[h->nbuckets - 1].index, i;
@@ -337,7 +339,7 @@ static void put_bar(FILE *f, const struct histogram *h, const struct bar *b, u64
 	fputs("</td></tr>\n", f);
 }
 
-/* "pid 123 nginx, cpu 3" */
+/* Writes a key as "pid 123 nginx, cpu 3". */
 static void put_key(FILE *f, const struct field *key, size_t n)
 {
 	char text[UNITS_SPACE];
@@ -502,7 +504,7 @@ int html_put_groups(FILE *f, const struct report *r, const struct html_room *roo
  * --- parts in text form ------------------------------------------------------------------------
  */
 
-/* Length of the whole lines that fit within the limit. */
+/* Returns the length of the whole lines that fit within the limit. */
 static size_t whole_lines(const char *text, size_t n)
 {
 	if (n <= MOST_PRINTED)
@@ -512,7 +514,7 @@ static size_t whole_lines(const char *text, size_t n)
 	return n;
 }
 
-/* Puts a part of the report in its text form. */
+/* Writes a part of the report in its text form. */
 static int put_printed(FILE *f, const struct writer *w, const struct report *r,
 		       void (*print)(struct writer *, const struct report *), const char *element, const char *class)
 {
@@ -555,7 +557,7 @@ static void print_overhead(struct writer *w, const struct report *r)
  * --- stacks ------------------------------------------------------------------------------------
  */
 
-/* Reports of several events show this in their headings. */
+/* Reports of several events show their completeness in the headings. */
 static void put_completeness(FILE *f, const struct report_stacks *s)
 {
 	char number[UNITS_SPACE];
@@ -679,7 +681,7 @@ static void put_field(FILE *f, const struct stream_field *v)
 	fputs(v->cut ? "..</td>" : "</td>", f);
 }
 
-/* Fields that other events in the table lack are shown with their names. */
+/* Writes the fields with their names, for an event whose fields differ from the table's. */
 static void put_fields_by_name(FILE *f, const struct stream_line *line, size_t columns)
 {
 	size_t i;

@@ -13,19 +13,19 @@
 #include "report/listing.h"
 #include "report/report.h"
 
-/* A histogram value: signed if the histogram has bounds. */
+/* Converts a histogram value: signed if the histogram has bounds. */
 static json_t *value_of(const struct histogram *h, u64 value)
 {
 	return h->bound ? json_integer((s64)value) : json_of_number(value);
 }
 
-/* Sums beyond 64 bits become reals, exact to 53 bits. */
+/* Converts a sum. Sums beyond 64 bits become reals, exact to 53 bits. */
 static json_t *sum_of(const struct histogram *h)
 {
 	return wide_fits(h->sum, h->bound) ? value_of(h, h->sum) : json_real((double)h->sum);
 }
 
-/* null for the open end of the first or last bucket of a histogram with bounds. */
+/* Returns null for the open end of the first or last bucket of a histogram with bounds. */
 static json_t *bucket_end(const struct histogram *h, bool open, u64 value)
 {
 	return h->bound && open ? json_null() : value_of(h, value);
@@ -78,7 +78,7 @@ static json_t *offset(u64 value)
 	return value == FRAME_PLACES ? json_null() : json_of_number(value);
 }
 
-/* Written as a string: kernel addresses exceed the exact range of JSON integers. */
+/* Writes an address as a string: kernel addresses exceed the exact range of JSON integers. */
 static json_t *address(u64 value)
 {
 	return value == FRAME_PLACES ? json_null() : json_sprintf("0x%llx", value);
@@ -117,7 +117,7 @@ static json_t *stack(const struct report_stacks *all, const struct report_stack 
 	return o;
 }
 
-/* For reports of several events. */
+/* Lists the events of a report of several events. */
 static json_t *events_of(const struct report_stacks *s)
 {
 	json_t *list = json_array(), *o;
@@ -194,7 +194,7 @@ static json_t *listings(const struct report_listings *all)
 	return list;
 }
 
-/* All reasons of a kind. */
+/* Lists all loss reasons of a kind. */
 static json_t *losses(const struct loss_counters *c, enum loss_kind kind)
 {
 	json_t *o = json_object();
@@ -248,7 +248,7 @@ static json_t *overhead(const struct report_overhead *cost)
 	return o;
 }
 
-/* Units of columns in which all cells are times or all are sizes. */
+/* Lists the units of columns whose cells are all times or all sizes. */
 static json_t *units(const struct report_row *row, size_t n)
 {
 	json_t *all = json_object(), *was;
@@ -274,7 +274,7 @@ static json_t *units(const struct report_row *row, size_t n)
 	return all;
 }
 
-/* The roles of all columns. Rows of different tables may have different ones. */
+/* Adds the roles of all columns. Rows of different tables may have different columns. */
 static void add_columns(json_t *all, const struct field *f, size_t n)
 {
 	json_t *o;

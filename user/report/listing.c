@@ -9,7 +9,7 @@
 #include "report/escape.h"
 #include "report/report.h"
 
-#define FOLD 8                  /* fold runs of at least this many cold lines */
+#define FOLD 8                  /* shortest run of cold lines that is folded */
 #define AROUND 2                /* cold lines shown at either end of a fold */
 
 #define FIGURES 21              /* columns before the offset */
@@ -50,8 +50,8 @@ struct drawing {
 	FILE *file;
 	const struct report_listings *all;
 	const struct listing *listing;
-	int width;              /* of offsets */
-	const char *source;     /* last source position written */
+	int width;              /* width of offsets */
+	const char *source;     /* last source file written */
 	u32 source_line;
 };
 
@@ -86,7 +86,7 @@ static void put_title(const struct drawing *d)
 		l->why ? "" : "  instruction");
 }
 
-/* Writes the source position if it changed. */
+/* Writes the source position if it differs from the last one. */
 static void put_source(struct drawing *d, const struct listing_line *line)
 {
 	const char *slash = line->file ? strrchr(line->file, '/') : NULL;
@@ -167,7 +167,7 @@ static void put_line(struct drawing *d, const struct listing_line *line)
 	fprintf(d->file, "%s\n", *colour ? PLAIN : "");
 }
 
-/* Number of consecutive lines without counts from line i on. */
+/* Returns the number of consecutive lines without counts, starting at line i. */
 static size_t cold_from(const struct listing *l, size_t i)
 {
 	size_t n = 0;

@@ -12,9 +12,9 @@
 #include "report/exposition.h"
 #include "report/role.h"
 
-#define NAME_SPACE 128           /* for a part of a name, or for a label */
+#define NAME_SPACE 128           /* part of a name, or a label */
 
-/* Keys kept per key written; a kept key that returns continues with its totals. */
+/* Number of keys kept per key written. A kept key that occurs again continues its totals. */
 #define KEPT_FOR_EACH_SHOWN 10
 
 /* A column of a table makes one family per unit of its cells. */
@@ -22,20 +22,20 @@ struct family {
 	char *column;
 	enum unit unit;
 	bool is_counter, is_percent;
-	bool is_of_distribution;        /* avg, p99: the column name does not say of which value */
+	bool is_of_distribution;        /* avg, p99: the column name does not name the measured value */
 };
 
 struct figure {
-	__int128 sum;           /* counters: since the start of the run */
+	__int128 sum;           /* counters: total since the start of the run */
 	double last;            /* gauges: value in the last report, if known */
 	bool known;
-	bool ever;              /* this key has had such a cell */
+	bool ever;              /* true once this key has had such a cell */
 };
 
 /* State of one key: a histogram, or the figures of each family it has. */
 struct keyed {
-	char *id;               /* key without labels: its identity */
-	char *labels;           /* pid="1",comm="init": the newest */
+	char *id;               /* key without labels, which identifies it */
+	char *labels;           /* newest labels: pid="1",comm="init" */
 	struct histogram hist;
 	struct figure *figure;
 	size_t nfigures;
@@ -52,9 +52,9 @@ struct openmetrics {
 	u64 events, measured_ns;
 	bool standing;          /* all figures are gauges */
 	struct loss_counters counters;
-	char *label;            /* measurement="runqlat --by cgroup", before all other labels; may be "" */
-	/* From the last report. */
-	char *tool, *value, *metric, *source;   /* all but the tool may be NULL */
+	char *label;            /* measurement="runqlat --by cgroup", precedes all other labels; may be "" */
+	/* Taken from the last report: */
+	char *tool, *value, *metric, *source;   /* may be NULL, except tool */
 	enum unit unit;
 	bool table, has_events, has_losses;
 	u64 ended_ns;
@@ -72,7 +72,7 @@ static bool ends_with(const char *text, const char *end)
 	return n >= m && !strcmp(text + n - m, end);
 }
 
-/* Makes a name of lower-case letters, digits and single underscores, or uses otherwise if nothing is left. */
+/* Makes a name of lower-case letters, digits and single underscores. Uses otherwise if nothing is left. */
 static void make_name(char name[NAME_SPACE], const char *text, const char *otherwise)
 {
 	size_t n = 0;
@@ -94,7 +94,7 @@ static const char *unit_suffix(enum unit unit)
 	return unit == UNIT_NS ? "seconds" : unit == UNIT_BYTES ? "bytes" : NULL;
 }
 
-/* "tally_runqlat_wait_seconds". Avoids suffixes that the format reserves. */
+/* Makes a family name such as "tally_runqlat_wait_seconds". Avoids suffixes that the format reserves. */
 static void family_name(char name[METRIC_NAME_SPACE], const char *tool, const char *what,
 			const char *unit)
 {
@@ -113,7 +113,7 @@ static void family_name(char name[METRIC_NAME_SPACE], const char *tool, const ch
 			strcat(name, "_value");
 }
 
-/* A raw value in its base unit, exact: 1023 ns are 0.000001023. */
+/* Writes a raw value in its base unit, exactly: 1023 ns are 0.000001023. */
 static void put_value(FILE *f, unsigned __int128 value, enum unit unit, bool point)
 {
 	char digits[UNITS_SPACE], text[UNITS_SPACE + 16];
@@ -145,7 +145,7 @@ static int put_label(FILE *f, const struct field *field, const char *names, size
 	int err = 0;
 
 	make_name(name, field->name, "key");
-	/* A label must be unique in its sample, and must not be the reserved label of buckets. */
+	/* A label must be unique in its sample and must not be "le", which is reserved for buckets. */
 	do {
 		snprintf(quoted, sizeof(quoted), "%s=\"", name);
 		if (strcmp(name, "le") && !memmem(names, n, quoted, strlen(quoted)))
@@ -161,7 +161,9 @@ static int put_label(FILE *f, const struct field *field, const char *names, size
 	return err;
 }
 
-/* Labels of a key, after first; all: also fields that only accompany another one. NULL: no memory. */
+/*
+ * Returns first and the labels of a key, or NULL without memory. all: include fields that only accompany another one.
+ */
 static char *labels_of(const char *first, const struct field *key, size_t n, bool all)
 {
 	char *text = NULL;
@@ -210,7 +212,7 @@ static struct keyed *add_entry(struct openmetrics *m, char *id)
 	return m->entry[m->n++] = e;
 }
 
-/* The entry of a key, with its labels updated. NULL: no memory. */
+/* Returns the entry of a key, with its labels updated. NULL without memory. */
 static struct keyed *entry_of(struct openmetrics *m, const struct field *key, size_t nkey)
 {
 	struct keyed wanted = { .id = labels_of("", key, nkey, false) }, **found, *e;
@@ -297,7 +299,7 @@ static double real_of(const struct field *f)
 	return field_unit(f) == UNIT_NS ? f->number / 1e9 : f->number;
 }
 
-/* Sums beyond 64 bits are reals. */
+/* Returns the integer value of a field. Sums beyond 64 bits are reals. */
 static __int128 whole_of(const struct field *f)
 {
 	if (field_is_wide(f))
@@ -326,9 +328,7 @@ static int add_cell(struct openmetrics *m, struct keyed *e, const struct field *
 	return 0;
 }
 
-/*
- * Remarks that are numbers are metrics, too. The time of a maximum is not, since it counts from the start of the run.
- */
+/* Numeric remarks are metrics too. The time of a maximum is no metric, because it counts from the start of the run. */
 static bool is_figure(const struct field *f)
 {
 	return !f->text && !field_is_key(f) && f->kind != FIELD_NONE && f->role != ROLE_AT && !f->no_metric;
@@ -353,7 +353,7 @@ static int add_row(struct openmetrics *m, const struct report_row *row)
 	size_t i;
 
 	e = err ? NULL : entry_of(m, key.cell, key.ncells);
-	free(key.cell);         /* its texts belong to the report */
+	free(key.cell);         /* the report owns its texts */
 	if (!e)
 		return -ENOMEM;
 	for (i = 0; i < row->ncells && !err; i++)
@@ -401,7 +401,7 @@ static void put_bucket(FILE *f, const char *name, const struct keyed *e)
 }
 
 /*
- * Fixed bounds for every report and key, whatever the values: powers of two minus one, so that
+ * Writes buckets with fixed bounds for every report and key, whatever the values: powers of two minus one, so that
  * buckets are exact. 1 us to 34 s, 512 bytes to 1 GiB, 0 to a million.
  */
 static void put_buckets(FILE *f, const char *name, const struct keyed *e, enum unit unit)
@@ -421,7 +421,7 @@ static void put_buckets(FILE *f, const char *name, const struct keyed *e, enum u
 	}
 }
 
-/* The user's own bounds are exclusive; values are integers, so subtract one. */
+/* Writes buckets with the user's bounds. These are exclusive and values are integers, so subtract one. */
 static void put_own_buckets(FILE *f, const char *name, const struct keyed *e, enum unit unit)
 {
 	const struct histogram *h = &e->hist;
@@ -441,7 +441,7 @@ static void put_own_buckets(FILE *f, const char *name, const struct keyed *e, en
 	}
 }
 
-/* If there are negative values, _sum is not allowed, and without it neither is _count. */
+/* With negative values, _sum is not allowed, nor is _count without _sum. */
 static void put_histogram(FILE *f, const char *name, const struct keyed *e, enum unit unit)
 {
 	if (e->hist.bound)
@@ -609,7 +609,10 @@ static int put_of_run(struct exposition *x, const struct openmetrics *m, size_t 
 	return err ?: put_losses_of(x, m, LOSS_INEXACT);
 }
 
-/* Rank of a key: the sum of its histogram (its count if there are bounds), else the sum of its first figure. */
+/*
+ * Returns the rank of a key: the sum of its histogram (its count if there are bounds), else the sum of its first
+ * figure.
+ */
 static __int128 weight(const struct keyed *e)
 {
 	if (e->hist.bound)
@@ -617,7 +620,7 @@ static __int128 weight(const struct keyed *e)
 	return e->hist.count ? e->hist.sum : e->nfigures ? e->figure[0].sum : 0;
 }
 
-/* Newest first: otherwise many old keys would crowd out the new ones. */
+/* Sorts newest first; otherwise many old keys would crowd out the new ones. */
 static int by_report_and_weight(const void *a, const void *b)
 {
 	const struct keyed *x = *(struct keyed *const *)a, *y = *(struct keyed *const *)b;
@@ -629,7 +632,7 @@ static int by_report_and_weight(const void *a, const void *b)
 	return strcmp(x->id, y->id);
 }
 
-/* Drops keys beyond the first most of the sorted entries, but none that is in the last report. */
+/* Drops entries from the end of the sorted list until most are left, but none that is in the last report. */
 static void forget_idle(struct openmetrics *m, size_t most)
 {
 	struct keyed *e;
@@ -641,7 +644,7 @@ static void forget_idle(struct openmetrics *m, size_t most)
 	}
 }
 
-/* Copies the parts of a report that describe the whole measurement. Without memory, the previous copy stays. */
+/* Copies the parts of a report that describe the whole measurement. Without memory, the previous copy remains. */
 static int note_head(struct openmetrics *m, const struct report *r)
 {
 	const char *const said[] = { r->tool, r->value, r->metric, r->source };
@@ -700,7 +703,7 @@ const char *openmetrics__label(const struct openmetrics *m)
 	return m->label;
 }
 
-/* Formats the label, with quotes. NULL: no memory. */
+/* Formats the label, with quotes. Returns NULL without memory. */
 static char *label_of(const char *measurement)
 {
 	char *text = NULL;

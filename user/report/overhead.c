@@ -39,7 +39,7 @@ void put_overhead_line(FILE *f, const struct report_overhead *o)
 		put_time(f, o->measured_ns);
 	}
 	/*
-	 * Hooks are the tracepoint, the trampoline, the slow path of a system call: they often cost more than the
+	 * A hook is the tracepoint, the trampoline or the slow path of a system call. Hooks often cost more than the
 	 * program.
 	 */
 	fputs("), hooks not included; this process ", f);

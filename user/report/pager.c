@@ -26,7 +26,7 @@ static void run_pager(void)
 
 static void ignore(bool on)
 {
-	/* Ctrl-C is for the pager. */
+	/* The pager handles Ctrl-C. */
 	signal(SIGINT, on ? SIG_IGN : SIG_DFL);
 	signal(SIGQUIT, on ? SIG_IGN : SIG_DFL);
 }

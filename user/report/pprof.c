@@ -53,14 +53,14 @@ struct module {
 	bool has_files, has_lines, has_inlined;
 };
 
-/* A location: a function, if known, and the functions inlined into it at that point. */
+/* A location: a function, if known, and the functions inlined at that address. */
 struct location {
-	u64 address;            /* 0: differs between stacks */
-	const u32 *frame;       /* in a report_stack, innermost last */
+	u64 address;            /* 0 if it differs between stacks */
+	const u32 *frame;       /* frames of a report_stack, innermost last */
 	u32 n;
 };
 
-/* A growing array with lookup of its elements. */
+/* A growing array with a hash index. */
 struct set {
 	void *element;
 	size_t n;
@@ -74,12 +74,12 @@ struct builder {
 	size_t nvalues;
 	struct set texts;       /* of char *, escaped */
 	struct set functions;   /* IDs in the message are index + 1 */
-	struct set modules;     /* as functions */
-	struct set locations;   /* as functions */
-	u32 *function_of;       /* per frame of the report: its ID; 0: not looked up yet */
-	u32 *module_of;         /* as function_of, for frames with a module */
-	struct protobuf *key;   /* per key of the report: its labels */
-	u64 *ids;               /* of the current sample */
+	struct set modules;     /* IDs like those of functions */
+	struct set locations;   /* IDs like those of functions */
+	u32 *function_of;       /* function ID per frame of the report; 0 if not looked up yet */
+	u32 *module_of;         /* module ID per frame with a module; 0 if not looked up yet */
+	struct protobuf *key;   /* labels per key of the report */
+	u64 *ids;               /* location IDs of the current sample */
 	size_t ids_room;
 	struct protobuf samples, part, inner;
 	bool is_cut;            /* a value was capped at the format's limit */
@@ -89,7 +89,7 @@ struct builder {
  * --- sets --------------------------------------------------------------------------------------
  */
 
-/* The index of an element, which is added if missing. -1: no memory. */
+/* Returns the index of an element, which is added if missing, or -1 without memory. */
 static s64 set__find(struct set *s, u64 hash, table_same_fn same, const void *element, size_t size)
 {
 	s64 known = table__find(&s->table, hash, same, s->element, element);
@@ -121,7 +121,7 @@ static bool same_text(const void *array, u32 index, const void *key)
 	return !strcmp(((char *const *)array)[index], *(char *const *)key);
 }
 
-/* Takes ownership of an escaped text; NULL means no memory. */
+/* Takes ownership of an escaped text. NULL means no memory. */
 static int take_text(struct builder *b, char *text, u32 *number)
 {
 	size_t before = b->texts.n;
@@ -279,9 +279,7 @@ static const char *unit_of_label(const struct field *f)
 	}
 }
 
-/*
- * A number without a unit identifies a process or a CPU: written as text, because readers drop a 0.
- */
+/* Writes a label. A number without a unit identifies a process or a CPU and is written as text: readers drop a 0. */
 static int put_label(struct builder *b, const struct field *f, struct protobuf *labels)
 {
 	const char *unit = f->text ? NULL : unit_of_label(f);
@@ -314,7 +312,7 @@ static int put_labels(struct builder *b)
 
 	for (i = 0; i < b->stacks->nkeys; i++) {
 		row = &b->stacks->key[i];
-		/* With several events, the value identifies the event. */
+		/* With several events, the first field is the event. The value identifies it already. */
 		for (k = b->stacks->nevents ? 1 : 0; k < row->ncells && !err; k++)
 			err = put_label(b, &row->cell[k], &b->key[i]);
 	}
@@ -370,7 +368,7 @@ static int put_types(struct builder *b, struct protobuf *p)
 	return err;
 }
 
-/* Puts the period, in the type of the last value. */
+/* Writes the period, in the type of the last value. */
 static int put_period(struct builder *b, struct protobuf *p)
 {
 	const struct stack_value *last = &b->value[b->nvalues - 1];
@@ -452,7 +450,7 @@ static void put_named(FILE *f, const char *name, const char *raw, int *err)
 	free(text);
 }
 
-/* All other facts about the run, one comment per line, escaped. */
+/* Returns all other facts about the run, one comment per line, escaped. */
 static char *make_comments(const struct builder *b, const struct report *r)
 {
 	char *text = NULL;
@@ -541,7 +539,7 @@ static void end(struct builder *b)
 	protobuf__free(&b->inner);
 }
 
-/* Writes fields in the order of their numbers, except the texts, which follow once all have been added. */
+/* Writes fields in the order of their numbers, except the string table: it follows once all strings have been added. */
 static int put_profile(struct builder *b, const struct report *r, struct protobuf *p)
 {
 	const struct location *l;

@@ -36,7 +36,7 @@ static int make_names(struct replacement *r, const char *path)
 	return r->path && r->beside ? 0 : -ENOMEM;
 }
 
-/* Creates a nameless file in the directory of beside. */
+/* Creates an unnamed file in the directory of beside. */
 static int create_nameless(const char *beside, mode_t mode)
 {
 	const char *slash = strrchr(beside, '/');
@@ -50,7 +50,7 @@ static int create_nameless(const char *beside, mode_t mode)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Removes the leftover of a killed process that had our PID. */
+/* First removes the file that a killed process with our PID may have left. */
 static int create_named(const char *beside, mode_t mode)
 {
 	int fd;
@@ -92,7 +92,7 @@ int replacement__open(struct replacement *r, const char *path, mode_t mode)
 	return fd;
 }
 
-/* Links through /proc: AT_EMPTY_PATH would need CAP_DAC_READ_SEARCH. */
+/* Links the file through /proc, because AT_EMPTY_PATH would need CAP_DAC_READ_SEARCH. */
 static int give_name(struct replacement *r)
 {
 	char path[32];
@@ -109,7 +109,7 @@ static int give_name(struct replacement *r)
 	return 0;
 }
 
-/* Checks again: something other than a regular file may have appeared since. */
+/* Checks the path again: it may have become something other than a regular file. */
 int replacement__commit(struct replacement *r)
 {
 	struct stat st;

@@ -144,7 +144,7 @@ static enum field_role usual_role(const struct field *f, bool after_figure)
 	return ROLE_GAUGE;
 }
 
-/* Gives cells without a role their default one. A cell without a value belongs to the key until the first figure. */
+/* Assigns default roles to cells without a role. A cell without a value belongs to the key until the first figure. */
 static void settle_roles(struct report_row *row)
 {
 	bool after_figure = false;
@@ -235,7 +235,7 @@ int report_sort_column(const char *name)
 {
 	size_t i;
 
-	if (!strcmp(name, "total"))     /* the name in text and tables */
+	if (!strcmp(name, "total"))     /* "total" is the name in text and tables */
 		name = "sum";
 	for (i = 0; i < ARRAY_SIZE(columns); i++)
 		if (!strcmp(name, columns[i]))
@@ -258,7 +258,7 @@ static __int128 wide(const struct histogram *h, u64 value)
 	return h->bound ? (__int128)(s64)value : (__int128)value;
 }
 
-/* In units of 2^-32, by which averages of small numbers differ. */
+/* Returns the average in units of 2^-32, so that averages of small numbers differ. */
 static __int128 fine_average(const struct histogram *h)
 {
 	__int128 count = h->count, unit = 1LL << 32;
@@ -266,7 +266,7 @@ static __int128 fine_average(const struct histogram *h)
 	return count ? h->sum / count * unit + h->sum % count * unit / count : 0;
 }
 
-/* The value by which groups are sorted. */
+/* Returns the value by which groups are sorted. */
 static __int128 figure(const struct histogram *h, int column)
 {
 	switch (column) {
@@ -355,7 +355,7 @@ void report__sort_groups(struct report *r, int column, size_t top)
 
 struct row_entry {
 	size_t nkeys;
-	const struct field *figure;     /* NULL: no cell to sort by */
+	const struct field *figure;     /* NULL without a cell to sort by */
 	struct report_row row;
 };
 
@@ -465,7 +465,7 @@ u64 report_stacks__total(const struct report_stacks *s, const struct report_stac
 	return s->nevents ? s->event[stack->event].total : s->total;
 }
 
-/* Larger first. */
+/* Sorts larger shares first. */
 static int compare_shares(const struct report_stacks *s, const struct report_stack *a, const struct report_stack *b)
 {
 	unsigned __int128 x = (unsigned __int128)a->value * report_stacks__total(s, b),

@@ -48,7 +48,7 @@ static bool is_known(const struct field *f)
 	return f->text || f->kind != FIELD_NONE;
 }
 
-/* Whether it is an integer, which may be wider than 64 bits. */
+/* True if the field is an integer. The integer may be wider than 64 bits. */
 static bool is_whole(const struct field *f)
 {
 	return f->kind != FIELD_REAL || field_is_wide(f);
@@ -62,7 +62,7 @@ static __int128 whole_of(const struct field *f)
 }
 
 /*
- * Adds exactly. Returns false, with sum unchanged, if one number is real, or if the result does not fit into 64 bits.
+ * Adds f to sum exactly. Returns false, with sum unchanged, if either is real or the result does not fit into 64 bits.
  */
 static bool add_whole(struct field *sum, const struct field *f)
 {
@@ -79,7 +79,7 @@ static bool add_whole(struct field *sum, const struct field *f)
 	return true;
 }
 
-/* A sum that does not fit into 64 bits becomes real, and stays exact if both numbers are integers. */
+/* Adds f to sum. A sum that does not fit into 64 bits becomes real, and remains exact if both numbers are integers. */
 static void add_up(struct field *sum, const struct field *f)
 {
 	bool exact = is_whole(sum) && is_whole(f);
@@ -145,7 +145,7 @@ static int combine(struct report_row *sum, const struct report_row *row, struct 
 {
 	switch (there->role) {
 	case ROLE_KEY:
-	case ROLE_AT:           /* comes with its maximum */
+	case ROLE_AT:           /* taken together with its maximum */
 		return 0;
 	case ROLE_COUNTER:
 		add_up(there, f);
@@ -236,13 +236,13 @@ bool report_row__operand(const struct report_row *row, const char *columns, doub
 	return all.is_there && all.is_known;
 }
 
-/* Means with a unit are integers; means of counts have decimals. */
+/* True if means of this kind are integers, because they have a unit. Means of counts have decimals. */
 static bool has_unit(enum field_kind kind)
 {
 	return kind == FIELD_TIME || kind == FIELD_DURATION || kind == FIELD_SIZE || kind == FIELD_SIGNED_SIZE;
 }
 
-/* Recordings and saved runs are untrusted: a real sum may be 0 where the integer sum is not, and the reverse. */
+/* Recordings and saved runs are untrusted: a real sum may be 0 where the integer sum is not, or vice versa. */
 static bool can_divide(const struct operand *of, const struct operand *per)
 {
 	return of->is_known && per->is_known && per->real && (per->whole || !per->is_whole);

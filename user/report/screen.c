@@ -16,7 +16,7 @@
 #include "report/diag.h"
 #include "report/terminal.h"
 
-/* Alternate screen, hidden cursor, no line wrap; and back. */
+/* Enters the alternate screen, hides the cursor and turns line wrap off; LEAVE undoes this. */
 #define ENTER "\033[?1049h\033[?25l\033[?7l"
 #define LEAVE "\033[?7h\033[?25h\033[?1049l"
 #define HOME "\033[H"
@@ -42,7 +42,7 @@ int screen__check(void)
 	return -EINVAL;
 }
 
-/* A terminal without job control has no background. */
+/* True also without job control, where no process is in the background. */
 static bool is_foreground(int fd)
 {
 	pid_t group = tcgetpgrp(fd);
@@ -71,8 +71,8 @@ static void give_back(const struct guarded *g)
 }
 
 /*
- * The child closes everything but the terminal, so none of the tracer's other resources outlives the tracer. Ignoring
- * SIGTTOU lets it change the settings even after the shell has taken the foreground.
+ * The child closes everything but the terminal, so that none of the tracer's other resources outlives the tracer. The
+ * child ignores SIGTTOU, so that it can change the settings even after the shell has taken the foreground.
  */
 static void guard(int fd)
 {
@@ -102,7 +102,7 @@ static void tell_guard(const struct screen *s)
 	const struct guarded now = { s->is_open, s->has_keys, s->before };
 
 	if (s->guard && write(s->guard_fd, &now, sizeof(now)) != sizeof(now))
-		return;         /* the guard has been killed; nothing can be done about it */
+		return;         /* the guard has been killed, and cannot be replaced */
 }
 
 static int start_guard(struct screen *s)
@@ -143,7 +143,7 @@ static void handle(int sign, void (*handler)(int))
 	sigaction(sign, &action, NULL);
 }
 
-/* In the background this process may write (the last report), and reading fails. */
+/* In the background, this process may write (the last report), but reads fail. */
 static void begin_handling(void)
 {
 	handle(SIGTTOU, SIG_IGN);
@@ -157,8 +157,8 @@ static void end_handling(void)
 }
 
 /*
- * Changes no setting in the background: with a handler for SIGTTOU, the call fails there with EINTR. If the signal were
- * ignored, it would succeed.
+ * Does not change settings in the background: with a handler for SIGTTOU, tcsetattr() fails there with EINTR. If the
+ * signal were ignored, it would succeed.
  */
 static int set_terminal(const struct termios *settings)
 {
@@ -176,7 +176,7 @@ int screen__init(struct screen *s, bool keys)
 	return start_guard(s);
 }
 
-/* Unbuffered input without echo; Ctrl-C and Ctrl-Z still raise signals. */
+/* Sets unbuffered input without echo. Ctrl-C and Ctrl-Z still raise signals. */
 static int set_keys(const struct screen *s)
 {
 	struct termios quiet = s->before;
@@ -197,7 +197,7 @@ static void take_keys(struct screen *s)
 	s->has_keys = !set_keys(s);
 }
 
-/* glibc's stderr is a variable, so all writes to stderr can be redirected to memory. */
+/* Redirects all writes to stderr to memory: glibc's stderr is a variable. */
 static void keep_messages(struct screen *s)
 {
 	if (!isatty(STDERR_FILENO))
@@ -227,7 +227,7 @@ bool screen__open(struct screen *s)
 	begin_handling();
 	if (s->is_open && is_foreground(STDOUT_FILENO))
 		return true;
-	if (s->is_open) {               /* stopped from elsewhere (SIGSTOP and bg): the shell has set the terminal */
+	if (s->is_open) {               /* stopped by SIGSTOP and resumed by bg: the shell has reset the terminal */
 		s->is_open = s->has_keys = false;
 		tell_guard(s);
 		show_messages(s);
@@ -279,7 +279,7 @@ void screen__free(struct screen *s)
 	end_handling();
 }
 
-/* SIGTSTP is blocked, so that this process can wait for it; the kernel does not stop orphans. */
+/* Blocks SIGTSTP, so that this process can wait for it. The kernel does not stop orphaned process groups. */
 void screen__stop(struct screen *s)
 {
 	sigset_t set;
@@ -315,7 +315,7 @@ static size_t lines_of(const char *text)
 	return n;
 }
 
-/* Replaces line by line, to avoid flicker. */
+/* Replaces the screen line by line to avoid flicker. */
 void screen__show(const struct screen *s, char *text, const char *below)
 {
 	struct screen_size size = screen__size();

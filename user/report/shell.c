@@ -17,7 +17,7 @@ static bool is_plain(const char *word, size_t n)
 	return n;
 }
 
-/* Whether report/escape.h leaves the word unchanged. False is always safe. */
+/* True if report/escape.h leaves the word unchanged. Returning false is always safe. */
 static bool stays(const char *word, size_t n)
 {
 	char *escaped = malloc(ESCAPE_SPACE(n));

@@ -14,7 +14,7 @@
 struct shortening {
 	const char *at;         /* the rest of the name */
 	const char *name;
-	char *to;               /* the result so far ends here */
+	char *to;               /* end of the result so far */
 	bool is_odd;            /* brackets do not match */
 };
 
@@ -29,8 +29,8 @@ static bool in_word(char c)
 }
 
 /*
- * Returns the position behind the bracket that closes the one at text; NULL if there is none. The > of -> and => closes
- * nothing.
+ * Returns the position after the bracket that closes the one at text, or NULL if no bracket does. The > of -> and =>
+ * closes nothing.
  */
 static const char *behind(const char *text)
 {
@@ -77,7 +77,7 @@ static const char *skip_qualifiers(const char *text)
 	return text;
 }
 
-/* If the parentheses that end there enclose parameters, returns the rest of the name, else NULL. */
+/* Returns the rest of the name if the parentheses that end at end enclose parameters, else NULL. */
 static const char *behind_parameters(const char *end)
 {
 	const char *rest = skip_qualifiers(end);
@@ -99,7 +99,9 @@ static void take_parenthesis(struct shortening *s)
 		copy(s, end - s->at);
 }
 
-/* In Rust a name may begin with <T as Trait>, or contain <impl Trait for T>: the names inside are shortened, too. */
+/*
+ * Shortens the names inside angle brackets, too: Rust names may begin with <T as Trait>, or contain <impl Trait for T>.
+ */
 static void take_angle(struct shortening *s)
 {
 	const char *end = behind(s->at);
@@ -116,7 +118,7 @@ static void take_angle(struct shortening *s)
 	}
 }
 
-/* operator()(int), operator<< <char>(...), operator->, operator new[](unsigned long) */
+/* Copies an operator: operator()(int), operator<< <char>(...), operator->, operator new[](unsigned long). */
 static void take_operator(struct shortening *s)
 {
 	copy(s, strlen(OPERATOR));
@@ -145,7 +147,7 @@ static void take(struct shortening *s)
 		copy(s, 1);
 }
 
-/* Names of functions made from templates begin with the type of the result: "void f<>". */
+/* Drops the result type, with which names of template functions begin: "void f<>". */
 static void drop_result(char *text)
 {
 	char *name = NULL, *at;
@@ -164,7 +166,7 @@ static void drop_result(char *text)
 		memmove(text, name, strlen(name) + 1);
 }
 
-/* Only such names have parameters or arguments. */
+/* True if the name may have parameters or template arguments. */
 static bool is_decorated(const char *name)
 {
 	size_t n = strlen(name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Stacks for speedscope.app: a JSON file with a table of frames and one profile per unit of the values; with several
+ * Stacks for speedscope.app: a JSON file with a table of frames and one profile per unit of the values or, with several
  * events, per event and unit. The key of a stack is its outermost frame, as in folded stacks. Texts are escaped
  * (report/escape.h).
  */
@@ -23,10 +23,10 @@ struct scope_file {
 	const struct report_stacks *stacks;
 	struct stack_labels labels;
 	json_t *frames;
-	s64 *number;            /* per label, keys after frames: its index in the file; -1: none yet */
+	s64 *number;            /* index in the file per label, keys after frames; -1 if it has none yet */
 };
 
-/* A frame without a source file uses its module, which gives it its own colour. */
+/* A frame without a source file uses its module, so that the module gets its own colour. */
 static json_t *frame(const struct scope_file *s, size_t index)
 {
 	const struct report_frame *f = index < s->stacks->nframes ? &s->stacks->frame[index] : NULL;
@@ -55,7 +55,7 @@ static bool has_value(const struct report_stack *stack, const struct stack_value
 	return stack->event == v->event;
 }
 
-/* The samples for this value. */
+/* Lists the samples for this value. */
 static json_t *samples(struct scope_file *s, const struct stack_value *v)
 {
 	json_t *list = json_array(), *sample;
@@ -77,7 +77,7 @@ static json_t *samples(struct scope_file *s, const struct stack_value *v)
 	return list;
 }
 
-/* "off-cpu, lost 3, 12.5% [incomplete]": the format has no other place for these. */
+/* Returns a name such as "off-cpu, lost 3, 12.5% [incomplete]", because the format has no other place for losses. */
 static json_t *profile_name(const struct report *r, const struct stack_value *v)
 {
 	char *text = NULL;
@@ -141,8 +141,8 @@ static json_t *file(struct scope_file *s, const struct report *r)
 	json_object_set_new(o, "exporter", json_string(EXPORTER));
 	json_object_set_new(o, "name", json_of_text(r->command ?: r->tool));
 	/*
-	 * The last value is the most informative, so its profile is shown first; with several events, the first
-	 * event's.
+	 * Show the profile of the last value first, because it is the most informative. With several events, show the
+	 * first event's profile.
 	 */
 	json_object_set_new(o, "activeProfileIndex", json_integer(r->stacks->nevents ? 0 : n - 1));
 	json_object_set(shared, "frames", s->frames);

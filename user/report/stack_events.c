@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The key without its first field, the event. */
+/* Copies the key without its first field, the event. */
 static struct report_row rest_of(const struct report_row *key)
 {
 	struct report_row rest = *key;

@@ -8,7 +8,7 @@ static struct stack_value of_event(const struct report_event *e, u32 index)
 	return (struct stack_value){ .type = e->name, .unit = "count", .scale = 1, .event = index };
 }
 
-/* The CPU time of a clock is added only once: with several clocks, for the first one. */
+/* Adds the CPU time of only one clock: with several clocks, the first one's. */
 static size_t values_of_events(const struct report_stacks *s, struct stack_value *value)
 {
 	size_t n = 0, i;

@@ -103,8 +103,8 @@ static struct stream_piece *add_piece(struct stream_template *t, size_t room)
 }
 
 /*
- * Copies text up to the next value or the end, doubled braces as one. Returns the length read, or
- * -EINVAL at *bad.
+ * Copies text up to the next value or the end; doubled braces become one. Returns the length read, or -EINVAL with the
+ * position in *bad.
  */
 static ssize_t copy_text(char *to, const char *text, size_t *bad)
 {
@@ -220,7 +220,7 @@ static int put_by_template(FILE *f, const struct writer *w, const struct stream_
 	return err;
 }
 
-/* t: a template; NULL: the default layout. On a terminal, long lines are continued below. */
+/* t: the template; NULL for the default layout. On a terminal, long lines are continued below. */
 static int write_plain(struct writer *w, const struct stream_template *t, const struct stream_line *line)
 {
 	char *text = NULL;
@@ -244,7 +244,7 @@ static int write_plain(struct writer *w, const struct stream_template *t, const 
  * --- JSON --------------------------------------------------------------------------------------
  */
 
-/* For truncated texts. */
+/* Returns a truncated text, marked as such. */
 static json_t *json_cut_text(const char *s)
 {
 	char *text = escape_string(s), *all = NULL;
@@ -465,6 +465,6 @@ int stream__write_line(struct writer *w, const struct stream_template *t,
 	if (w->format == FORMAT_CSV)
 		return write_record(w, line);
 	if (format_is_metrics(w->format))
-		return 0;       /* the report counts them */
+		return 0;       /* the report counts the events */
 	return write_text_line(w, t, line) ?: line->has_stack ? write_stack(w, line) : 0;
 }

@@ -12,39 +12,39 @@
 #include "report/text.h"
 
 #define GAP 2                   /* between columns */
-#define INDENT 4                /* of continuation lines */
+#define INDENT 4                /* indentation of continuation lines */
 #define LEAST_TEXT 8            /* least room for a text at the end; longer texts continue below */
-#define USUAL_TEXT 32           /* room for it that takes precedence over spare columns */
+#define USUAL_TEXT 32           /* room for that text that takes precedence over spare columns */
 #define MOST_WIDTH 40           /* a wider value shifts the rest of its line */
 #define WORD 16                 /* do not break shorter words */
-#define WIDE 120                /* from this width on, times have microseconds */
+#define WIDE 120                /* times have microseconds if the terminal is at least this wide */
 #define MILLISECONDS 12         /* "12:34:56.123" */
 #define UNKNOWN_SCREEN 48       /* assumed lines */
 
-enum { TIME, COMM, TID, CPU, FIXED };   /* then the event and its duration, if lines have them */
+enum { TIME, COMM, TID, CPU, FIXED };   /* followed by the event and its duration, if lines have them */
 
 struct column {
 	char *name, *heading;
 	size_t width;
-	bool left;              /* left-aligned: a text */
+	bool left;              /* left-aligned text */
 	bool word;              /* a short word */
-	bool rest;              /* the last column, which takes the rest of the line */
-	bool seen;              /* some line had a value; otherwise the column is hidden */
+	bool rest;              /* the last column, which gets the rest of the line */
+	bool seen;              /* some line had a value; hidden otherwise */
 	bool spare;             /* all its values so far were spare */
-	bool left_out;          /* from this screen, for lack of room */
+	bool left_out;          /* left out of this screen for lack of room */
 };
 
 /* A measurement whose lines have the same fields. */
 struct source {
-	char *name, *command;   /* the tool; its command line, which distinguishes sources. NULL if there is only one */
+	char *name, *command;   /* tool; command line, which distinguishes sources; "" if not given */
 	struct column *column;
 	size_t n, fields_at;    /* fields_at: index of the first field */
 	bool event, elapsed;
 	bool mixed;             /* lines have different fields */
-	size_t shown;           /* columns before those that follow on the next line */
+	size_t shown;           /* number of columns in the first line; the others follow on the next one */
 	u64 heading_at;         /* number of lines before the heading */
 	bool heading_due;
-	size_t name_width;      /* of the column of tools; 0: there is no such column */
+	size_t name_width;      /* width of the tool column; 0 without one */
 };
 
 struct stream_columns {
@@ -86,7 +86,7 @@ static bool has_same_fields(const struct source *c, const struct stream_line *li
 	return true;
 }
 
-/* Typical width of a kind of value. */
+/* Returns the typical width of a kind of value. */
 static size_t usual_width(const struct field *f)
 {
 	switch (f->kind) {
@@ -183,7 +183,7 @@ void stream_columns__free(struct stream_columns *c)
 	free(c);
 }
 
-/* From the second source on, each line begins with the name of its tool. */
+/* Begins each line with the name of its tool, from the second source onwards. */
 static void name_sources(struct stream_columns *c)
 {
 	size_t width = 0, i;
@@ -323,7 +323,7 @@ static int make_cells(struct cells *cells, const struct stream_line *line, size_
 	return 0;
 }
 
-/* Whether a text comes last; its column gets the rest of the line. */
+/* True if a text comes last. Its column gets the rest of the line. */
 static bool ends_with_text(const struct source *c)
 {
 	const struct column *last = &c->column[c->n - 1];
@@ -381,7 +381,7 @@ static size_t width_of(const struct source *c, size_t i, size_t text)
 	return i == c->n - 1 && ends_with_text(c) ? text : c->column[i].width;
 }
 
-/* Last column shown. */
+/* Returns the index of the last column shown. */
 static size_t last_shown(const struct source *c)
 {
 	size_t i = c->shown - 1;
@@ -391,7 +391,7 @@ static size_t last_shown(const struct source *c)
 	return i;
 }
 
-/* text: width of a text at the end. */
+/* text: width granted to a text at the end. */
 static size_t line_width(const struct source *c, size_t text)
 {
 	size_t sum = c->name_width, i;
@@ -402,7 +402,7 @@ static size_t line_width(const struct source *c, size_t text)
 	return sum;
 }
 
-/* Whether columns have become too wide, but fit again without the optional ones. */
+/* True if columns have become too wide, but fit again without the optional ones. */
 static bool needs_fewer(const struct source *c, const struct terminal *t)
 {
 	size_t width = line_width(c, LEAST_TEXT), least = width, i;
@@ -423,7 +423,7 @@ static bool has_spare(const struct source *c)
 	return false;
 }
 
-/* Chooses the columns that fit, at their current widths. */
+/* Chooses the columns that fit at their current widths. */
 static void choose_columns(struct source *c, const struct terminal *t)
 {
 	size_t text = has_spare(c) ? USUAL_TEXT : LEAST_TEXT, i;
@@ -438,7 +438,7 @@ static void choose_columns(struct source *c, const struct terminal *t)
 		c->shown--;
 }
 
-/* Bytes of the text that fit into a line; words after the first least bytes are kept whole. */
+/* Returns the number of bytes of text that fit into a line. Words after the first least bytes are kept whole. */
 static size_t first_line_of(const char *text, size_t columns, size_t least)
 {
 	size_t n = terminal_fitting(text, columns), i;
@@ -452,7 +452,7 @@ static size_t first_line_of(const char *text, size_t columns, size_t least)
 }
 
 /*
- * Writes text, beginning at column at; further lines are indented. The first line is not broken within its first least
+ * Writes text, beginning at column at; further lines are indented. Does not break the first line within its first least
  * bytes.
  */
 static void put_wrapped(FILE *f, const struct terminal *t, const char *text, size_t at, size_t indent, size_t least)
@@ -475,7 +475,7 @@ void stream_columns__put_wrapped(FILE *f, const struct terminal *t, const char *
 	put_wrapped(f, t, line, 0, INDENT, 0);
 }
 
-/* The last column gets no trailing blanks. */
+/* Pads a cell to its column's width. The last column gets no trailing blanks. */
 static void put_padded(FILE *f, const struct column *c, const char *text, bool is_first, bool is_last)
 {
 	size_t places = terminal_columns(text), blanks = c->width > places ? c->width - places : 0;
@@ -489,7 +489,7 @@ static void put_padded(FILE *f, const struct column *c, const char *text, bool i
 		fprintf(f, "%*s", (int)blanks, "");
 }
 
-/* Names the tool, so that readers can match lines with headings. */
+/* Writes the name of the tool, so that readers can match lines with headings. */
 static void put_name(FILE *f, const struct source *c)
 {
 	if (c->name_width)
@@ -525,7 +525,7 @@ static void put_heading(struct writer *w, const struct source *c)
 	put_left_out(w, c);
 }
 
-/* lines: number of lines of all sources that were written before. */
+/* lines: number of lines written before, of all sources. */
 static void begin_screen(struct writer *w, struct source *c, u64 lines)
 {
 	u32 screen = w->terminal.rows > 8 ? w->terminal.rows - 3 : UNKNOWN_SCREEN - 1;
@@ -547,8 +547,8 @@ static void trim(char *text)
 }
 
 /*
- * Writes a line that ends with a text. A text that does not fit continues below its own beginning,
- * or moves to the next line if little room is left.
+ * Writes a line that ends with a text. A text that does not fit continues below its beginning, or moves to the next
+ * line if little room is left.
  */
 static int put_line_and_text(FILE *f, const struct terminal *t, char *line, const char *text)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Text tables. A pipe gets all columns and exact figures. A terminal gets what fits: headings in
- * words, three digits with a unit, long texts cut; if that is not enough, the least informative
- * columns are dropped.
+ * Text tables. A pipe gets all columns and exact figures. A terminal gets the columns that fit: headings in words,
+ * three digits with a unit, long texts cut. If this is not enough, the least informative columns are dropped.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,9 +16,9 @@
 #define SIGNED_SPACE (UNITS_SPACE + 1)
 #define GAP 2                   /* between columns */
 #define CUT "..."
-#define NARROW_TEXT 24          /* cut texts to this before dropping columns, */
-#define LEAST_TEXT 10           /* and to this once no column can be dropped */
-#define LEAST_FIGURES 2         /* columns of figures that always stay */
+#define NARROW_TEXT 24          /* cut texts to this width before dropping columns */
+#define LEAST_TEXT 10           /* cut texts to this width once no column can be dropped */
+#define LEAST_FIGURES 2         /* number of figure columns that are never dropped */
 #define AROUND 10               /* lines of a terminal that are not rows: header, titles, losses, prompt */
 #define LEAST_ROWS 5
 
@@ -27,7 +26,7 @@
  * --- cells -------------------------------------------------------------------------------------
  */
 
-/* ns as ms or us, with three decimals: one unit per column, so that its numbers compare. */
+/* Formats ns as ms or us, with three decimals. A column has one unit, so that its numbers compare. */
 static char *time_text(u64 ns, bool micro)
 {
 	u64 unit = micro ? NSEC_PER_USEC : NSEC_PER_MSEC;
@@ -40,7 +39,7 @@ static char *time_text(u64 ns, bool micro)
 	return text;
 }
 
-/* Whether all times of a column are below a millisecond. */
+/* True if all times of a column are below a millisecond. */
 static bool column_is_micro(const struct report *r, size_t k)
 {
 	u64 most = 0;
@@ -62,7 +61,7 @@ static char *signed_text(u64 number, enum unit unit)
 	return asprintf(&text, "%s%s", value < 0 ? "-" : "", size) < 0 ? NULL : text;
 }
 
-/* All digits. Allocated; NULL: no memory. */
+/* Formats a cell with all digits. Returns an allocated string, or NULL without memory. */
 static char *exact_text(const struct field *f, bool micro)
 {
 	char number[UNITS_SPACE], *text = NULL;
@@ -89,7 +88,7 @@ static char *exact_text(const struct field *f, bool micro)
 	}
 }
 
-/* Three digits and a fitting unit. */
+/* Formats a cell with three digits and a fitting unit. */
 static char *short_text(const struct field *f, bool milliseconds)
 {
 	enum unit unit = field_unit(f);
@@ -132,18 +131,18 @@ struct column {
 	size_t widest;          /* widest of its cells; width: columns granted to it */
 	bool shown;
 	bool right;             /* right-aligned: figures */
-	bool text;              /* may be cut */
-	bool micro;             /* times in us */
+	bool text;              /* text, which may be cut */
+	bool micro;             /* times are in us */
 	bool of_key;
-	bool is_key;            /* with all columns before it: always shown */
+	bool is_key;            /* always shown, with all columns before it */
 	bool says_something;    /* some value is nonzero */
-	bool spare;             /* left out first */
+	bool spare;             /* dropped first */
 };
 
 struct table {
 	size_t rows, columns;
-	size_t first;           /* index of the first row; titles precede it */
-	char **text;            /* rows * columns; NULL: left out */
+	size_t first;           /* index of the first row, after the titles */
+	char **text;            /* rows * columns; NULL for a cell left out */
 	struct column *column;
 };
 
@@ -265,7 +264,7 @@ static size_t wide(const struct table *t)
 	return all;
 }
 
-/* Narrows the widest texts as needed, none below least. */
+/* Narrows the widest texts as needed, but none below least. */
 static void narrow_texts(struct table *t, size_t columns, size_t least)
 {
 	struct column *widest;
@@ -299,7 +298,7 @@ static bool is_spare(const struct column *c)
 	return c->spare;
 }
 
-/* Drops columns of a kind (NULL: any) from the right: tools show the most important ones first. */
+/* Drops columns of a kind (NULL: any) from the right, because tools show the most important ones first. */
 static void drop_figures(struct table *t, size_t columns, bool (*is_kind)(const struct column *c))
 {
 	size_t k = t->columns, left = 0, i;
@@ -336,7 +335,7 @@ static void table__fit(struct table *t, size_t columns)
 	narrow_texts(t, columns, LEAST_TEXT);
 }
 
-/* The last part of a text, places columns wide. */
+/* Returns the last part of a text, places columns wide. */
 static const char *tail_of(const char *text, size_t places)
 {
 	const char *p = text + strlen(text);
@@ -357,7 +356,7 @@ static size_t head_of(const char *text, size_t places)
 	return n;
 }
 
-/* Writes a cell, and cuts paths at the front, since their end is more informative. Returns the columns used. */
+/* Writes a cell. Cuts paths at the front, because their end is more informative. Returns the columns used. */
 static size_t put_cell(FILE *f, const char *text, size_t width)
 {
 	size_t places = terminal_columns(text), kept = width - strlen(CUT);
@@ -373,7 +372,7 @@ static size_t put_cell(FILE *f, const char *text, size_t width)
 	return width;
 }
 
-/* Columns as wide as their widest cell; numbers right-aligned; no trailing blanks. */
+/* Makes columns as wide as their widest cell, with numbers right-aligned and no trailing blanks. */
 static void put_row(const struct writer *w, const struct table *t, size_t row)
 {
 	size_t k, gap = 0, pad, places;
@@ -398,7 +397,7 @@ static void put_row(const struct writer *w, const struct table *t, size_t row)
 	fputc('\n', w->file);
 }
 
-/* Number of rows that fit. */
+/* Returns the number of rows that fit. */
 static size_t rows_shown(const struct writer *w, const struct report *r)
 {
 	size_t room = w->terminal.rows > AROUND + LEAST_ROWS ? w->terminal.rows - AROUND : LEAST_ROWS;
@@ -408,7 +407,7 @@ static size_t rows_shown(const struct writer *w, const struct report *r)
 	return room;
 }
 
-/* Reports the rows left out, here and earlier, and the columns not shown. */
+/* Reports the rows left out, here and earlier, and the hidden columns. */
 static void put_left_out(const struct writer *w, const struct report *r, const struct table *t, size_t shown)
 {
 	const char *before = "not shown: ";

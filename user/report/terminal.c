@@ -48,7 +48,7 @@ const char *terminal_style(const struct terminal *t, enum terminal_style style)
 	return t->colour ? sequences[style] : "";
 }
 
-/* Bytes of a style sequence at text; 0: none. */
+/* Returns the bytes of a style sequence at text, or 0 if there is none. */
 static size_t sequence(const char *text)
 {
 	size_t n;
@@ -79,7 +79,7 @@ size_t terminal_columns(const char *text)
 	return n;
 }
 
-/* Columns of the next n bytes. */
+/* Returns the columns of the next n bytes. */
 static size_t word_columns(const char *text, size_t n)
 {
 	size_t places = 0;
@@ -114,7 +114,7 @@ void terminal__put_paragraph(FILE *f, const struct terminal *t, const char *text
 	}
 }
 
-/* Bytes of a line that fit; n if all do. */
+/* Returns the bytes of a line that fit: n if all do. */
 static size_t room_for(const char *line, size_t n, size_t columns, size_t *places)
 {
 	size_t i = 0, skipped;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Text reports: histograms by powers of two with bars, figures below, then losses. */
+/* Text reports: histograms by powers of two with bars, followed by figures and losses. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,8 +84,8 @@ static void put_bar(struct writer *w, u64 n, u64 most)
 }
 
 /*
- * Small counts (tasks in a queue) get one row per value, which says more than a range. Below 32, a
- * bucket is one value.
+ * Small counts (tasks in a queue) get one row per value, which is more informative than a range. Below 32, a bucket is
+ * one value.
  */
 #define VALUE_ROWS 32
 
@@ -103,7 +103,7 @@ static void fill_by_value(const struct histogram *h, u64 rows[HISTOGRAM_POWER_RO
 		rows[histogram_bucket_first(h->bucket[i].index)] += h->bucket[i].count;
 }
 
-/* Range of row i: a value, or from one power of two to the next. */
+/* Writes the range of row i: a single value, or from one power of two to the next. */
 static void put_range(struct writer *w, const struct report *r, int i, bool by_value)
 {
 	char from[UNITS_SPACE], to[UNITS_SPACE];
@@ -163,7 +163,7 @@ static void put_rows(struct writer *w, const struct report *r, const struct hist
 
 #define SIGNED_SPACE (UNITS_SPACE + 1)
 
-/* A value of a histogram with bounds, which is signed. */
+/* Formats a value of a histogram with bounds, which is signed. */
 static const char *format_signed(char *text, __int128 value, enum unit unit, bool milliseconds)
 {
 	char size[UNITS_SPACE];
@@ -185,7 +185,7 @@ static void put_bound_range(struct writer *w, const struct report *r, const stru
 	fprintf(w->file, "%11s %c %-10s", from, i && i < h->nbounds ? '-' : ' ', to);
 }
 
-/* All rows from the first to the last nonempty one: there are few. */
+/* Writes all rows from the first to the last nonempty one, because there are few. */
 static void put_bound_rows(struct writer *w, const struct report *r, const struct histogram *h)
 {
 	u64 most = 0, count;
@@ -222,7 +222,7 @@ static void put_bound_figures(struct writer *w, const struct report *r, const st
 	fprintf(w->file, "  total %s\n", format_signed(text, h->sum, r->unit, w->milliseconds));
 }
 
-/* Averages of counts keep decimals, and 0 is handled separately. */
+/* Writes the average. Averages of counts have decimals and come with the share of values above 0. */
 static void put_average(struct writer *w, const struct report *r, const struct histogram *h)
 {
 	u64 zeros = h->nbuckets && !h->bucket[0].index ? h->bucket[0].count : 0;
@@ -236,7 +236,7 @@ static void put_average(struct writer *w, const struct report *r, const struct h
 			format_value(text, histogram__average(h), r->unit, w->milliseconds));
 }
 
-/* The min and max of an interval may be known only to the precision of a bucket. */
+/* Precedes an inexact min or max by ">=" or "<=": an interval may know either only to the precision of a bucket. */
 static void put_figures(struct writer *w, const struct report *r, const struct histogram *h)
 {
 	char text[UNITS_SPACE];
@@ -273,7 +273,7 @@ static void put_histogram(struct writer *w, const struct report *r, const struct
 	text_put_figures(w, r, h);
 }
 
-/* "wait for a CPU during 3.00 s", "1,412 threads, read in 1.20 ms" */
+/* Writes a description such as "wait for a CPU during 3.00 s" or "1,412 threads, read in 1.20 ms". */
 static void put_value(const struct report *r, FILE *f)
 {
 	const char *value = r->value ?: "events";
@@ -306,9 +306,9 @@ static void put_first_line(struct writer *w, const struct report *r, FILE *f)
 	free(kernel);
 }
 
-/* Output captured and written as paragraphs on a terminal. */
+/* Captured output, which is written as paragraphs on a terminal. */
 struct paragraphs {
-	FILE *file;             /* NULL: no memory */
+	FILE *file;             /* NULL without memory */
 	char *text;
 	size_t n;
 };
@@ -346,7 +346,7 @@ void text_put_header(struct writer *w, const struct report *r)
 	w->header = true;
 }
 
-/* Missed samples were delayed by code that held the CPU; they are not hidden from programs. */
+/* Missed samples are not hidden from programs: code that held the CPU delayed them. */
 static bool is_hidden(const struct report *r, int reason)
 {
 	return loss_is_hidden(reason) && !(r->is_sampled && reason == LOSS_MISSED);
@@ -378,7 +378,7 @@ const char *text_loss_sentence(const struct report *r, enum loss_reason reason)
 	return loss_sentence(reason);
 }
 
-/* The option that prevents a loss, or "". */
+/* Returns the option that prevents a loss, or "". */
 static const char *option_for(const struct report *r, enum loss_reason reason)
 {
 	if (!r->has_max_keys || !loss_ends_with_more_keys(reason))
@@ -403,7 +403,7 @@ static void put_losses(struct writer *w, const struct report *r)
 	put_hidden(w, r);
 }
 
-/* "lost 3", followed by the number of inexact events if there are any. */
+/* Writes "lost 3", followed by the number of inexact events if there are any. */
 void text_put_lost(FILE *f, const struct loss_counters *c)
 {
 	u64 inexact = loss__of(c, LOSS_INEXACT);
@@ -414,7 +414,7 @@ void text_put_lost(FILE *f, const struct loss_counters *c)
 		fprintf(f, "  inexact %s", format_count(n, inexact));
 }
 
-/* Lists excluded values, with several events separately for each. */
+/* Lists excluded values; with several events, separately for each event. */
 static void put_each_left_out(struct writer *w, const struct report *r)
 {
 	char n[UNITS_SPACE];
@@ -463,7 +463,7 @@ static void put_left_out(struct writer *w, const struct report *r)
 /* Reports the rows that are in the report but not shown. */
 static void put_not_shown(struct writer *w, const struct report *r)
 {
-	if (r->hidden && !(w->terminal.columns && r->nrows))     /* text_put_table() has reported it otherwise */
+	if (r->hidden && !(w->terminal.columns && r->nrows))     /* else text_put_table() has reported the rows */
 		fprintf(w->file, "%zu more not shown (--top)\n", r->hidden);
 	if (r->left_out_by && r->stacks && r->stacks->nevents)
 		put_each_left_out(w, r);
@@ -560,7 +560,7 @@ static int put_listings(struct writer *w, const struct report *r)
 	return 0;
 }
 
-/* Writes lines as they are; on a terminal, cut to its width. */
+/* Writes lines unchanged or, on a terminal, cut to its width. */
 static int put_cut(struct writer *w, const struct report *r,
 		   int (*put)(struct writer *w, const struct report *r))
 {

@@ -22,14 +22,14 @@ static void add_slot(struct timechart_slot *to, const struct timechart_slot *fro
 	for (i = 0; i < PARTS; i++)
 		to->ns[i] += from->ns[i];
 	to->known_ns += from->known_ns;
-	/* The row that ran most in any merged slot or CPU ran most in the result. */
+	/* The row that ran most in any of the merged slots or CPUs is the one that ran most in the result. */
 	if (from->most_ns > to->most_ns) {
 		to->most = from->most;
 		to->most_ns = from->most_ns;
 	}
 }
 
-/* rows_less: number by which indexes of task rows decrease. */
+/* rows_less: amount by which indexes of task rows decrease. */
 static void add_row(struct timechart_row *sum, const struct timechart_row *row, u32 by_slots,
 		    u32 nslots, u32 rows_less)
 {
@@ -135,7 +135,7 @@ void timechart__label(const struct timechart_row *row, char text[TIMECHART_LABEL
  * --- text --------------------------------------------------------------------------------------
  */
 
-/* The dominant state of a column; running is shown by its share, from 1 % on. */
+/* Returns the letter of a column's dominant state. Running is a shade of its share, from 1 % upwards. */
 static char letter_of(const struct timechart_slot *slot, u64 span_ns)
 {
 	static const char shades[] = ".:-=+*%#@";
@@ -152,7 +152,7 @@ static char letter_of(const struct timechart_slot *slot, u64 span_ns)
 	return shades[shade < sizeof(shades) - 2 ? shade : sizeof(shades) - 2];
 }
 
-/* Screen columns: escape() produces UTF-8 without invisible characters. */
+/* Returns the width in screen columns: escape() produces UTF-8 without invisible characters. */
 static u32 width_of(const char *text)
 {
 	u32 width = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A chart of CPUs and tasks over time as a standalone SVG file. Each row is drawn in its own units,
- * slots across and percent up, so the drawing contains its numbers: the script (timechart_script.h)
- * zooms and shows figures from them. Without the script, coarser tooltips show them.
+ * A chart of CPUs and tasks over time as a standalone SVG file. Each row is drawn in its own units, slots across and
+ * percent up, so the drawing contains its numbers: the script (timechart_script.h) uses them to zoom and to show
+ * figures. Without the script, coarser tooltips show figures.
  */
 #include <errno.h>
 #include <string.h>
@@ -22,15 +22,15 @@
 #define ROW 24
 #define GAP 4                   /* between rows */
 #define APART 18                /* between CPUs and tasks */
-#define LETTERS 30              /* of a label */
+#define LETTERS 30              /* longest label, in letters */
 #define COLOURS 12
 
 #define MOST_CPU_ROWS 128
 #define MOST_BYTES 550000       /* approximate limit for all paths */
-#define CPU_STEP 20             /* approximate most bytes per slot */
+#define CPU_STEP 20             /* approximate maximum of bytes per slot */
 #define TASK_STEP 27
 #define MOST_CELLS 1800         /* tooltips for use without script, 150 bytes each */
-#define CELLS 60                /* most per row */
+#define CELLS 60                /* maximum per row */
 
 static const char style[] =
 	"svg{background:#fff;font:12px ui-monospace,Menlo,Consolas,monospace}"
@@ -46,7 +46,7 @@ static const char style[] =
 
 struct picture {
 	FILE *file;
-	const char *host;       /* NULL: not known */
+	const char *host;       /* NULL if unknown */
 	const struct report *report;
 	const struct timechart *chart;  /* at the drawn resolution */
 	u32 cells;              /* tooltips per row */
@@ -67,7 +67,7 @@ static u32 percent_of(const struct picture *p, const struct timechart_row *row, 
  * --- paths -------------------------------------------------------------------------------------
  */
 
-/* Height of the parts up to upto, stacked. */
+/* Returns the stacked height of the parts up to and including upto. */
 static u64 stacked(const struct timechart_slot *s, enum timechart_part upto)
 {
 	u64 ns = s->ns[PART_RUN];
@@ -77,7 +77,7 @@ static u64 stacked(const struct timechart_slot *s, enum timechart_part upto)
 	return upto == PART_BLOCK ? ns + s->ns[PART_BLOCK] : ns;
 }
 
-/* Outline from the bottom up: equal neighbours are one step. */
+/* Draws an outline, from the bottom up. Equal neighbours are one step. */
 static void put_silhouette(const struct picture *p, const struct timechart_row *row,
 			   enum timechart_part upto, char class)
 {
@@ -101,7 +101,7 @@ static void put_silhouette(const struct picture *p, const struct timechart_row *
 		fputs("z\"/>", p->file);
 }
 
-/* Marks the slots in which the task of row most ran most; 0: a task without a row. */
+/* Marks the slots in which the task of row most ran most. most: 0 for a task without a row. */
 static void put_most(const struct picture *p, const struct timechart_row *row, u32 most)
 {
 	u32 i, high, last = 0;
@@ -217,7 +217,7 @@ static void put_cells(const struct picture *p, const struct timechart_row *row)
  * --- rows --------------------------------------------------------------------------------------
  */
 
-/* Length of the first letters, without splitting one. */
+/* Returns the length of the longest prefix of at most limit bytes that splits no UTF-8 sequence. */
 static size_t head(const char *text, size_t limit)
 {
 	size_t n = strnlen(text, limit + 1);

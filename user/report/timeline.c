@@ -14,7 +14,7 @@
 
 /* A name of 15 letters and two 7-digit ids: "[4194304/4194304]". */
 #define TASK_WIDTH 32
-#define TASK_NARROW 23          /* on a terminal without that much room; longer names use the blanks behind them */
+#define TASK_NARROW 23          /* on narrower terminals; longer names use the blanks after them */
 #define ALL_WIDTH 89
 #define TIME_WIDTH 10
 
@@ -44,8 +44,8 @@ static void put_time(const struct timeline *t, FILE *f, u64 time_ns)
 }
 
 /*
- * Right-aligns text in width columns. The columns before it have exceeded theirs by *over; uses its leading blanks to
- * make up for this.
+ * Right-aligns text in width columns. Earlier columns have exceeded their widths by *over: drops leading blanks of this
+ * one to make up for that.
  */
 static void put_right(FILE *f, const char *text, int width, int *over)
 {
@@ -57,7 +57,7 @@ static void put_right(FILE *f, const char *text, int width, int *over)
 	fprintf(f, " %*s", width - taken, text);
 }
 
-/* Truncated, as in perf. */
+/* Writes milliseconds, truncated as in perf. */
 static void put_milliseconds(FILE *f, u64 ns, int *over)
 {
 	char text[32] = "-";
@@ -68,7 +68,7 @@ static void put_milliseconds(FILE *f, u64 ns, int *over)
 	put_right(f, text, TIME_WIDTH, over);
 }
 
-/* Screen columns: escape() produces UTF-8 without invisible characters. */
+/* Returns the width in screen columns: escape() produces UTF-8 without invisible characters. */
 static int width_of(const char *text)
 {
 	int width = 0;
@@ -78,7 +78,7 @@ static int width_of(const char *text)
 	return width;
 }
 
-/* "name[tid/pid]"; for a main thread "name[pid]". Returns the columns beyond width. */
+/* Writes "name[tid/pid]" or, for a main thread, "name[pid]". Returns the columns beyond width. */
 static int put_task(FILE *f, const struct switches_task *t, int width)
 {
 	char name[ESCAPE_SPACE(sizeof(t->comm))], text[sizeof(name) + 32];
@@ -125,7 +125,7 @@ static int task_width(const struct writer *w)
 	return w->terminal.columns && w->terminal.columns < ALL_WIDTH ? TASK_NARROW : TASK_WIDTH;
 }
 
-/* Sinks take fields, not text. */
+/* True if w takes text. Sinks take fields. */
 static bool takes_text(const struct writer *w)
 {
 	return w->format == FORMAT_TEXT && !w->sink;
@@ -181,7 +181,7 @@ static void put_switch(const struct timeline *t, struct writer *w, const struct 
 		put_stack(t, f, stack);
 }
 
-/* The column of tasks shows the acting task. */
+/* Writes an event that is not a switch, with the acting task in the task column. */
 static void put_other_event(struct writer *w, const struct switches_record *r)
 {
 	FILE *f = w->file;
@@ -214,7 +214,7 @@ static void write_text_line(const struct timeline *t, struct writer *w, const st
  * --- lines for programs ------------------------------------------------------------------------
  */
 
-/* null if unknown or meaningless for this event. */
+/* Makes a field that is null if its value is unknown or meaningless for this event. */
 static struct stream_field number_field(const char *name, u64 n, enum field_kind kind, bool has)
 {
 	return (struct stream_field){
@@ -227,7 +227,7 @@ static struct stream_field time_field(const char *name, u64 ns)
 	return number_field(name, ns, FIELD_TIME, ns != SWITCHES_UNKNOWN);
 }
 
-/* record: NULL for the heading alone, if there were no lines. */
+/* record: NULL to write only the heading, if there were no lines. */
 static int write_fields(const struct timeline *t, struct writer *w, const struct switches_record *record)
 {
 	static const char *const names[SWITCHES_KINDS] = {
@@ -276,7 +276,7 @@ int timeline__write(const struct timeline *t, struct writer *w, const struct swi
  * --- the map -----------------------------------------------------------------------------------
  */
 
-/* record: NULL for the heading alone, if there were no lines. */
+/* record: NULL to write only the heading, if there were no lines. */
 static int write_map_fields(const struct timeline *t, struct writer *w,
 			    const struct switches_record *record, const char *code)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Stacks as text: a tree, callers first. Shares refer to all samples, so any two can be compared. A chain of frames
- * with the same share is listed without figures and without further indentation, so that forks stand out. With several
- * events, each has a column of shares.
+ * Stacks as text: a tree, callers first. Shares refer to all samples, so any two shares can be compared. A chain of
+ * frames with the same share is listed without figures and without further indentation, so that forks stand out. With
+ * several events, each event has a column of shares.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,15 +10,15 @@
 
 #include "report/tree.h"
 
-/* Branches below this many 1/1000 of all are counted, but not drawn. */
+/* Branches below this many 1/1000 of the total are counted, but not drawn. */
 #define LEAST_SHARE 5
 #define HOTTEST 10              /* functions listed below the tree */
 #define MOST_INDENT 40          /* levels of indentation */
 
 /* A column of figures: for the whole report, or for one of several events. */
 struct column {
-	u64 total;              /* the whole of the shares */
-	char *title;            /* with several events: the event */
+	u64 total;              /* total to which the shares refer */
+	char *title;            /* name of the event, with several events */
 	int width;
 };
 
@@ -31,7 +31,7 @@ struct drawing {
 	const struct call_tree *tree;
 	struct column column[REPORT_MOST_EVENTS];
 	size_t ncolumns;        /* at least 1 */
-	bool brief;             /* for people: without repetitions, and without frames that every system call passes */
+	bool brief; /* for users at a terminal: no repetitions, and no frames that every system call passes */
 };
 
 static bool is_of_several(const struct drawing *d)
@@ -39,13 +39,13 @@ static bool is_of_several(const struct drawing *d)
 	return d->stacks->nevents;
 }
 
-/* Heading of the values, unless they are times, which carry units. */
+/* Returns the heading of the values. Times carry units and need none. */
 static const char *heading(const struct drawing *d)
 {
 	return d->unit == UNIT_NS ? "time" : d->stacks->unit;
 }
 
-/* The figures of a node in a column. */
+/* Returns the figures of a node in a column. */
 static struct call_share share_of(const struct drawing *d, const struct call_node *node, size_t column)
 {
 	if (!is_of_several(d))
@@ -65,7 +65,7 @@ static bool is_small_in(const struct drawing *d, size_t column, u64 value)
 	return share < (unsigned __int128)d->column[column].total * LEAST_SHARE || !value;
 }
 
-/* Small in every column. */
+/* True if the value is small in every column. */
 static bool is_small(const struct drawing *d, const u64 *value)
 {
 	size_t i;
@@ -101,7 +101,7 @@ static bool same_totals(const struct drawing *d, const struct call_node *a, cons
 	return !memcmp(x, y, d->ncolumns * sizeof(*x));
 }
 
-/* The largest share of a node in any column. */
+/* Returns the largest share of a node in any column. */
 static double largest(const struct drawing *d, const u64 *value)
 {
 	double most = 0, share;
@@ -154,7 +154,7 @@ static void put_shares(const struct drawing *d, const u64 *value)
 	fputs("  ", d->file);
 }
 
-/* self: NULL if there is none. A tree of several events has no column for it. */
+/* self: NULL without self time. A tree of several events has no column for self time. */
 static void put_figures(const struct drawing *d, const u64 *total, const u64 *self)
 {
 	char n[UNITS_SPACE];
@@ -206,7 +206,7 @@ static struct ranked_node rank_node(const struct drawing *d, const struct call_n
 	return (struct ranked_node){ node, largest(d, value), is_of_several(d) ? 0 : *value };
 }
 
-/* The children to draw, largest first; rest and *nrest become totals and number of the others. */
+/* Returns the children to draw, largest first. *rest and *nrest receive the totals and the number of the others. */
 static struct ranked_node *children(const struct drawing *d, const struct call_node *node, size_t *n, u64 *rest,
 				    size_t *nrest)
 {
@@ -255,7 +255,7 @@ static int put_children(const struct drawing *d, const struct call_node *node, u
 	return err;
 }
 
-/* Frames that lead into the kernel's code for a system call or an interrupt. */
+/* True for frames that lead into the kernel's code for a system call or an interrupt. */
 static bool is_entry(const struct drawing *d, const struct call_node *node)
 {
 	static const char *const names[] = {
@@ -287,7 +287,7 @@ static bool repeats(const struct drawing *d, const struct call_node *node, const
 	       !strcmp(label, call_node__label(parent, d->labels));
 }
 
-/* Whether the frame is left out: an inner frame of a chain, without time of its own. */
+/* True for a frame that is left out: an inner frame of a chain, without self time. */
 static bool is_passed_over(const struct drawing *d, const struct call_node *node, const struct call_node *parent,
 			   bool only, bool forks, u64 self)
 {
@@ -325,7 +325,7 @@ static int put_node(const struct drawing *d, const struct call_node *node,
 struct hot {
 	u32 frame;
 	u64 self[REPORT_MOST_EVENTS];
-	double share;           /* the largest */
+	double share;           /* largest share of all columns */
 };
 
 static int hotter_first(const void *a, const void *b)
@@ -401,7 +401,7 @@ static int put_hottest(const struct drawing *d)
 #define NARROWEST 9             /* column */
 #define WIDEST 20
 
-/* "sched_switch" of "sched:sched_switch" if the name is too long; cut if it is still too long. */
+/* Returns "sched_switch" of "sched:sched_switch" if the name is too long, cut if still too long. */
 static char *title_of(const struct stack_labels *l, size_t event)
 {
 	const char *name = l->event[event], *colon = strchr(name, ':');

@@ -75,7 +75,7 @@ const char *format_value(char *text, unsigned __int128 value, enum unit unit, bo
 	}
 }
 
-/* printf() cannot format 128 bits: print the digits before the last 18, then the last 18. */
+/* Formats 128 bits, which printf() cannot: the digits before the last 18, then the last 18. */
 const char *format_digits(char *text, __int128 value)
 {
 	const u64 part = 1000000000000000000ULL;
@@ -92,7 +92,7 @@ const char *format_digits(char *text, __int128 value)
 	return text;
 }
 
-/* Above 2^40 a double has too few bits for hundredths. */
+/* Formats a mean with hundredths. Above 2^40 a double has too few bits for them. */
 const char *format_mean(char *text, __int128 sum, u64 count)
 {
 	unsigned __int128 n = sum < 0 ? -(unsigned __int128)sum : (unsigned __int128)sum, hundredths;

@@ -26,7 +26,7 @@ void writer__close(struct writer *w)
 	replacement__release(&w->replacement);
 }
 
-/* Writes a report to stderr, so that programs that read the lines do not find it among them. */
+/* Writes a report to stderr, so that it does not end up among the lines that programs read. */
 static int write_aside(const struct writer *w, const struct report *r)
 {
 	struct writer aside = {

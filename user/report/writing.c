@@ -13,8 +13,8 @@
 #include "report/report.h"
 
 /*
- * A line-buffered file could fail in the middle of a report and lose errno. fwrite() may fail and
- * still return n, so check ferror().
+ * Collects the report in memory: a line-buffered file could fail in the middle of a report and lose errno. fwrite() may
+ * fail and still return n, so check ferror().
  */
 int writer__begin(struct writer *w, struct writing *writing)
 {
@@ -23,7 +23,7 @@ int writer__begin(struct writer *w, struct writing *writing)
 	return w->file ? 0 : -ENOMEM;
 }
 
-/* Converts for files; requests choose the format themselves (run/listen.h). */
+/* Converts the text for files. Requests choose the format themselves (run/listen.h). */
 static int make_prometheus(struct writing *writing, size_t *n)
 {
 	char *text = prometheus_text(writing->text);
@@ -57,13 +57,13 @@ int writer__end(struct writer *w, struct writing *writing, int err)
 }
 
 /*
- * Time that a run which must end waits for a reader that takes nothing: on a busy machine, the reader may wait for a
- * CPU.
+ * How long a run that must end waits for a reader that takes nothing: on a busy machine, the reader may be waiting for
+ * a CPU.
  */
 #define GRACE_MS 1000
 
 /*
- * Waits until the file accepts text. Returns -ECANCELED if the run must end, and the file accepted nothing for
+ * Waits until the file accepts text. Returns -ECANCELED if the run must end and the file has accepted nothing for
  * GRACE_MS.
  */
 static int await_reader(int fd, int stop_fd)
@@ -80,8 +80,8 @@ static int await_reader(int fd, int stop_fd)
 }
 
 /*
- * Pipes, sockets and terminals get pieces that fit at once after poll(2): a longer write(2) would wait for the reader,
- * and ignore signals.
+ * Writes to pipes, sockets and terminals in pieces that fit at once after poll(2): a longer write(2) would wait for the
+ * reader and ignore signals.
  */
 static int write_heeding(int fd, int stop_fd, const char *text, size_t n)
 {
