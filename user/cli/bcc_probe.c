@@ -9,7 +9,7 @@
 #define NAME "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 #define AT_USER "@user"
 
-/* Writes the equivalent of an identifier. Returns false if there is none. */
+/* Writes the equivalent of an identifier. Returns false if it has none. */
 static bool put_name(FILE *f, const char *name, size_t n, const char **behind)
 {
 	static const char args[] = "args->";
@@ -49,7 +49,7 @@ static bool put_expression(FILE *f, const char *text, const char *end)
 	return true;
 }
 
-/* The letter of the next conversion; 0 if there is none. */
+/* Returns the letter of the next conversion, or 0 if there is none. */
 static char next_conversion(const char **format)
 {
 	const char *p = *format;
@@ -82,7 +82,7 @@ static bool put_value(FILE *f, const char *text, const char *end, char conversio
 	return true;
 }
 
-/* "FORMAT", VALUE, ... */
+/* Translates "FORMAT", VALUE, ... */
 static bool put_values(FILE *f, const char *text)
 {
 	const char *format = text + 1, *end = strchr(format, '"');
@@ -100,7 +100,7 @@ static bool put_values(FILE *f, const char *text)
 	return true;
 }
 
-/* A probe [{p,r,t}:][LIBRARY:]FUNCTION, n bytes long. */
+/* A probe [{p,r,t}:][LIBRARY:]FUNCTION, which is n bytes long. */
 struct place {
 	char kind;
 	int nlibrary, nfunction;

@@ -8,7 +8,7 @@
 #include "base/types.h"
 #include "cli/foreign_event.h"
 
-/* The first row applies whose event, and whose other text if there is one, are in the program. */
+/* The first row applies whose event, and whose other text (if it has one), occur in the program. */
 static const struct {
 	const char *event, *other, *line;
 } programs[] = {
@@ -50,7 +50,7 @@ static const struct {
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
 
-/* The field behind "args." or "args->"; NULL: the text begins with neither. */
+/* Returns the field after "args." or "args->", or NULL if the text begins with neither. */
 static const char *field_of(const char *text)
 {
 	if (!strncmp(text, "args.", 5))
@@ -69,7 +69,7 @@ static bool is_key(const char *word, size_t len)
 	return false;
 }
 
-/* The key of the first map: "@x[comm, args.ret]" is "comm,ret". Keys that are unknown here are left out. */
+/* Writes the key of the first map: "@x[comm, args.ret]" becomes "comm,ret". Unknown keys are left out. */
 static void put_keys(FILE *f, const char *program)
 {
 	const char *p = strchr(program, '@'), *field, *separator = " --by ";
@@ -89,7 +89,7 @@ static void put_keys(FILE *f, const char *program)
 	}
 }
 
-/* The argument of hist() or sum(): a field, a result, or an argument, which bpftrace counts from 0. */
+/* Writes the argument of hist() or sum(): a field, a result, or an argument, which bpftrace counts from 0. */
 static bool put_value(FILE *f, const char *program, const char *function, const char *option)
 {
 	const char *p = strstr(program, function), *field;
@@ -109,7 +109,7 @@ static bool put_value(FILE *f, const char *program, const char *function, const 
 	return true;
 }
 
-/* Filters of a process, which are options here. */
+/* Writes filters by pid or process name, which are options here. */
 static void put_filter(FILE *f, const char *program)
 {
 	const char *pid = strstr(program, "/pid == "), *comm = strstr(program, "/comm == \"");
@@ -120,7 +120,7 @@ static void put_filter(FILE *f, const char *program)
 		fprintf(f, " --comm '%.*s'", (int)strcspn(comm + 10, "\"'"), comm + 10);
 }
 
-/* The first event that is no BEGIN and no interval. */
+/* Returns the first event other than BEGIN and intervals. */
 static char *first_event(const char *program)
 {
 	static const char *const others[] = { "BEGIN", "begin", "config", "interval:", "i:" };
@@ -171,7 +171,10 @@ static bool put_event(FILE *f, const char *program)
 	return true;
 }
 
-/* Whether the filter is in the line: of a process or a name. One of a map only tells events that have begun. */
+/*
+ * True if the line contains the filter, which selects a process or a name. A filter by a map only selects events that
+ * have begun, and needs no option.
+ */
 static bool has_filter(const char *line, const char *filter, size_t len)
 {
 	const char *option = "";
@@ -189,7 +192,10 @@ static bool has_filter(const char *line, const char *filter, size_t len)
 	return n == len && strstr(line, option);
 }
 
-/* Filters stand between events and their blocks: "EVENT /FILTER/ { ... }". The path in an event follows a colon. */
+/*
+ * True if the line lacks a filter of the program. A filter stands between an event and its block: "EVENT /FILTER/ { ...
+ * }". A path in an event follows a colon.
+ */
 static bool drops_a_filter(const char *program, const char *line)
 {
 	const char *p, *end;

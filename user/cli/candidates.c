@@ -50,7 +50,7 @@ static int compare(const void *a, const void *b)
 	return strcmp(x->name, y->name) ?: x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
-/* Sorted by name, then by pid. Incomplete if memory runs out. */
+/* Finds the processes, sorted by name and then by pid. The list is incomplete if memory runs out. */
 static void find_processes(struct found *f)
 {
 	*f = (struct found){};
@@ -70,7 +70,7 @@ static void add_pids(struct completion *c, const struct found *f)
 	}
 }
 
-/* alphabetic: only names that begin with a letter, as required by -p. */
+/* alphabetic: adds only names that begin with a letter, as -p requires. */
 static void add_names(struct completion *c, const struct found *f, bool alphabetic)
 {
 	const char *name;
@@ -123,7 +123,7 @@ void complete_task_names(struct completion *c)
  * --- cgroups -----------------------------------------------------------------------------------
  */
 
-/* The leading slash is optional. */
+/* The user may type the leading slash or omit it. */
 static int add_cgroup(void *context, const char *name)
 {
 	struct completion *c = context;
@@ -141,7 +141,7 @@ static bool is_below_mount(const char *typed, enum scope_hierarchy hierarchy)
 	return is;
 }
 
-/* -G also takes a directory below the mount point, which the shell completes. */
+/* -G also takes a directory below the mount point. The shell completes directories. */
 void complete_cgroups(struct completion *c)
 {
 	if (is_below_mount(c->typed, cgroup__default_hierarchy()) || is_below_mount(c->typed, SCOPE_CGROUP_V2))
@@ -166,7 +166,7 @@ void complete_errors(struct completion *c)
 	}
 }
 
-/* "SIGTERM" if "SIG" is typed, otherwise "TERM". */
+/* Adds "SIGTERM" if "SIG" is typed, otherwise "TERM". */
 void complete_signals(struct completion *c)
 {
 	size_t skip = strncmp(c->typed, "SIG", 3) ? 3 : 0;

@@ -18,7 +18,7 @@ bool complete__is_asked(int argc, char **argv)
  * --- the answer --------------------------------------------------------------------------------
  */
 
-/* Whether the list already has the word, before the value being typed. */
+/* True if the list already contains the word, before the value being typed. */
 static bool is_listed(const struct completion *c, const char *word)
 {
 	const char *p = c->listed;
@@ -32,7 +32,7 @@ static bool is_listed(const struct completion *c, const char *word)
 	return false;
 }
 
-/* Whether the word is safe to print, and fits the lines of the answer. */
+/* True if the word is safe to print and fits the lines of the answer. */
 static bool is_plain(const char *word)
 {
 	char *escaped = escape_string(word);
@@ -68,7 +68,7 @@ void complete_key(struct completion *c)
 	completion__add(c, "key", "");
 }
 
-/* Leaves values to the shell, by the name of the value in the table. */
+/* Leaves files and users to the shell. called: name of the value in the option table. */
 static void leave_values(struct completion *c, const char *called)
 {
 	if (!strcmp(called, "FILE") || !strcmp(called, "BINARY") || !strcmp(called, "PATH"))
@@ -77,7 +77,7 @@ static void leave_values(struct completion *c, const char *called)
 		completion__leave(c, "users");
 }
 
-/* Adds values of option k; typed: the beginning of the value in c->current. */
+/* Adds the values of option k. typed: beginning of the value in c->current. */
 static void add_values(struct completion *c, const struct option_table *t, int k, const char *typed)
 {
 	const struct option_row *row = t->row[k];
@@ -108,7 +108,7 @@ static bool is_hidden(const struct option_table *t, size_t i)
 	return t->option[i]->flags & OPTION_HIDDEN;
 }
 
-/* Whether an earlier option has the same name: a tool's own option hides the common one. */
+/* True if an earlier option has the same name: a tool's own option hides the common one. */
 static bool is_repeated(const struct option_table *t, size_t i)
 {
 	size_t k;
@@ -120,7 +120,7 @@ static bool is_repeated(const struct option_table *t, size_t i)
 	return false;
 }
 
-/* Adds a word with the description of --help, which may depend on the tool. */
+/* Adds a word with its description from --help, which may depend on the tool. */
 static void add_option(struct completion *c, const struct option_table *t, size_t i, const char *word)
 {
 	const struct argp *argp = t->argp[i];
@@ -134,7 +134,7 @@ static void add_option(struct completion *c, const struct option_table *t, size_
 		free(text);
 }
 
-/* Adds long names, letters of options without one, and any letter that is typed in full. */
+/* Adds long names, the letters of options without a long name, and any letter that is typed in full. */
 static void add_options(struct completion *c, const struct option_table *t)
 {
 	char letter[] = "-x", name[OPTION_NAME_SPACE];
@@ -158,8 +158,8 @@ static void add_options(struct completion *c, const struct option_table *t)
  */
 
 /*
- * Index of the option whose value is in this word or the next one; -1: none. *value becomes the value in this word, or
- * NULL.
+ * Returns the index of the option whose value is in this word or the next one, or -1 if there is none. Sets *value to
+ * the value in this word, or to NULL.
  */
 static int find_value(const struct option_table *t, const char *word, const char **value)
 {

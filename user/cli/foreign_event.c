@@ -10,19 +10,19 @@
 #include "cli/bcc_probe.h"
 
 enum kind {
-	KIND_ENTRY,             /* of a function of the kernel or of a file */
+	KIND_ENTRY,             /* of a function in the kernel or in a file */
 	KIND_RETURN,
 	KIND_TRACEPOINT,
-	KIND_RAW,               /* a tracepoint without its system */
+	KIND_RAW,               /* tracepoint without its system */
 	KIND_USDT,
-	KIND_USER_ENTRY,        /* bpftrace's: the file stands first, behind one colon */
+	KIND_USER_ENTRY,        /* bpftrace's: the file comes first, after one colon */
 	KIND_USER_RETURN,
 	KIND_COUNTER,           /* EVENT[:PERIOD] */
 	KIND_SAMPLES,           /* hz:RATE */
-	KIND_LIBC, KIND_LIBM,   /* bcc's c: and m: */
+	KIND_LIBC, KIND_LIBM,   /* c: and m: of bcc */
 };
 
-/* No tracepoints have a system of such a name. */
+/* No tracepoint has a system with one of these names. */
 static const struct {
 	const char *word;
 	enum kind kind;
@@ -53,15 +53,15 @@ static const struct {
 	{ "profile", KIND_SAMPLES },
 };
 
-/* The parts of an event, which colons separate. */
+/* The parts of an event, separated by colons. */
 #define MOST_PARTS 4
 
 struct parts {
 	enum kind kind;
-	int n;                  /* of those behind the kind */
+	int n;                  /* number of parts after the kind */
 	char *part[MOST_PARTS];
-	char *text;             /* their storage */
-	const char *args;       /* of kprobe_events, with a blank in front; or empty */
+	char *text;             /* storage of the parts */
+	const char *args;       /* arguments as in kprobe_events, with a leading blank; or empty */
 };
 
 static bool find_kind(const char *word, size_t len, enum kind *kind)
@@ -76,7 +76,7 @@ static bool find_kind(const char *word, size_t len, enum kind *kind)
 	return false;
 }
 
-/* The word is the first of text. */
+/* Splits the first word of text into parts. */
 static bool split(struct parts *p, const char *text)
 {
 	size_t kind = strcspn(text, ":"), len = strcspn(text, " ");
@@ -95,7 +95,7 @@ static bool split(struct parts *p, const char *text)
 	return p->text && !end && *p->part[p->n - 1] && !strpbrk(p->text, "()'") && !strchr(p->args, '\'');
 }
 
-/* The part behind "p:NAME" is the function, unless it is an argument: "p:NAME FUNCTION x=%di", "r:FUNCTION $retval". */
+/* The word after "p:NAME" is the function, unless it is an argument: "p:NAME FUNCTION x=%di", "r:FUNCTION $retval". */
 static void take_named(struct parts *p)
 {
 	const char *word = p->args + strspn(p->args, " ");
@@ -108,7 +108,7 @@ static void take_named(struct parts *p)
 	p->args = word + len;
 }
 
-/* bcc finds libNAME.so, or a program. Functions of libpthread are in libc since glibc 2.34. */
+/* bcc finds libNAME.so or a program. Since glibc 2.34, functions of libpthread are in libc. */
 static void put_file(FILE *f, const char *name)
 {
 	char *path = strchr(name, '/') || strchr(name, '.') ? strdup(name) : program_path(name);
@@ -135,7 +135,7 @@ static void put_function(FILE *f, const char *tool, const char *file, const stru
 		counts && in_file ? " --by func" : "");
 }
 
-/* stat and profile take events by -e alone. */
+/* stat and profile take events only with -e. */
 static const char *before_event(const char *tool)
 {
 	return !strcmp(tool, "stat") || !strcmp(tool, "profile") ? " -e" : "";

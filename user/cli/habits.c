@@ -18,7 +18,7 @@
  * --- the table ---------------------------------------------------------------------------------
  */
 
-/* Whether name is one of names, which are separated by blanks. */
+/* True if name is one of names, which blanks separate. */
 static bool is_among(const char *name, const char *names)
 {
 	size_t len = strlen(name), n;
@@ -46,7 +46,7 @@ static bool is_one_of(const char *value, const char *const *words, size_t n)
 	return false;
 }
 
-/* The words of strace's --interruptible. */
+/* True for a value of strace's --interruptible. */
 static bool is_interruptible(const char *value)
 {
 	static const char *const words[] = { "anywhere", "waiting", "never", "never_tstp" };
@@ -62,7 +62,7 @@ static bool is_faults(const char *value)
 	return is_one_of(value, words, ARRAY_SIZE(words));
 }
 
-/* The filters of perf record -j. */
+/* True for branch filters of perf record -j. */
 static bool is_branches(const char *value)
 {
 	static const char *const words[] = {
@@ -79,7 +79,7 @@ static bool is_branches(const char *value)
 	return is_one_of(first, words, ARRAY_SIZE(words));
 }
 
-/* A number of from to to digits, and nothing else. */
+/* True for a number of from to to digits, with nothing after it. */
 static bool has_digits(const char *value, size_t from, size_t to)
 {
 	size_t n = strspn(value, "0123456789");
@@ -99,7 +99,7 @@ static bool is_error(const char *value)
 	return isdigit((unsigned char)*value) || (*value == 'E' && isupper((unsigned char)value[1]));
 }
 
-/* value: the rest of the option's word (is_joined), or the next word, or NULL. */
+/* value: rest of the option's word (is_joined), the next word, or NULL. */
 static bool fits(enum habit_when when, bool is_own, const char *value, bool is_joined)
 {
 	switch (when) {
@@ -172,7 +172,7 @@ static const struct habit *find_habit(const char *tool, const char *option, size
  * --- commands ----------------------------------------------------------------------------------
  */
 
-/* Looks the word up as execvp(3) will. */
+/* True if execvp(3) will find the word. */
 static bool is_program(const char *word)
 {
 	char *path = isdigit((unsigned char)*word) ? NULL : program_path(word);
@@ -196,17 +196,17 @@ struct translation {
 	char **word;            /* the new argv */
 	int n;
 	char *text;             /* storage of new words, after word[] */
-	const char *command;    /* value of an option: a command in one word */
+	const char *command;    /* value of an option that holds a command in one word */
 	size_t narguments;
 	int argument;           /* index in word[] of the first argument */
 	bool has_events;        /* -e */
 	bool has_min;           /* --min */
 	bool has_end;           /* -d, --reports, or --live, which ^C ends */
-	bool has_warned;        /* of an option that means something else in a peer */
+	bool has_warned;        /* warned of an option that means something else in a peer */
 	bool has_all;           /* -a */
 	bool has_command;
-	const struct habit *no_command; /* an option with VALUE_NO_COMMAND; or NULL */
-	char narrowed;          /* -C or -u, the last one; 0: neither */
+	const struct habit *no_command; /* option with VALUE_NO_COMMAND, or NULL */
+	char narrowed;          /* -C or -u, whichever comes last; 0 without either */
 };
 
 static void put(struct translation *t, const char *word)
@@ -214,12 +214,13 @@ static void put(struct translation *t, const char *word)
 	t->word[t->n++] = (char *)word;
 }
 
-/* Adds a and b as one word. */
+/* Returns the unit of a value, or "" if it needs none. */
 static const char *unit_of(enum habit_value value)
 {
 	return value == VALUE_MS ? "ms" : value == VALUE_US ? "us" : "";
 }
 
+/* Adds a and b as one word. */
 static void put_joined(struct translation *t, const char *a, const char *b)
 {
 	put(t, t->text);
@@ -231,7 +232,7 @@ static const char *next_word(const struct translation *t)
 	return t->i + 1 < t->argc ? t->argv[t->i + 1] : NULL;
 }
 
-/* An own option that means something else in the peer: warns, and returns NULL. */
+/* Returns the habit to apply, or NULL. Warns of a tool's own option that means something else in the peer. */
 static const struct habit *unless_own(struct translation *t, const struct habit *h)
 {
 	if (h && h->value == VALUE_NO_COMMAND) {
@@ -289,7 +290,9 @@ static int put_habit(struct translation *t, const struct habit *h, const char *v
 	return 0;
 }
 
-/* An event in the syntax of bcc, bpftrace or kprobe_events, as an argument or as the value of an option. */
+/*
+ * Refuses an event in the syntax of bcc, bpftrace or kprobe_events. The event is an argument or the value of an option.
+ */
 static int refuse_foreign_event(const struct translation *t, const char *event)
 {
 	char *line = NULL;
@@ -341,8 +344,8 @@ static int translate_long(struct translation *t)
 }
 
 /*
- * Translates one of the letters in argv[i], at p. Returns 1 if the word, with its value, is done, 0
- * if another letter may follow, or -EINVAL.
+ * Translates one of the letters in argv[i], at p. Returns 1 if the word and its value are done, 0 if another letter may
+ * follow, or -EINVAL.
  */
 static int translate_letter(struct translation *t, const char *p, bool *took_next)
 {
@@ -360,7 +363,7 @@ static int translate_letter(struct translation *t, const char *p, bool *took_nex
 		put_joined(t, option, "");
 		return 0;
 	}
-	/* The rest of the word goes with it: a value, or unknown letters. */
+	/* Keep the rest of the word with the letter: it is a value, or unknown letters. */
 	put_joined(t, "-", p);
 	if (*took_next)
 		put(t, value);
@@ -379,7 +382,10 @@ static int translate_letters(struct translation *t)
 	return done < 0 ? done : 0;
 }
 
-/* perf runs commands without "--". In tools that take events as arguments, a command can only follow -e. */
+/*
+ * True if the word begins a command: perf runs commands without "--". In tools that take events as arguments, a command
+ * can only follow -e.
+ */
 static bool begins_command(const struct translation *t, const char *word)
 {
 	const struct cli_spec *spec = t->spec;
@@ -398,7 +404,7 @@ static void put_rest(struct translation *t)
 		put(t, t->argv[t->i++]);
 }
 
-/* As bcc does: blanks separate words, and nothing quotes them. */
+/* Splits the command at blanks, without quoting, as bcc does. */
 static void put_command(struct translation *t)
 {
 	const char *word = t->command;
@@ -435,8 +441,8 @@ static int translate_word(struct translation *t)
 }
 
 /*
- * In bcc's runqslower and fileslower, a single number is the threshold. Here it would be the
- * interval, so users who want an interval must add --min or a count, or use -I.
+ * In bcc's runqslower and fileslower, a single number is the threshold. Here it would be the interval: users who want
+ * an interval must add --min or a count, or use -I.
  */
 static void take_threshold(struct translation *t)
 {
@@ -458,8 +464,8 @@ static void take_threshold(struct translation *t)
 }
 
 /*
- * In these tools of bcc and libbpf-tools, a single number is how long to measure. Here it is the interval, and the
- * reports go on until ^C.
+ * In these tools of bcc and libbpf-tools, a single number is the duration. Here it is the interval, and the reports
+ * continue until ^C.
  */
 static void warn_of_duration(const struct translation *t)
 {
@@ -488,7 +494,7 @@ static void warn_of_scope(const struct translation *t)
 					       "use -d SECONDS instead of the command for all tasks of that user");
 }
 
-/* A letter becomes at most two words and a value, with three bytes of new text. */
+/* Allocates room: a letter becomes at most two words and a value, with three bytes of new text. */
 static int make_room(struct translation *t)
 {
 	size_t letters = 0, longest = 0, i;
@@ -538,13 +544,13 @@ int habits__translate(const struct argp *argp, const struct cli_spec *spec, int 
  * --- another tool ------------------------------------------------------------------------------
  */
 
-/* The events of profile; tracepoints with a filter are a job for stackcount. */
+/* Events requested from profile. stackcount handles tracepoints with a filter. */
 struct wanted {
 	size_t events, tracepoints;
 	bool filter;
 };
 
-/* "block:block_rq_issue", but not "cycles:u" or "mem:0x1000:w". */
+/* True for "block:block_rq_issue", but not for "cycles:u" or "mem:0x1000:w". */
 static bool is_tracepoint(const char *event)
 {
 	const char *name = strchrnul(event, ':');
@@ -558,7 +564,7 @@ static void want_event(struct wanted *w, const char *event)
 	w->tracepoints += event && is_tracepoint(event);
 }
 
-/* Counts an option's events; its value, if any, is the next word unless this word contains it. */
+/* Counts the events of an option. True if the option's value is next, the word after this one. */
 static bool look_at_option(const struct option_table *table, struct wanted *w, const char *word,
 			   const char *next)
 {

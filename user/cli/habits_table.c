@@ -16,7 +16,7 @@
 #define BECOMES(...) WHEN_ANY, VALUE_NONE, { __VA_ARGS__ }, NULL
 #define WITH_VALUE(...) WHEN_ANY, VALUE_KEPT, { __VA_ARGS__ }, NULL
 #define DROPPED(...) WHEN_ANY, VALUE_DROPPED, { __VA_ARGS__ }, NULL
-/* The tool has the option, too, but it means something else there. */
+/* The tool has the option, too, but gives it another meaning. */
 #define WARN(when, text) when, VALUE_OWN, { NULL }, text
 #define SAY(text) WHEN_ANY, VALUE_NONE, { NULL }, text
 
@@ -36,7 +36,7 @@
 #define NO_ADDRESSES "addresses cannot be selected; --by local,remote prints one row per pair"
 #define NO_MERGE "counts are never scaled or merged; leave this option out"
 
-/* The first match applies. */
+/* The first matching row applies. */
 const struct habit habits[] = {
 	{ NULL, "-h", BECOMES("--help") },
 	{ "profile stackcount", "-j", WHEN_BRANCHES, VALUE_NONE, { NULL }, NO_LBR },
@@ -609,7 +609,7 @@ const struct habit habits[] = {
 	{ "memleak", "--percpu",
 	  SAY("per-CPU memory is not tracked; use tally kmem, which shows kernel allocations") },
 
-	/* Letters and words that the tool has, too, and with which a peer means something else */
+	/* Options that the tool has, too, but that mean something else in a peer */
 	{ "syscount tcprtt stackcount lockstat", "--interval", WARN(WHEN_FEW, FEW_MS) },
 	{ "cpudist profile", "-I",
 	  WARN(WHEN_FEW, "an interval in milliseconds; bcc's -I, with idle time, is not supported") },
@@ -631,7 +631,7 @@ const struct habit habits[] = {
 	{ "signals", "--tpid", WITH_VALUE("-p") },
 	{ "bpftop", "--delay", WARN(WHEN_FEW, "a delay in milliseconds; the peer's --delay SECONDS is -I MS") },
 
-	/* Long and short options without a counterpart, or with one of another name */
+	/* Options without a counterpart, or whose counterpart has another name */
 	{ "bpftop biotop filetop tcptop", "-b", NOTHING },
 	{ "profile", "-M", WHEN_NUMBER, VALUE_NONE, { NULL },
 	  "for times of blocked tasks, use tally offcputime --max 5us; or tally profile --wall" },

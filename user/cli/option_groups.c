@@ -42,7 +42,7 @@ static int parse_ids(const char *option, const char *value, u32 **ids, size_t *n
 	return -err;
 }
 
-/* Formats "1203, 1204"; a long list ends in "...". */
+/* Lists processes as "1203, 1204". A long list ends in "...". */
 static void say_pids(const char *name, const u32 *pids, size_t n)
 {
 	char text[128] = "";
@@ -69,7 +69,7 @@ static error_t add_named(const char *name, struct scope_options *o)
 	return 0;
 }
 
-/* Whether an item of the list is a name. */
+/* True if an item of the list is a name. */
 static bool has_names(const char *list)
 {
 	while (!begins_process_name(list)) {
@@ -205,7 +205,7 @@ static int add_key(void *own, const struct option_row *row, char *text)
 	return 0;
 }
 
-/* Adds each name of a list like "pid, comm, or any expression"; entries with blanks are no names. */
+/* Adds each name of a list like "pid, comm, or any expression". Entries with blanks are not names. */
 static void add_names_of(struct completion *c, const char *text)
 {
 	char name[32];
@@ -285,7 +285,7 @@ static const struct option_row taskless_key_rows[] = {
 	{},
 };
 
-/* For tools that keep no keys in the kernel, and so need no room for them. */
+/* For tools that keep no keys in the kernel and need no room for them. */
 static const struct option_row roomless_key_rows[] = {
 	HEADING("Grouping:", HELP_GROUPING),
 	BY_ROW,
@@ -416,9 +416,9 @@ void cli__set_format(struct cli *cli, enum report_format format)
 	cli->format = cli->prometheus ? FORMAT_OPENMETRICS : format;
 }
 
-#define FORMATS_SPACE 96        /* for the names of all common formats */
+#define FORMATS_SPACE 96        /* room for the names of all common formats */
 
-/* Lists the formats that --format takes: "text, json"; svg is for heat maps, metrics are for measurements. */
+/* Lists the formats that --format takes, such as "text, json". svg is for heat maps, metrics are for measurements. */
 static const char *list_formats(const char *formats, u32 groups, char room[FORMATS_SPACE])
 {
 	static const enum report_format common[] = {
@@ -518,7 +518,7 @@ static const struct option_row times_rows[] = {
 	{},
 };
 
-/* Parses "0.5" or "1%": above 0, at most 100. */
+/* Parses a percentage above 0 and up to 100: "0.5" or "1%". */
 static int parse_percent(const char *text, double *percent)
 {
 	char *end;

@@ -11,7 +11,7 @@
 #include "host/scope.h"
 #include "report/diag.h"
 
-/* Keys of options without a letter: this plus the number of the row. */
+/* First key of options without a letter. The key of such an option is this plus the number of its row. */
 #define KEY_FIRST 0x1000
 
 #define NAME_SPACE 64
@@ -26,7 +26,7 @@ static bool is_end(const struct option_row *row)
 	return !row->name && !row->letter && !row->help && !row->rows;
 }
 
-/* Whether the field has the type that its kind sets. Every run checks all rows of its tool. */
+/* True if the field has the type that its kind sets. Every run checks all rows of its tool. */
 static bool fits(const struct option_row *row)
 {
 	switch (row->kind) {
@@ -110,7 +110,7 @@ static int row_of_key(const struct option_rows *rows, int key)
 	return -1;
 }
 
-/* Returns the text of --help: allocated, and freed by argp, or the argument text itself. */
+/* Returns the text of --help: either allocated, and freed by argp, or the argument text itself. */
 static char *describe(int key, const char *text, void *input)
 {
 	const struct option_rows *rows = input;
@@ -254,7 +254,7 @@ static error_t bad_word(const struct option_row *row, const char *option, const 
 	return EINVAL;
 }
 
-/* The index of the word that the first len characters spell, or nwords. */
+/* Returns the index of the word that the first len characters spell, or nwords. */
 static size_t find_word(const struct option_row *row, const char *value, size_t len)
 {
 	size_t i;
@@ -265,7 +265,7 @@ static size_t find_word(const struct option_row *row, const char *value, size_t 
 	return i;
 }
 
-/* An omitted value means the first word. */
+/* Parses a word. An omitted value means the first word. */
 static error_t parse_word(const struct option_row *row, const char *option, const char *value, int *field)
 {
 	size_t i = value ? find_word(row, value, strlen(value)) : 0;

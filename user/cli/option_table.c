@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* main: o itself, or the option that o is an alias of. */
+/* main: o itself, or the option of which o is an alias. */
 static void add(struct option_table *t, const struct argp *argp, const struct argp_option *o,
 		const struct argp_option *main)
 {
@@ -38,7 +38,7 @@ void option_table__collect(struct option_table *t, const struct argp *argp)
 		option_table__collect(t, child->argp);
 }
 
-/* Options of argp itself. */
+/* Options that argp provides. */
 static const struct argp_option argp_own_options[] = {
 	{ "help", '?', NULL, 0, "Give this help list", 0 },
 	{ "usage", 0, NULL, 0, "Give a short usage message", 0 },

@@ -14,7 +14,7 @@
 #include "cli/prescan.h"
 #include "report/diag.h"
 
-/* Whether the argument is a probe of bcc's trace; if so, reports how to write it here. */
+/* True if the argument is a probe of bcc's trace. Reports how to write such a probe here. */
 static bool is_bcc_probe(const char *arg)
 {
 	char *line = NULL;
@@ -28,7 +28,7 @@ static bool is_bcc_probe(const char *arg)
 	return line;
 }
 
-/* [interval [count]] */
+/* Parses [interval [count]]. */
 static int parse_positional(struct cli *cli, const struct cli_spec *spec, unsigned int i,
 			    char *arg)
 {
@@ -69,10 +69,10 @@ struct parse_input {
 	struct cli *cli;
 	const struct cli_spec *spec;
 	const struct argp_child *children;
-	unsigned int taken;     /* positional arguments taken by the tool */
+	unsigned int taken;     /* number of positional arguments that the tool has taken */
 };
 
-/* Whether positional arguments are the tool's own. */
+/* True if positional arguments are the tool's own. */
 static bool has_arguments(const struct cli_spec *spec)
 {
 	return spec->args_doc;
@@ -116,8 +116,8 @@ static error_t parse_root(int key, char *arg, struct argp_state *state)
 #define HEAT_TOP 4
 
 /*
- * Default interval of a heat map: 1/60 of the duration, within 100 ms and 1 s; without a duration 1
- * s, or 100 ms for a command, which may be short.
+ * Returns the default interval of a heat map: 1/60 of the duration, within 100 ms and 1 s. Without a duration, it is 1
+ * s or, for a command, which may be short, 100 ms.
  */
 static u64 heat_interval_ns(const struct cli *cli)
 {
@@ -131,8 +131,8 @@ static u64 heat_interval_ns(const struct cli *cli)
 }
 
 /*
- * Sets the format by the name of -o if none is given. A picture is a heat map if the tool has distributions; pictures
- * of tools with stacks are set by stack_options__check().
+ * Derives the format from the file name of -o if no format is given. A picture is a heat map if the tool has
+ * distributions. stack_options__check() sets the pictures of tools with stacks.
  */
 static void settle_format(struct cli *cli, const struct cli_spec *spec)
 {
@@ -150,9 +150,7 @@ static void settle_format(struct cli *cli, const struct cli_spec *spec)
 		cli->format = FORMAT_JSON;
 }
 
-/*
- * Applies what --heat implies. Maps are sorted and cut at the end of the run; its reports are not.
- */
+/* Applies what --heat implies. Maps are sorted and cut at the end of the run; the reports during the run are not. */
 static void settle_heat(struct cli *cli)
 {
 	if (!cli->heat)
@@ -173,10 +171,7 @@ static void settle_heat(struct cli *cli)
 	}
 }
 
-/*
- * Applies what --listen implies. Without an interval, requests read the counters and so end
- * intervals of unpredictable length.
- */
+/* Applies --listen. Without an interval, requests read the counters, and so end intervals of unpredictable length. */
 static int settle_listen(struct cli *cli)
 {
 	if (!cli->listen.n)
@@ -338,7 +333,7 @@ const char *cli__other_tool(const struct cli_spec *spec, int argc, char **argv)
 	return habits__other_tool(&whole.root, argc, argv);
 }
 
-/* Prints the answer and exits, as argp does for --help. */
+/* Prints the answer to the shell and exits, as argp does for --help. */
 static void answer_shell(struct cli *cli, const struct cli_spec *spec, const struct argp *root, int argc, char **argv)
 {
 	char *text = complete__answer(spec, root, argc, argv);
@@ -391,7 +386,7 @@ int cli__parse(struct cli *cli, const struct cli_spec *spec, int argc, char **ar
 		err = settle_listen(cli);
 	if (!err)
 		err = settle_live(cli);
-	/* perf takes -G with -a alone, for its tasks on all CPUs. */
+	/* perf takes -G only with -a, to measure the cgroup's tasks on all CPUs: ignore -a if -G is given. */
 	cli->scope.all &= !cli->scope.cgroup;
 	if (!err)
 		err = check_together(cli, spec);

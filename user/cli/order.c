@@ -36,7 +36,7 @@ error_t order__parse(const char **order, const char *const *column, size_t n, co
 
 #define MOST_COLUMNS 64
 
-/* Rows cannot be sorted by the time of a maximum, which belongs to the maximum. */
+/* True if rows can be sorted by the column. The time of a maximum belongs to the maximum. */
 static bool sorts(const struct column *c)
 {
 	return c->role != ROLE_AT;
@@ -55,7 +55,7 @@ static int parse_order(void *own, char *text)
 	return order__parse(&cli->order, names, n, text);
 }
 
-/* "Order by bytes (default), reads, writes or key" */
+/* Writes "Order by bytes (default), reads, writes or key". */
 static void put_columns(FILE *f, const struct cli *cli)
 {
 	const struct column *c;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Where reports go: cli__open_writer() of cli/options.h. */
+/* Opens the destination of reports: cli__open_writer() of cli/options.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "report/diag.h"
 #include "report/replace.h"
 
-/* Opens an existing file for appending, never through a symbolic link, and without blocking. */
+/* Opens a regular file for appending, and creates it if missing. Never follows a symbolic link and never blocks. */
 static int open_end(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
@@ -38,7 +38,7 @@ static int open_output(struct replacement *r, const char *path, bool append)
 	return fd;
 }
 
-/* Whether the file can be replaced. It is kept until there is a report to write. */
+/* Checks that the file can be replaced. The old file remains until there is a report to write. */
 static int check_output(const char *path)
 {
 	struct replacement tried = {};
@@ -82,7 +82,7 @@ bool cli__output_ends_with(const struct cli *cli, const char *what)
 	return n > len && !strcmp(cli->output + n - len, what);
 }
 
-/* A page must begin at the start of the file. */
+/* A page must begin at the start of its file. */
 static int check_page(const struct cli *cli, const struct writer *w)
 {
 	if (w->format != FORMAT_HTML || cli->output || (!cli->command && !isatty(STDOUT_FILENO)))
@@ -93,7 +93,7 @@ static int check_page(const struct cli *cli, const struct writer *w)
 	return -EINVAL;
 }
 
-/* Refuses a picture, requested by the name of -o, of a report that has none. */
+/* Refuses a report without a picture if the name of -o requests a picture. */
 static int check_picture(const struct cli *cli)
 {
 	if (cli->format != FORMAT_TEXT || cli->has_format || !cli__output_ends_with(cli, ".svg"))
@@ -140,7 +140,7 @@ int cli__open_writer(const struct cli *cli, struct writer *w)
 	setvbuf(w->file, NULL, _IOLBF, 0);
 	w->terminal = terminal__of(w->file);
 	w->brief = w->terminal.columns && !cli->verbose;
-	if (cli->top)           /* all rows of --top are shown */
+	if (cli->top)           /* show all rows of --top */
 		w->terminal.rows = 0;
 	return 0;
 }

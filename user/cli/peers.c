@@ -386,7 +386,7 @@ const struct peer *peer__find_pair(const char *name, const char *second)
 	return find(both);
 }
 
-/* The letters of "-xyz", each as an option. */
+/* Finds the first letter of "-xyz" that is an option of name. */
 static const struct peer *find_letter(const char *name, const char *letters)
 {
 	const struct peer *p = NULL;
@@ -408,7 +408,7 @@ const struct peer *peer__find(const char *name, char *const *words)
 	return p ?: find(name);
 }
 
-/* Names that also belong to a tool, or to a program of another suite, are prefixed with "perf" in the table. */
+/* In the table, "perf" precedes names that also belong to a tool or to a program of another suite. */
 const struct peer *peer__find_perf(const char *command, char *const *words)
 {
 	return peer__find_pair("perf", command) ?: peer__find(command, words);

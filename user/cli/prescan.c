@@ -52,7 +52,7 @@ static void unknown_long(const struct option_table *t, const char *name, size_t 
 		diag_hint("--help lists the options");
 }
 
-/* Repeating the same value is allowed. */
+/* Notes the value of an option. The same value may be repeated. */
 static int note_value(const struct option_table *t, struct values *values, int k, const char *value)
 {
 	const char *before = values->of[k];
@@ -95,7 +95,7 @@ static int check_long(const struct option_table *t, struct values *values, int a
 	return note_value(t, values, k, argv[i + 1]) ?: 2;
 }
 
-/* The same for a group of letters, such as -Tp 1. */
+/* Checks a group of letters, such as -Tp 1. Returns the number of elements it takes, or -EINVAL. */
 static int check_short(const struct option_table *t, struct values *values, int argc, char **argv,
 		       int i)
 {

@@ -36,7 +36,7 @@ static bool is_named(const char *name, const char *text, size_t len)
 	return strlen(name) == len && !strncmp(text, name, len);
 }
 
-/* Returns 0 for an unknown name. */
+/* Returns the part with that name, or 0 if the name is unknown. */
 static u32 part_named(const char *text, size_t len, const struct own_parts *own)
 {
 	size_t i;
@@ -92,7 +92,7 @@ static char *user_text(struct task_key_names *names, u32 uid)
 	return names->user ? strdup(names->user) : NULL;
 }
 
-/* Takes ownership of text; NULL means no memory. */
+/* Takes ownership of text. NULL means no memory. */
 static int add_text(struct report_row *row, const char *name, char *text, bool label)
 {
 	const struct field f = { .name = name, .text = text, .role = label ? ROLE_LABEL : ROLE_KEY };
@@ -161,7 +161,7 @@ int task_key__add_fields(struct report_row *row, const struct task_key *k, const
 	return err;
 }
 
-/* A key as stored in a map, followed by own parts. */
+/* Room for a key as stored in a map, followed by the tool's own parts. */
 #define KEY_WORDS 32
 
 static int add_key(struct report_row *row, const struct hist_group *g, size_t size, u32 by,
