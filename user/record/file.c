@@ -73,7 +73,7 @@ int store__error(int result)
 /* SQLite maps the index of its log in pieces of this size. */
 #define WAL_INDEX_BYTES 32768
 
-/* SQLite forgets the cause when it undoes the change, so check whether a file has no room for another page. */
+/* True if a file has no room for another page. SQLite forgets the cause when it undoes the change. */
 static bool has_reached_limit(const struct store *s)
 {
 	static const char *const ends[] = { "", "-wal", "-journal" };
@@ -94,7 +94,7 @@ static bool has_reached_limit(const struct store *s)
 	return false;
 }
 
-/* SQLite says "disk I/O error", whatever the system said. */
+/* SQLite reports "disk I/O error", whatever error the system returned. */
 static void complain_of_file(struct store *s)
 {
 	int why = s->sql->system_errno(s->db);

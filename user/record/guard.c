@@ -19,14 +19,14 @@
 
 #ifdef HAVE_SQLITE
 
-/* The longest cells, lists of frames and heads of reports with many columns, are well below this. */
+/* The longest cells, which are lists of frames and heads of reports with many columns, are well below this limit. */
 #define CELL_BYTES (32 << 20)
 
 /*
  * --- owners ------------------------------------------------------------------------------------
  */
 
-/* Is it the user or group that ran sudo(8), which can do anything that root can? name: SUDO_UID, SUDO_GID */
+/* True for the user or group that ran sudo(8), which can do anything that root can. name: SUDO_UID or SUDO_GID. */
 static bool is_of_sudo(const char *name, u64 id)
 {
 	const char *text = geteuid() ? NULL : getenv(name);
@@ -40,7 +40,7 @@ static bool is_ours(const struct stat *st)
 	return !st->st_uid || st->st_uid == geteuid() || is_of_sudo("SUDO_UID", st->st_uid);
 }
 
-/* Whether other users may write. */
+/* True if other users may write. */
 static bool others_write(const struct stat *st)
 {
 	bool group = st->st_mode & S_IWGRP && st->st_gid && st->st_gid != getegid() &&
@@ -49,7 +49,7 @@ static bool others_write(const struct stat *st)
 	return group || st->st_mode & S_IWOTH;
 }
 
-/* Checks the directories from / to dir, which has no symbolic links. *shared: others may create files in dir. */
+/* Checks the directories from / to dir, which has no symbolic links. Sets *shared if others may create files in dir. */
 static int check_directories(const char *dir, bool *shared)
 {
 	char part[PATH_MAX];
@@ -74,7 +74,7 @@ static int check_directories(const char *dir, bool *shared)
 	return 0;
 }
 
-/* Checks an open file. what: "" or the end of its name. */
+/* Checks an open file. what: "" or the end of its name, for messages. */
 static int check_file(const char *path, const char *what, int fd, bool writes)
 {
 	struct stat st;
@@ -103,7 +103,7 @@ static int check_file(const char *path, const char *what, int fd, bool writes)
 	return 0;
 }
 
-/* Creates an empty file, since SQLite would use one that another user has created. SQLite ignores empty ones. */
+/* Creates an empty file, which SQLite ignores. Without it, SQLite would use a file that another user has created. */
 static int make_beside(const char *path, const char *end)
 {
 	char name[PATH_MAX];
@@ -136,7 +136,10 @@ static int open_recording(const char *path, bool writes)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Refuses symbolic links of other users, who choose where they lead. Returns the path that our own link leads to. */
+/*
+ * Returns the real path of path, following only our own symbolic link. Refuses links of other users, who choose where
+ * they lead.
+ */
 static char *follow(const char *path)
 {
 	char *to, *dir, *name, *real_dir;
@@ -167,7 +170,7 @@ static char *follow(const char *path)
 }
 
 /*
- * Whether the file has a write-ahead log, or will have: bytes 18 and 19 of the header say so
+ * True if the file has a write-ahead log, or will have one: see bytes 18 and 19 of the header
  * (https://www.sqlite.org/fileformat.html#file_format_version_numbers). An empty file becomes a recording if it is
  * written.
  */
@@ -182,7 +185,7 @@ static bool has_log(int fd, bool writes)
 	return n == sizeof(header) && !memcmp(header, magic, sizeof(magic)) && header[18] == 2 && header[19] == 2;
 }
 
-/* Whether the file is complete without a log, and cannot change. dir: its directory */
+/* True if the file is complete without a log, and cannot change. dir: directory of the file. */
 static bool is_immutable(const char *path, const char *dir)
 {
 	char log[PATH_MAX];
@@ -192,7 +195,7 @@ static bool is_immutable(const char *path, const char *dir)
 	       snprintf(log, sizeof(log), "%s-wal", path) < (int)sizeof(log) && access(log, F_OK);
 }
 
-/* https://www.sqlite.org/uri.html: any character may be written as its code. */
+/* Encodes path as a URI (https://www.sqlite.org/uri.html): any character may be written as its code. */
 static char *uri_of(const char *path, bool immutable)
 {
 	char *uri = malloc(3 * strlen(path) + sizeof("file:?immutable=1")), *to;
@@ -209,17 +212,19 @@ static char *uri_of(const char *path, bool immutable)
 }
 
 /*
- * A byte that SQLite does not lock: it locks some from 1 GiB on (https://www.sqlite.org/lockingv3.html). The lock
- * belongs to the descriptor, so SQLite does not release it with its own. A file system without locks has none here
- * either.
+ * A byte that SQLite does not lock: SQLite locks bytes at 1 GiB and above (https://www.sqlite.org/lockingv3.html). The
+ * lock belongs to the descriptor, so SQLite does not release it together with its own. On a file system without locks,
+ * this lock does not work either.
  */
 #define WRITER_BYTE (1LL << 62)
 
-/* A process that a recorder has just forked has its descriptor for a moment, also if the recorder is killed then. */
+/*
+ * A process just forked by a recorder has the recorder's descriptor for a moment, even if the recorder is killed then.
+ */
 #define WRITER_TRIES 30
 #define WRITER_TRY_US 10000
 
-/* Only the holder of the lock may fill an empty file. */
+/* Fills an empty file. The caller must hold the writer lock. */
 static int begin_if_empty(const char *path, int fd)
 {
 	struct stat st;
@@ -265,7 +270,7 @@ char *guard__recording(const char *path, bool writes, int *writer_fd)
 			close(fd);
 	}
 	if (!err) {
-		/* A file without a log needs no files beside it, so any that others have put there are ignored. */
+		/* A file without a log needs no other files beside it: ignore any that others have created there. */
 		bool immutable = (!writes && is_immutable(real, dir)) || (shared && !logs);
 
 		if (shared && !immutable)
@@ -354,7 +359,7 @@ int guard__connection(struct store *s)
 	};
 	size_t i;
 
-	/* A library older than a setting refuses it; guard__schema() does not depend on them. */
+	/* An SQLite library older than a setting refuses it. guard__schema() does not depend on the settings. */
 	for (i = 0; i < ARRAY_SIZE(settings); i++)
 		s->sql->db_config(s->db, settings[i].what, settings[i].value, NULL);
 	s->sql->limit(s->db, SQLITE_LIMIT_LENGTH, CELL_BYTES);

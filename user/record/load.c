@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Converts rows to reports and single events. The file is untrusted: anything save.c would not
- * write is damage.
+ * Converts rows to reports and single events. The file is untrusted: anything that save.c would not write is damage.
  */
 #include "record/load.h"
 
@@ -15,21 +14,22 @@
 
 #ifdef HAVE_SQLITE
 
-/* Number of single events read at once. */
+/* Number of single events that are read at once. */
 #define LINES_AT_ONCE 1024
 
 /*
- * State of one read. A transaction ends before its report or its events go to the reader, which may wait for a
- * terminal: an open transaction would keep the recorder from emptying its log. Intervals written since store__open()
- * are left out, so ids of heads, frames and stacks stay valid: they are reused only when no interval refers to them.
+ * State of one read. A transaction ends before its report or events go to the reader: the reader may wait for a
+ * terminal, and an open transaction would keep the recorder from emptying its log. Intervals written since
+ * store__open() are left out. Ids of heads, frames and stacks therefore remain valid: they are reused only when no
+ * interval refers to them.
  */
 struct reading {
 	struct store *s;
 	const struct store_reader *reader;
-	sqlite3_stmt **rows;    /* per table, prepared on first use */
-	s64 *position;          /* per row of the current report */
+	sqlite3_stmt **rows;    /* statement per table, prepared on first use */
+	s64 *position;          /* position per row of the current report */
 	size_t room;
-	struct table keys;      /* of the current report's stacks */
+	struct table keys;      /* keys of the current report's stacks */
 };
 
 /* A row of the query of store__read(). */
@@ -46,8 +46,8 @@ struct read_head {
  */
 
 /*
- * Selects at most that many rows of a report from a table, by _n, behind a position; -1: all. The caller resets the
- * statement before its next use.
+ * Selects rows of a report from a table, in the order of _n, after a position. most: maximum number of rows; -1 for
+ * all. The caller resets the statement before its next use.
  */
 static sqlite3_stmt *rows_of(struct reading *reading, size_t table, s64 report, s64 behind, s64 most, int *err)
 {
@@ -160,7 +160,7 @@ static __int128 sum_of(struct store *s, sqlite3_stmt *row, int index)
 	return negative ? -sum : sum;
 }
 
-/* The columns from the third to the tenth. The caller frees the histogram, also on errors. */
+/* Reads the histogram in the columns from the third to the tenth. The caller frees the histogram, also on errors. */
 static int read_histogram(struct store *s, sqlite3_stmt *row, const struct store_head *head, struct histogram *h)
 {
 	*h = (struct histogram){
@@ -242,7 +242,10 @@ enum { COLUMN_ID, COLUMN_MEASUREMENT, COLUMN_TOOL, COLUMN_LINE, COLUMN_HEAD, COL
        COLUMN_EVENTS, COLUMN_COUNTERS, COLUMN_FIGURES, COLUMN_INTERVAL, COLUMN_INTERVAL_START,
        COLUMN_INTERVAL_DURATION, COLUMN_RECORDER };
 
-/* Reports err, and ends the transaction of a statement. Returns err, or the error of ending it, also reported. */
+/*
+ * Reports err and ends the transaction of a statement. Returns err, or the error of ending the transaction, which is
+ * also reported.
+ */
 static int end_transaction(struct store *s, sqlite3_stmt *statement, int err)
 {
 	int end;
@@ -285,7 +288,7 @@ static int load_report(struct reading *reading, sqlite3_stmt *row, struct report
 	return err ?: sort_rows(reading, r);
 }
 
-/* All frames that the store has, so that reports can be added up. */
+/* Gives the report all frames of the store, so that reports can be added up. */
 static int set_frames(const struct store *s, struct report_stacks *stacks)
 {
 	struct report_frame *frames = calloc(s->nframes ?: 1, sizeof(*frames));
@@ -300,7 +303,7 @@ static int set_frames(const struct store *s, struct report_stacks *stacks)
 	return 0;
 }
 
-/* Ends the transaction, then hands the report over. */
+/* Ends the transaction, then passes the report on. */
 static int read_report(struct reading *reading, sqlite3_stmt *row, const char *tool)
 {
 	struct store *s = reading->s;
@@ -367,7 +370,7 @@ static int load_line(struct reading *reading, const struct shape *shape, sqlite3
 	return err;
 }
 
-/* Loads the next events of a table, in a separate transaction. *behind: the position of the last one. */
+/* Loads the next events of a table, in a separate transaction. *behind: position of the last event loaded. */
 static int load_lines(struct reading *reading, size_t table, s64 report, s64 *behind, struct stream_line *line,
 		      size_t *n)
 {
@@ -521,7 +524,7 @@ static int next_head(struct reading *reading, sqlite3_stmt *row, s64 behind, str
 	return head->tool ? 0 : end_transaction(s, row, -ENOMEM);
 }
 
-/* head: of the row, whose transaction this ends. */
+/* Reads one report, or its single events, and ends the transaction of row. head: head of that row. */
 static int read_one(struct reading *reading, sqlite3_stmt *row, const struct read_head *head)
 {
 	if (!head->is_lines)
@@ -580,7 +583,7 @@ int store__read(struct store *s, const struct store_window *window, s64 measurem
 
 	if (!reading.rows)
 		return -ENOMEM;
-	/* Ids of reports ascend with those of intervals. */
+	/* Ids of reports ascend with the ids of intervals. */
 	err = store__prepare(s, &row,
 			     "SELECT r.id, r.measurement, m.tool, m.line, r.head, r.start_ns, r.duration_ns, r.events, "
 			     "r.counters, r.figures, i.id, i.start_ns, i.duration_ns, c.pid FROM report r "

@@ -12,7 +12,7 @@
 
 #ifdef HAVE_SQLITE
 
-/* Texts that writers escape. All others are constants of the tools, written unchanged. */
+/* True for texts that writers escape. All other texts are constants of the tools, which are written unchanged. */
 static bool is_escaped_later(const char *name)
 {
 	static const char *const names[] = { "source", "caveat", "nothing", "kernel" };
@@ -24,7 +24,9 @@ static bool is_escaped_later(const char *name)
 	return false;
 }
 
-/* A hostile file may have any text under any name: texts that could steer a terminal stay escaped. */
+/*
+ * Unescapes a text. A hostile file may have any text under any name: texts that could steer a terminal remain escaped.
+ */
 static void undo_text(const char *name, json_t *v)
 {
 	char *text = json_is_string(v) ? strdup(json_string_value(v)) : NULL, *escaped;
@@ -42,7 +44,7 @@ static void undo_text(const char *name, json_t *v)
 	free(text);
 }
 
-/* Unescapes the texts of an object, to any depth; ignores anything else. */
+/* Unescapes the texts of an object to any depth, and ignores anything else. */
 static void undo_texts(json_t *o)
 {
 	const char *name;
@@ -79,7 +81,7 @@ static int read_bounds(struct store_head *h)
 	return 0;
 }
 
-/* Copies a cached head, whose contents are valid until the store is closed. */
+/* Copies a cached head. Its contents are valid until the store is closed. */
 int load__head(struct store *s, s64 id, struct store_head *head)
 {
 	sqlite3_stmt *find;
@@ -139,7 +141,7 @@ static enum unit unit_in(const json_t *o)
 	return name ? unit : UNIT_COUNT;
 }
 
-/* Anything but a list of names is damage. */
+/* Loads the names of columns. Anything other than a list of names is damage. */
 static int load_columns(struct report_row *columns, const json_t *list)
 {
 	struct field f = {};

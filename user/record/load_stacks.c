@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Stacks of a report. Each frame is loaded once, and stays until the store is closed. */
+/* Stacks of a report. Each frame is loaded once, and remains until the store is closed. */
 #include "record/load.h"
 
 #include <errno.h>
@@ -54,7 +54,7 @@ static int load_frame(struct store *s, s64 id, struct store_frame *f)
 	return err;
 }
 
-/* Finds or loads a frame, and sets its index in the store. */
+/* Finds or loads a frame. Sets *index to its index in the store. */
 static int find_frame(struct store *s, s64 id, u32 *index)
 {
 	u64 hash = table_hash(0, &id, sizeof(id));
@@ -74,7 +74,7 @@ static int find_frame(struct store *s, s64 id, u32 *index)
 	return err;
 }
 
-/* Outermost frame first; the caller frees the contents of out. */
+/* Loads the frames of a stack, outermost first. The caller frees the contents of out. */
 static int load_frames(struct store *s, s64 id, struct report_stack *out)
 {
 	u32 frame[MOST_FRAMES], n = 0, i;
@@ -145,7 +145,7 @@ static bool same_key(const void *array, u32 index, const void *key)
 	return true;
 }
 
-/* Takes ownership of key. Finds it or adds it, and sets its index in the report. */
+/* Finds or adds a key. Takes ownership of key, and sets *index to the key's index in the report. */
 static int find_key(struct report_stacks *stacks, struct table *keys, struct report_row *key, u32 *index)
 {
 	const u64 hash = hash_key(key);
@@ -167,7 +167,7 @@ static int find_key(struct report_stacks *stacks, struct table *keys, struct rep
 	return 0;
 }
 
-/* With several events, the key of a stack begins with its event. */
+/* Sets the event of a stack. With several events, the key of a stack begins with its event. */
 static int find_event(const struct report_stacks *stacks, struct report_stack *stack)
 {
 	const struct report_row *key = &stacks->key[stack->key];
@@ -205,7 +205,7 @@ int load__stack(struct store *s, const struct shape *shape, sqlite3_stmt *row, s
 	return err;
 }
 
-/* The caller frees s->event. */
+/* Loads the events of a report. The caller frees s->event. */
 static int new_events(struct report_stacks *s, const json_t *list)
 {
 	size_t n = json_array_size(list), i;

@@ -18,7 +18,7 @@ struct merge {
 	struct table keys;                      /* index by key into the stacks' keys */
 	struct report_frame *frame;
 	size_t frame_room;
-	/* of several events; names are borrowed, as the report's texts are */
+	/* events of a report of several events; names are borrowed, like the report's texts */
 	struct report_event event[REPORT_MOST_EVENTS];
 };
 
@@ -150,7 +150,7 @@ static void drop_histogram(struct report_row *row)
 	row->hist = NULL;
 }
 
-/* If either row has no histogram, the merged one would be incomplete. */
+/* Drops the histogram if either row has none, because the merged one would be incomplete. */
 static int merge_histogram(struct report_row *there, const struct report_row *row)
 {
 	if (there->hist && row->hist)
@@ -191,7 +191,7 @@ static int add_row(struct merge *m, const struct report_row *row)
  * --- histograms --------------------------------------------------------------------------------
  */
 
-/* Takes the newest labels: a task may have another name now. */
+/* Takes the newest labels, because a task may have changed its name. */
 static int combine_key(struct field *there, const struct field *f, size_t n)
 {
 	struct report_row sum = { .cell = there, .ncells = n };
@@ -264,7 +264,7 @@ static int take_frames(struct merge *m, const struct report_stacks *s)
 	return 0;
 }
 
-/* A line has the same events in all its reports. */
+/* True if the events are the same. A line has the same events in all its reports. */
 static bool same_events(const struct report_stacks *a, const struct report_stacks *b)
 {
 	size_t i;
@@ -419,7 +419,7 @@ static void add_totals(struct merge *m, const struct report *r)
 	struct report *to = &m->report;
 	size_t i;
 
-	/* Once an interval is an estimate, so is the sum; other intervals were measured throughout. */
+	/* One estimated interval makes the sum an estimate. All other intervals were measured throughout. */
 	if (r->measured_ns || to->measured_ns)
 		to->measured_ns = (to->measured_ns ?: to->duration_ns) + (r->measured_ns ?: r->duration_ns);
 	to->duration_ns += r->duration_ns;
@@ -447,7 +447,7 @@ static void add_totals(struct merge *m, const struct report *r)
 	to->overhead = &m->cost;
 }
 
-/* Only reports without rows have columns. */
+/* Takes the columns, which only reports without rows have. */
 static int take_columns(struct report *to, const struct report *r)
 {
 	if (to->columns.ncells || !r->columns.ncells)
@@ -456,7 +456,7 @@ static int take_columns(struct report *to, const struct report *r)
 	return copy_cells(&to->columns, r->columns.cell, r->columns.ncells);
 }
 
-/* Constants come from the last report. */
+/* Takes constants from the last report. */
 static int take_head(struct merge *m, const struct report *r)
 {
 	struct report *to = &m->report;
@@ -493,7 +493,7 @@ static int take_head(struct merge *m, const struct report *r)
 	return take_columns(to, r);
 }
 
-/* Losses and filtered events are kept, since they cover all readings. */
+/* Drops rows, stacks and their totals. Losses and filtered events are kept, because they cover all readings. */
 static void drop_standing(struct merge *m)
 {
 	struct report *to = &m->report;
@@ -530,7 +530,7 @@ int merge__add(struct merge *m, const struct report *r)
 	return err;
 }
 
-/* Percentiles of a table of histograms (run/tabulate.h). */
+/* Computes the percentiles of a table of histograms (run/tabulate.h). */
 static void take_percentiles(struct report_row *row)
 {
 	const struct field *max = report_row__cell(row, "max");

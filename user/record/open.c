@@ -12,7 +12,7 @@
 #ifdef HAVE_SQLITE
 
 /*
- * Short at first, so that a second writer is refused quickly; later long, because checkpoints block
+ * Busy timeout: short at first, so that a second writer is refused quickly, and long later, because checkpoints block
  * readers.
  */
 #define BUSY_MS_AT_FIRST 300
@@ -51,7 +51,7 @@ static int open_file(struct store *s, const char *path, int flags)
 	return err ? store__complain(s, err) : 0;
 }
 
-/* Whether the file is a recording of this version. *empty: it has no contents yet. */
+/* Checks that the file is a recording of this version. Sets *empty if it has no contents yet. */
 static int check_version(struct store *s, bool *empty)
 {
 	s64 application, version, tables;
@@ -115,7 +115,7 @@ static int add_recording(struct store *s, const struct store_origin *o)
 	return err;
 }
 
-/* A recording has a write-ahead log. Only the switch to it would need a rollback journal, which is kept in memory. */
+/* Switches to a write-ahead log. Only the switch would need a rollback journal, which is kept in memory. */
 static int use_log(struct store *s)
 {
 	sqlite3_stmt *ask;
@@ -132,7 +132,7 @@ static int use_log(struct store *s)
 	return err ?: store__exec(s, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
 }
 
-/* Begins the transaction of the first interval, which locks out other writers until we close. */
+/* Begins the transaction of the first interval, which locks out other writers until the store is closed. */
 static int begin_writing(struct store *s, const struct store_origin *origin)
 {
 	bool empty = true;
@@ -198,7 +198,7 @@ int store__open(struct store **store, const char *path)
 		s->sql->busy_timeout(s->db, STORE_BUSY_MS);
 		err = check_version(s, &empty);
 		if (!err)
-			err = store__exec(s, "BEGIN");  /* tables and intervals of one moment */
+			err = store__exec(s, "BEGIN");  /* tables and intervals of the same moment */
 		if (!err)
 			err = shapes__load(s);
 		if (!err)

@@ -32,8 +32,8 @@
 static const char magic[16] = "SQLite format 3";
 
 /*
- * The rest of a file: follows SQLite's own part. SQLite calls the methods with that part, so the methods that are not
- * replaced remain those of the VFS.
+ * Our part of an open file, which follows SQLite's own part. SQLite calls the methods with its own part, so methods
+ * that are not replaced remain those of the VFS.
  */
 struct checked {
 	const sqlite3_io_methods *os;
@@ -41,7 +41,7 @@ struct checked {
 	u8 page[PAGE_BYTES]; /* being written */
 };
 
-/* Where this begins in a file: behind SQLite's own part, whose size is known when the VFS is. */
+/* Offset of struct checked in an open file. It follows SQLite's own part, whose size is known once the VFS is. */
 static size_t checked_offset;
 
 static struct checked *checked_of(sqlite3_file *file)
@@ -49,7 +49,7 @@ static struct checked *checked_of(sqlite3_file *file)
 	return (struct checked *)((char *)file + checked_offset);
 }
 
-/* The sum that SQLite uses for its log: https://www.sqlite.org/fileformat.html#checksum_algorithm */
+/* Computes the checksum that SQLite uses for its log: https://www.sqlite.org/fileformat.html#checksum_algorithm */
 static void sum_page(const u8 *page, u8 sum[CHECKSUM_BYTES])
 {
 	u32 word[2], s1 = 0, s2 = 0;
@@ -71,7 +71,7 @@ static int read_checked(sqlite3_file *file, void *to, int bytes, sqlite3_int64 o
 	u8 *end = (u8 *)to + PAGE_BYTES - CHECKSUM_BYTES, sum[CHECKSUM_BYTES];
 	int result = checked_of(file)->os->xRead(file, to, bytes, offset);
 
-	/* SQLite reads parts of the header, too. */
+	/* SQLite also reads parts of the header. */
 	if (result != SQLITE_OK || bytes < SMALLEST_PAGE)
 		return result;
 	if (bytes != PAGE_BYTES || offset % PAGE_BYTES)
@@ -81,7 +81,7 @@ static int read_checked(sqlite3_file *file, void *to, int bytes, sqlite3_int64 o
 	sum_page(to, sum);
 	if (memcmp(end, sum, sizeof(sum)))
 		return SQLITE_CORRUPT;
-	memset(end, 0, sizeof(sum)); /* for the log, where the sum of a changed page would be wrong */
+	memset(end, 0, sizeof(sum)); /* the log gets the page, and the sum of a changed page would be wrong there */
 	return SQLITE_OK;
 }
 
@@ -97,7 +97,7 @@ static int write_checked(sqlite3_file *file, const void *from, int bytes, sqlite
 	return c->os->xWrite(file, from, bytes, offset);
 }
 
-/* Pages are read, not mapped: a mapped one would not be checked. */
+/* Maps no pages, so that SQLite reads them: a mapped page would not be checked. */
 static int fetch_none(sqlite3_file *file, sqlite3_int64 offset, int bytes, void **page)
 {
 	(void)file;
@@ -148,7 +148,7 @@ void pages__check(sqlite3_file *file)
 
 int pages__begin(int fd)
 {
-	/* The root of the list of tables: an empty leaf, whose cells would begin at its end. */
+	/* The root page of the list of tables: an empty leaf, whose cells would begin at its end. */
 	static const u8 leaf[] = {
 		13, 0, 0, 0, 0, (PAGE_BYTES - CHECKSUM_BYTES) >> 8, (PAGE_BYTES - CHECKSUM_BYTES) & 0xff, 0
 	};
@@ -160,7 +160,7 @@ int pages__begin(int fd)
 	page[PAGE_SIZE] = PAGE_BYTES >> 8;
 	page[WRITE_VERSION] = page[READ_VERSION] = 2; /* with a log */
 	page[RESERVED] = CHECKSUM_BYTES;
-	/* SQLite has no other values. */
+	/* SQLite allows no other values. */
 	page[LARGEST_PAYLOAD] = 64;
 	page[SMALLEST_PAYLOAD] = page[LEAF_PAYLOAD] = 32;
 	put_number(page, PAGES, 1);
@@ -172,7 +172,7 @@ int pages__begin(int fd)
 	if (n == sizeof(page))
 		return 0;
 	err = n < 0 ? -errno : -ENOSPC;
-	/* A part of a page would be a damaged recording for the next recorder. */
+	/* The next recorder would take a partial page for a damaged recording. */
 	return ftruncate(fd, 0) ? -errno : err;
 }
 

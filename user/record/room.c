@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Keeps a recording and its log within the limits: removes the oldest intervals, then rows that only they used. */
+/* Keeps a recording and its log within the limits: removes the oldest intervals, then rows that only these used. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,13 +9,13 @@
 
 #ifdef HAVE_SQLITE
 
-/* 1/PRUNE_PART of the intervals is pruned at once, to prune rarely. */
+/* 1/PRUNE_PART of the intervals is pruned at once, so that pruning is rare. */
 #define PRUNE_PART 20
-/* Intervals between searches for unused stacks, which scan all of them. */
+/* Intervals between searches for unused stacks. A search scans all of them. */
 #define PRUNE_UNUSED 64
 /* The size is checked whenever 1/CHECK_PART of it may have been added. */
 #define CHECK_PART 64
-/* 1/LEAST_ROOM of the size is kept free for the next interval, and at most half. */
+/* At least 1/LEAST_ROOM of the size, and at most half of it, is kept free for the next interval. */
 #define LEAST_ROOM 8
 
 /* SQLite empties the log at this size, in pages, if no reader needs it. */
@@ -29,7 +29,7 @@
  * --- the log -----------------------------------------------------------------------------------
  */
 
-/* Bytes of the log; 0: there is none. */
+/* Returns the bytes of the log, or 0 if there is none. */
 static u64 log_bytes(const struct store *s)
 {
 	struct stat st;
@@ -42,7 +42,7 @@ static u64 least(u64 a, u64 b)
 	return a < b ? a : b;
 }
 
-/* The cache is small, so that additions to an interval reach the log, and count there, before they are committed. */
+/* Sets a small cache, so that additions to an interval reach the log, and count there, before they are committed. */
 int room__begin(struct store *s)
 {
 	u64 bytes = s->limits.bytes;
@@ -63,7 +63,7 @@ int room__begin(struct store *s)
 	return err;
 }
 
-/* Empties a log that SQLite's own checkpoints did not, unless readers need it. */
+/* Empties a log that SQLite's own checkpoints have not emptied, unless readers need it. */
 static int empty_log(struct store *s)
 {
 	int err;
@@ -80,7 +80,7 @@ static int empty_log(struct store *s)
  * --- removal -----------------------------------------------------------------------------------
  */
 
-/* Removes all intervals before that one. */
+/* Removes all intervals before the given one. */
 static int drop_before(struct store *s, s64 interval)
 {
 	char *text = NULL;
@@ -127,7 +127,7 @@ static int drop_unused(struct store *s)
 	return err;
 }
 
-/* The first interval to keep under keep_ns; 0: all. */
+/* Finds the first interval to keep under keep_ns; 0 to keep all. */
 static int first_by_time(struct store *s, s64 *interval)
 {
 	char *text;
@@ -149,7 +149,7 @@ static int first_by_time(struct store *s, s64 *interval)
 	return err;
 }
 
-/* Bytes in use; part of the file may be free. */
+/* Counts the bytes in use, because part of the file may be free. */
 static int used_bytes(struct store *s, u64 *used)
 {
 	s64 pages, idle, size;
@@ -192,7 +192,10 @@ static int drop_by_time(struct store *s, u64 goal, bool *dropped)
 	return err;
 }
 
-/* Drops the oldest intervals if more than goal is used. If that is not enough, also drops rows that only they used. */
+/*
+ * Drops the oldest intervals if more than goal is used. If that is not enough, also drops the rows that only these
+ * intervals used.
+ */
 static int drop_by_size(struct store *s, u64 goal, bool *dropped)
 {
 	s64 first = 0;
@@ -238,7 +241,7 @@ static int transact(struct store *s, int (*drop)(struct store *s, u64 goal, bool
  * --- the limits --------------------------------------------------------------------------------
  */
 
-/* Room for an interval twice as large as any before, but at most half of the size. */
+/* Returns the room for an interval twice as large as any before, but at most half of the size. */
 static u64 wanted_room(const struct store *s)
 {
 	u64 room = s->limits.bytes / LEAST_ROOM;
@@ -246,7 +249,10 @@ static u64 wanted_room(const struct store *s)
 	return least(room > 2 * s->largest ? room : 2 * s->largest, s->limits.bytes / 2);
 }
 
-/* In parts, since each takes room in the log. Drops nothing while readers keep the log from being emptied. */
+/*
+ * Drops intervals in parts, because each part takes room in the log. Drops nothing while readers keep the log from
+ * being emptied.
+ */
 static int drop_to_size(struct store *s, bool *any)
 {
 	u64 bytes = s->limits.bytes, goal = bytes - wanted_room(s), used;

@@ -14,14 +14,14 @@
 
 #ifdef HAVE_SQLITE
 
-/* Suffix of a truncated text, as in the stream writers. */
+/* Suffix of a truncated text, as in stream writers. */
 #define CUT "..."
 
 /*
  * --- dictionaries ------------------------------------------------------------------------------
  */
 
-/* The id that the statement finds; 0: none. */
+/* Runs the statement that finds an id. Sets *id to 0 if there is none. */
 static int find_id(struct store *s, sqlite3_stmt *find, s64 *id)
 {
 	int result = s->sql->step(find);
@@ -31,7 +31,7 @@ static int find_id(struct store *s, sqlite3_stmt *find, s64 *id)
 	return store__error(result);
 }
 
-/* Both statements take the parameters that bind() binds. */
+/* Finds a row, or adds it. Both statements take the parameters that bind() binds. */
 static int find_or_add(struct store *s, enum store_statement find, enum store_statement add,
 		       int (*bind)(struct store *s, sqlite3_stmt *statement, const void *what), const void *what,
 		       s64 *id)
@@ -54,13 +54,13 @@ static int find_or_add(struct store *s, enum store_statement find, enum store_st
 	return err ?: room__added(s, 0);
 }
 
-/* Binds a text that needs no escaping; it must stay valid until the statement has run. */
+/* Binds a text that needs no escaping. The text must remain valid until the statement has run. */
 static int bind_plain(struct store *s, sqlite3_stmt *statement, const void *text)
 {
 	return store__error(s->sql->bind_text(statement, 1, text, -1, SQLITE_STATIC));
 }
 
-/* Longer texts are cut here, or before a UTF-8 sequence that extends past it. */
+/* Longer texts are cut at this length, or before a UTF-8 sequence that extends past it. */
 #define TEXT_MAX 4096
 
 static int bind_cut(struct store *s, sqlite3_stmt *statement, int index, const char *text)
@@ -80,7 +80,7 @@ static int bind_cut(struct store *s, sqlite3_stmt *statement, int index, const c
 	return err;
 }
 
-/* Binds '' for a missing text: NULL equals nothing, so the frame would be added again each time. */
+/* Binds '' for a missing text: NULL equals nothing, so the same frame would be added again each time. */
 static int bind_frame(struct store *s, sqlite3_stmt *statement, const void *what)
 {
 	const struct report_frame *f = what;
@@ -146,7 +146,7 @@ static struct shape_column column_of(const struct field *f)
 	};
 }
 
-#define COLUMNS 128             /* far more than any tool has */
+#define COLUMNS 128             /* far more columns than any tool has */
 
 static struct shape *shape_of(struct store *s, s64 measurement, enum shape_kind kind, const struct field *f, size_t n,
 			      int *err)
@@ -160,7 +160,7 @@ static struct shape *shape_of(struct store *s, s64 measurement, enum shape_kind 
 	return *err ? NULL : shapes__find(s, measurement, kind, column, n, err);
 }
 
-/* The caller has bound the row's own columns; cells follow from first on. */
+/* Adds a row. The caller has bound the row's own columns; cells follow, beginning with column first. */
 static int add_row(struct store *s, struct shape *shape, s64 report, int first, const struct field *f, size_t n)
 {
 	int err = 0;
@@ -194,7 +194,7 @@ static char *bucket_text(const struct histogram *h)
 	return NULL;
 }
 
-/* Sums beyond 64 bits become decimal text. */
+/* Binds a sum. Sums beyond 64 bits become decimal text. */
 static int bind_sum(struct store *s, sqlite3_stmt *statement, int index, __int128 sum)
 {
 	char text[UNITS_SPACE];
@@ -205,7 +205,7 @@ static int bind_sum(struct store *s, sqlite3_stmt *statement, int index, __int12
 	return store__error(s->sql->bind_text(statement, index, text, -1, SQLITE_TRANSIENT));
 }
 
-/* The columns from the third to the tenth. */
+/* Binds the histogram to the columns from the third to the tenth. */
 static int bind_histogram(struct store *s, sqlite3_stmt *statement, const struct histogram *h)
 {
 	char *buckets = bucket_text(h);
@@ -373,7 +373,7 @@ static void put_columns(json_t *o, const struct report *r, json_t *of_lines)
 		json_object_set_new(o, "columns", names_of(&r->columns));
 }
 
-/* The part of a report that is the same in every interval. */
+/* Returns the part of a report that is the same in every interval. */
 static json_t *head_of(const struct report *r, json_t *columns_of_lines)
 {
 	json_t *o = json_object(), *stacks;
@@ -475,7 +475,7 @@ static json_t *figures_of(const struct report *r)
 	return o;
 }
 
-/* Releases the reference; {} becomes NULL. */
+/* Binds an object and releases the reference. {} becomes NULL. */
 static int bind_json(struct store *s, sqlite3_stmt *statement, int index, json_t *o)
 {
 	char *text = json_object_size(o) ? json_dumps(o, JSON_COMPACT) : NULL;
@@ -663,7 +663,7 @@ static int save_columns(struct store *s, const struct names *names, const struct
 	size_t i;
 	int err = begin_interval(s);
 
-	line.has_stack = false;         /* which is not recorded */
+	line.has_stack = false;         /* stacks are not recorded */
 	if (!err)
 		err = find_measurement(s, names, &s->columns_measurement);
 	json_decref(s->columns);
@@ -673,7 +673,7 @@ static int save_columns(struct store *s, const struct names *names, const struct
 	return err;
 }
 
-/* Whether the error affects only this interval, so that the next may be written. */
+/* True if the error affects only this interval, so that the next one may be written. */
 static bool is_for_now(int err)
 {
 	return err == -ENOSPC || err == -EIO || err == -EROFS || err == -EFBIG || err == -ETXTBSY;
@@ -723,9 +723,7 @@ static int close_interval(struct store *s)
 	return store__run(s, end);
 }
 
-/*
- * SQLite may have rolled back already. Tables created in the transaction are gone, so reload them.
- */
+/* SQLite may have rolled back already. Tables created in the transaction no longer exist: reload them. */
 static int roll_back(struct store *s)
 {
 	shapes__free(s);
@@ -734,7 +732,7 @@ static int roll_back(struct store *s)
 	return shapes__load(s);
 }
 
-/* err: why an interval cannot be written, or the oldest ones not removed. */
+/* Reports once that an interval cannot be written, or that the oldest ones cannot be removed. err: the reason. */
 static void tell_once(struct store *s, int err)
 {
 	if (s->told)
@@ -777,7 +775,7 @@ int store__end_interval(struct store *s)
 	if (!err)
 		err = store__exec(s, "BEGIN IMMEDIATE");
 	if (is_for_now(err)) {
-		s->failed = err;        /* there is no transaction for the next interval */
+		s->failed = err;        /* the next interval has no transaction */
 		err = 0;
 	}
 	return err ? store__complain(s, err) : 0;

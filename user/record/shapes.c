@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The tables of rows: one for each set of cells in the rows of a measurement. */
+/* Tables of rows: one for each set of cells in the rows of a measurement. */
 #include "record/file.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ const char *const shape_kind_names[SHAPE_KINDS] = {
 
 #define OF_HISTOGRAM ", _count, _sum, _min, _max, _exact, _p50, _p99, _buckets"
 
-/* In addition to _report and _n, which all tables have. */
+/* Columns in addition to _report and _n, which all tables have. */
 const char *const shape_own_columns[SHAPE_KINDS] = {
 	[SHAPE_ROWS] = "",
 	[SHAPE_TABLES] = OF_HISTOGRAM,
@@ -101,7 +101,7 @@ static bool flag(const json_t *o, const char *name)
 	return json_is_true(json_object_get(o, name));
 }
 
-/* NULL stays NULL. */
+/* Copies a string; NULL remains NULL. */
 static int copy_text(char **to, const char *from)
 {
 	*to = from ? strdup(from) : NULL;
@@ -269,7 +269,7 @@ static int prepare_adding(struct store *s, struct shape *shape)
 	return err;
 }
 
-/* Stores the columns and the name of the table. */
+/* Stores the columns and the table name. */
 static int write_shape(struct store *s, const struct shape *shape)
 {
 	char *columns = columns_text(shape), *name = shape->table ? strdup(shape->table + 1) : NULL;
@@ -333,7 +333,7 @@ static bool same_text(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-/* Kinds are equal, or one is not known yet. */
+/* True if the columns fit: kinds are equal, or one is not known yet. */
 static bool fits(const struct shape_column *a, const struct shape_column *b)
 {
 	return (a->kind == b->kind || a->kind == FIELD_NONE || b->kind == FIELD_NONE) &&
