@@ -68,7 +68,7 @@ static void unescape(char *s)
 	*out = 0;
 }
 
-/* The v1 hierarchy with these mount options; 0 (v2) if none of them is a controller. */
+/* Returns the v1 hierarchy with these mount options, or 0 (v2) if none of them is a controller. */
 static enum scope_hierarchy v1_hierarchy(char *options)
 {
 	char *option, *rest;
@@ -81,9 +81,7 @@ static enum scope_hierarchy v1_hierarchy(char *options)
 	return SCOPE_CGROUP_V2;
 }
 
-/*
- * Parses a line of /proc/self/mountinfo, proc(5). Returns whether it is a cgroup mount we support.
- */
+/* Parses a line of /proc/self/mountinfo, proc(5). True for a cgroup mount that we support. */
 static bool parse_mount(char *line, struct mount *m)
 {
 	char *field[10], *tail, *rest, *type, *options;
@@ -121,8 +119,8 @@ static bool parse_mount(char *line, struct mount *m)
 }
 
 /*
- * Finds the mount of a hierarchy (below == NULL), or the mount that contains the path below. If there are several,
- * takes the one nearest to the root of the hierarchy, or nearest to the path.
+ * Finds the mount of a hierarchy (below == NULL), or the mount that contains the path below. With several, takes the
+ * mount nearest to the root of the hierarchy, or nearest to the path.
  */
 static bool find_mount(struct mount *found, enum scope_hierarchy hierarchy, const char *below)
 {
@@ -191,8 +189,8 @@ static int path_in(char real[PATH_MAX], enum scope_hierarchy hierarchy, const ch
 }
 
 /*
- * Finds the directory of a name: in the default hierarchy, or in the first other one that has it. In systemd's hybrid
- * layout, services are in v2 beside v1 controllers.
+ * Finds the directory of a name: in the default hierarchy, or else in the first other one that has it. In systemd's
+ * hybrid layout, services are in v2 beside v1 controllers.
  */
 static int path_of_name(char real[PATH_MAX], const char *option, const char *name)
 {
@@ -210,7 +208,7 @@ static int path_of_name(char real[PATH_MAX], const char *option, const char *nam
 	return err;
 }
 
-/* Finds the directory of path: absolute, or relative to the root of a hierarchy. */
+/* Finds the directory of a path, which is absolute or relative to the root of a hierarchy. */
 static int absolute_path(char real[PATH_MAX], const char *option, const char *path)
 {
 	struct statfs fs;
@@ -296,7 +294,7 @@ struct cgroup_visit {
 	char name[PATH_MAX];
 };
 
-/* Whether one begins with the other; if not, no name below this one can match. */
+/* True if one begins with the other. Otherwise, no name below this one can match. */
 static bool is_on_the_way(const char *name, const char *begins)
 {
 	size_t n = strlen(name), m = strlen(begins);
@@ -304,7 +302,7 @@ static bool is_on_the_way(const char *name, const char *begins)
 	return !strncmp(name, begins, n < m ? n : m);
 }
 
-/* Visits the cgroups below v->name, which has len bytes. fd is its directory; closes it. */
+/* Visits the cgroups below v->name, which has len bytes. fd: its directory, which is closed here. */
 static int visit_below(struct cgroup_visit *v, int fd, size_t len)
 {
 	DIR *dir = fdopendir(fd);
@@ -352,7 +350,7 @@ struct rest_visit {
 	void *context;
 };
 
-/* Passes on names that are missing in the default hierarchy. */
+/* Visits only names that the default hierarchy lacks. */
 static int visit_rest(void *context, const char *name)
 {
 	const struct rest_visit *rest = context;

@@ -10,7 +10,7 @@
 #include "host/cgroup.h"
 #include "host/user.h"
 
-/* Bounds memory on machines that create and remove cgroups all the time. */
+/* Bounds memory on machines that constantly create and remove cgroups. */
 #define MOST_NAMES 4096
 
 static void name__free(struct cgroup_name *n)
@@ -28,7 +28,7 @@ static void name__free(struct cgroup_name *n)
  * --- one cgroup --------------------------------------------------------------------------------
  */
 
-/* The name of a user, or the number. */
+/* Returns the name of a user, or the number if it has none. */
 static char *owner(u32 uid)
 {
 	char *name = user_name(uid);
@@ -38,7 +38,7 @@ static char *owner(u32 uid)
 	return name;
 }
 
-/* Puts the user or the outer container in front, if there is one. */
+/* Puts the user and the outer container in front of the name, if there are any. */
 static char *qualified(const struct container *c, const char *name)
 {
 	char *user = c->has_user ? owner(c->uid) : NULL, *text = NULL;
@@ -227,7 +227,7 @@ int cgroup_names__first(struct cgroup_names *names, u64 id, u32 parts, u64 *firs
 	return err;
 }
 
-/* Forgets failed lookups, which may succeed in another report. */
+/* Forgets failed lookups, because they may succeed in another report. */
 void cgroup_names__begin(struct cgroup_names *names)
 {
 	struct cgroup_name **old = names->name;

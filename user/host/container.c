@@ -13,7 +13,7 @@ struct part {
 	size_t n;
 };
 
-/* The next component; n is 0 at the end. */
+/* Returns the next component. Its n is 0 at the end. */
 static struct part next_part(const char **path)
 {
 	struct part p;
@@ -58,7 +58,7 @@ static bool consists_of(const struct part *p, const char *characters)
 	return true;
 }
 
-/* Returns false if p is longer than a component can be. */
+/* Copies a component. Returns false if it is longer than a component can be. */
 static bool put(char to[CONTAINER_NAME_SIZE], const struct part *p)
 {
 	if (p->n >= CONTAINER_NAME_SIZE)
@@ -108,7 +108,10 @@ static bool find_prefixed(struct container *c, const struct part *p)
 	return false;
 }
 
-/* An id alone, or SLICE:RUNTIME:ID, a directory of runtimes that are configured to use systemd but do not. */
+/*
+ * Accepts an id alone, or SLICE:RUNTIME:ID. Runtimes that are configured to use systemd, but do not, create such
+ * directories.
+ */
 static bool find_bare(struct container *c, const struct part *p, const struct part *before)
 {
 	struct part id = *p;
@@ -120,13 +123,13 @@ static bool find_bare(struct container *c, const struct part *p, const struct pa
 	return is_id(&id) && put(c->id, &id);
 }
 
-/* Other names could be confused with "-" or "(removed, id 1)". */
+/* True if the name begins with a letter or digit. Other names could be confused with "-" or "(removed, id 1)". */
 static bool has_name(const struct container *c)
 {
 	return isalnum((unsigned char)c->id[0]);
 }
 
-/* lxc.payload.NAME since 4.0; before that lxc.payload/NAME and lxc/NAME. lxc.monitor is outside. */
+/* Finds lxc.payload.NAME (since 4.0), lxc.payload/NAME or lxc/NAME (before). lxc.monitor is outside. */
 static bool find_lxc(struct container *c, const struct part *p, const struct part *before)
 {
 	struct part name = *p;
@@ -144,7 +147,7 @@ static int digit(char c)
 	return found ? found - DIGITS : -1;
 }
 
-/* systemd-escape(1): \xNN is one byte. Names of machines have no slash. */
+/* Undoes systemd-escape(1): \xNN is one byte. Names of machines have no slash. */
 static bool unescape(char *text)
 {
 	char *to = text, *start = text;
@@ -177,7 +180,7 @@ static bool find_machine(struct container *c, const struct part *p)
 	return put(c->id, &name) && unescape(c->id) && has_name(c);
 }
 
-/* podUID, or with systemd kubepods-burstable-podUID.slice, where each '-' of the UID became a '_'. */
+/* Finds podUID or, with systemd, kubepods-burstable-podUID.slice, in which '_' replaces each '-' of the UID. */
 static bool find_pod(struct container *c, const struct part *p)
 {
 	struct part uid = *p;
@@ -203,7 +206,7 @@ static bool find_pod(struct container *c, const struct part *p)
 	return true;
 }
 
-/* kubepods, kubepods.slice, kubelet-kubepods-burstable.slice (kind). */
+/* True for kubepods, kubepods.slice and kubelet-kubepods-burstable.slice (kind). */
 static bool is_of_pods(const struct part *p)
 {
 	return memmem(p->text, p->n, "kubepods", strlen("kubepods"));
@@ -260,7 +263,7 @@ int container__shown(const struct container *c)
  * --- units -------------------------------------------------------------------------------------
  */
 
-/* systemd.unit(5). */
+/* Characters of unit names, systemd.unit(5). */
 #define UNIT_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:-_.\\@"
 
 static bool is_unit(const struct part *p, const char *suffix)
@@ -270,7 +273,7 @@ static bool is_unit(const struct part *p, const char *suffix)
 	return strip(&name, "", suffix) && consists_of(&name, UNIT_CHARACTERS);
 }
 
-/* The types of units that have processes. */
+/* True for the types of units that have processes. */
 static bool is_running_unit(const struct part *p)
 {
 	static const char *const suffixes[] = { ".service", ".scope", ".socket", ".mount", ".swap" };

@@ -21,13 +21,13 @@
  * --- the child ---------------------------------------------------------------------------------
  */
 
-/* How to search a file, and for which container. */
+/* How to search a file, and the container to search for. */
 struct question {
 	const char *(*find)(const json_t *file, const char *id);
 	const char *id;
 };
 
-/* config.v2.json of one container: { "ID": "...", "Name": "/web", ... }. */
+/* Searches config.v2.json of one container: { "ID": "...", "Name": "/web", ... }. */
 static const char *find_docker(const json_t *file, const char *id)
 {
 	const char *its_id = json_string_value(json_object_get(file, "ID"));
@@ -38,7 +38,7 @@ static const char *find_docker(const json_t *file, const char *id)
 	return name + (*name == '/');
 }
 
-/* containers.json of all containers: [{ "id": "...", "names": ["web"], ... }, ...]. */
+/* Searches containers.json, which lists all containers: [{ "id": "...", "names": ["web"], ... }, ...]. */
 static const char *find_podman(const json_t *file, const char *id)
 {
 	const json_t *each;
@@ -53,7 +53,7 @@ static const char *find_podman(const json_t *file, const char *id)
 	return NULL;
 }
 
-/* Reads the whole file. Returns NULL if it is empty or too large, or if there is no memory. */
+/* Reads the whole file. Returns NULL if it is empty or too large, or without memory. */
 static char *read_all(int fd, size_t *size)
 {
 	struct stat st;
@@ -91,7 +91,7 @@ static void tell_name(struct answer *answer, void *arg)
  * --- files -------------------------------------------------------------------------------------
  */
 
-/* Opens a file below a home directory, where users could put links or file systems that lead elsewhere or hang. */
+/* Opens a file below a home directory. Users could put links or file systems there that lead elsewhere or hang. */
 static int open_below(const char *home, const char *path, struct stat *st)
 {
 	const struct opener_path what = {
@@ -121,7 +121,7 @@ static int open_systems(const char *root, const char *path, struct stat *st)
 	return fd;
 }
 
-/* path: below /var/lib, or below ~/.local/share of a user. Returns a descriptor or a negative errno. */
+/* path: below /var/lib, or below a user's ~/.local/share. Returns a descriptor or a negative errno. */
 static int open_file(const struct container_files *files, const struct container *c, const char *path)
 {
 	const char *root = files->root ?: "";
@@ -155,7 +155,7 @@ static char *name_in(struct container_files *files, const struct container *c, c
 
 	if (fd < 0)
 		return NULL;
-	/* jansson seeds its hash on creation of the first object, from a file that the child may not open. */
+	/* When it creates the first object, jansson seeds its hash from a file that the child may not open. */
 	json_object_seed(0);
 	if (!confined__run(tell_name, (void *)q, &fd, 1, &files->allowance, &answer, &n) && is_name(answer, n))
 		name = strndup(answer, n);

@@ -52,7 +52,7 @@ static bool read_text(char text[TEXT_MAX], const char *folder, const char *name)
 	return small_file__read(AT_FDCWD, path, text, TEXT_MAX);
 }
 
-/* v2: "20000 100000" or "max 100000". v1: one file each, -1 for no quota. */
+/* Reads the quota. v2: "20000 100000" or "max 100000". v1: one file each, -1 for no quota. */
 static void read_quota(struct cpu_stat *s, const char *folder)
 {
 	char text[TEXT_MAX], *rest;
@@ -74,7 +74,7 @@ static int add(struct cpu_stats *s, const FTSENT *e, const char *below)
 	struct cpu_stat stat = { .id = e->fts_statp->st_ino };
 	char text[TEXT_MAX];
 
-	/* There is no accounting without the controller, or on a kernel without quotas. */
+	/* A cgroup without the controller, or a kernel without quotas, has no accounting. */
 	if (!read_text(text, e->fts_path, "cpu.stat") || !strstr(text, "nr_periods "))
 		return 0;
 	cpu_stat__parse(&stat, text);

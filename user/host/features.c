@@ -21,7 +21,7 @@
 #include "report/diag.h"
 #include "types/tracefs.h"
 
-/* A function that exists for such tests: net/bpf/test_run.c, since 5.5. */
+/* The kernel provides this function for such tests: net/bpf/test_run.c, since 5.5. */
 #define TEST_FUNCTION "bpf_fentry_test1"
 
 static const struct bpf_insn do_nothing[] = {
@@ -100,14 +100,14 @@ static enum feature_status probe_jit(char *detail)
 	char line[16];
 	int err = read_line("/proc/sys/net/core/bpf_jit_enable", line, sizeof(line));
 
-	/* The file is missing or unreadable if the JIT is always on. */
+	/* A missing file means no JIT. An unreadable file counts as on: the JIT may be always on. */
 	if (err == -ENOENT)
 		return FEATURE_MISSING;
 	snprintf(detail, FEATURE_DETAIL, "bpf_jit_enable is %s", err ? "not readable" : line);
 	return err || line[0] != '0' ? FEATURE_OK : FEATURE_MISSING;
 }
 
-/* Whether perf has a PMU of this name. */
+/* Checks for a perf PMU of this name. */
 static enum feature_status has_pmu(const char *name)
 {
 	char path[128];
@@ -167,8 +167,8 @@ static enum feature_status probe_kprobe_multi(char *detail)
 }
 
 /*
- * Creating the link always fails: with EBADF, since its file is a directory, if the kernel knows the type, otherwise
- * with EINVAL. 48 is BPF_TRACE_UPROBE_MULTI.
+ * Tries to create a link, which always fails: with EBADF if the kernel knows the type, because the file is a directory,
+ * and otherwise with EINVAL. 48 is BPF_TRACE_UPROBE_MULTI.
  */
 static enum feature_status probe_uprobe_multi(char *detail)
 {
@@ -212,7 +212,7 @@ static enum feature_status probe_task_storage(char *detail)
 	struct host host;
 
 	(void)detail;
-	/* Usable by tracing programs only since 5.13: commit a10787e6d58c. */
+	/* Tracing programs can use it only since 5.13: commit a10787e6d58c. */
 	if (host__read(&host) || host.version < KERNEL_VERSION(5, 13, 0))
 		return FEATURE_MISSING;
 	return probe_map_type(BPF_MAP_TYPE_TASK_STORAGE);
@@ -265,7 +265,7 @@ static enum feature_status probe_software(char *detail)
 	return probe_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
 }
 
-/* Some virtual machines accept breakpoints that never fire, so this triggers one by a write. */
+/* Triggers a breakpoint by a write, because some virtual machines accept breakpoints that never fire. */
 static enum feature_status probe_breakpoint(char *detail)
 {
 	volatile u64 watched = 0;

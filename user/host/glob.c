@@ -5,7 +5,7 @@
 
 #include "host/scope.h"
 
-/* Returns the byte of a set at *p, possibly quoted by a backslash, and advances *p. */
+/* Returns the byte of a set at *p, which a backslash may quote, and advances *p. */
 static int set_byte(const char **p)
 {
 	if (**p == '\\' && (*p)[1])

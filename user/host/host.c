@@ -61,7 +61,7 @@ static bool is_namespace(const char *path, ino_t inode)
 {
 	struct stat st;
 
-	return stat(path, &st) || st.st_ino == inode;   /* missing: the kernel has no such namespaces */
+	return stat(path, &st) || st.st_ino == inode;   /* missing: the kernel lacks such namespaces */
 }
 
 int host__read(struct host *host)
@@ -114,7 +114,7 @@ int host__check_rights(const struct host *host)
 		if (right_held(needed[i]))
 			continue;
 		if (needed[i] == RIGHT_SYS_RESOURCE && host->version >= KERNEL_VERSION(5, 11, 0))
-			continue;       /* since then, maps are charged to the memory cgroup */
+			continue;       /* since 5.11, maps are charged to the memory cgroup */
 		n += snprintf(names + n, sizeof(names) - n, "%s%s", n ? ", " : "",
 			      rights[needed[i]].name);
 	}
@@ -142,7 +142,7 @@ void host__allow_files(size_t n)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* Tests by opening "/", because existing descriptors may have any numbers. */
+/* Opens "/" n times, because existing descriptors may have any numbers. */
 static bool has_room_for_files(size_t n)
 {
 	int *copy = calloc(n ?: 1, sizeof(*copy));
@@ -179,7 +179,7 @@ int host__check_types(void)
 {
 	static const char path[] = "/sys/kernel/btf/vmlinux";
 	int err = access(path, R_OK) ? errno : 0;
-	struct btf *btf = err ? btf__load_vmlinux_btf() : NULL;         /* it may also be in /boot */
+	struct btf *btf = err ? btf__load_vmlinux_btf() : NULL;         /* BTF may also be in /boot */
 
 	btf__free(btf);
 	if (!err || btf)

@@ -35,8 +35,8 @@ static bool is_online(const struct online *o, int cpu)
 }
 
 /*
- * Opens a socket for the kernel's messages about devices (kobject_uevent(9)). A network namespace that a user namespace
- * owns gets none.
+ * Opens a socket for the kernel's messages about devices (kobject_uevent(9)). Network namespaces owned by a user
+ * namespace get none.
  */
 static int open_socket(void)
 {
@@ -128,7 +128,9 @@ static void cpu_comes(struct hotplug *h, int cpu, int (*change)(void *context, i
 		  format_value(absent, ns, UNIT_NS, false));
 }
 
-/* Messages are needed because a CPU that went and came between two calls is online again, but has lost its events. */
+/*
+ * Reads the messages: a CPU that went offline and came back between two calls is online again, but has lost its events.
+ */
 static bool read_messages(struct hotplug *h, int (*change)(void *context, int cpu, bool online), void *context)
 {
 	struct sockaddr_nl from;

@@ -6,7 +6,7 @@
 #include "types/kernel_btf.h"
 
 #if defined(__x86_64__)
-/* Bytes from one per-CPU variable to another. Debian's BTF of 5.10 has none of them. */
+/* Finds the distance in bytes from one per-CPU variable to another. Debian's BTF of 5.10 has no such variables. */
 static bool find_between(const char *from, const char *to, s64 *distance)
 {
 	const char *const names[] = { from, to };
@@ -22,7 +22,10 @@ static bool find_between(const char *from, const char *to, s64 *distance)
 	return true;
 }
 
-/* From a CPU's run queue, to which tasks lead by se.cfs_rq, to its preempt_count, or to the variable that has it. */
+/*
+ * Finds the distance from a CPU's run queue, which se.cfs_rq leads to, to its preempt_count or to the variable that
+ * contains it.
+ */
 static bool find_distance(s64 *distance)
 {
 	if (!kernel_btf_has_member("sched_entity", "cfs_rq") || !kernel_btf_has_member("cfs_rq", "rq"))

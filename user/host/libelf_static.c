@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * For static builds with elfutils 0.192 (Debian 13): its libelf.a calls five functions of an
- * internal library, libeu, that is not shipped
- * (https://sourceware.org/bugzilla/show_bug.cgi?id=32293). They manage a search tree of raw data
- * chunks, which libbpf never requests. The definitions here are weak, so a complete libelf.a takes
- * precedence. The tree's first member is its root (lib/eu-search.h); tally is single-threaded, so
- * its lock is not used.
+ * For static builds with elfutils 0.192 (Debian 13). Its libelf.a calls five functions of an internal library, libeu,
+ * that is not shipped (https://sourceware.org/bugzilla/show_bug.cgi?id=32293). These functions manage a search tree of
+ * raw data chunks, which libbpf never requests. The definitions here are weak, so a complete libelf.a takes precedence.
+ * The tree's first member is its root (lib/eu-search.h). tally is single-threaded, so the tree's lock is not used.
  */
 #ifdef TALLY_STATIC
 

@@ -14,7 +14,7 @@ bool ftrace_is_off(void)
 	return !read_line("/proc/sys/kernel/ftrace_enabled", line, sizeof(line)) && line[0] == '0';
 }
 
-/* Opens the file itself, since debugfs may not be mounted. */
+/* Opens the file through a private mount, because debugfs may not be mounted. */
 bool kprobes_are_off(void)
 {
 	int directory = open_private("debugfs", "kprobes"), fd;

@@ -14,7 +14,7 @@
 #include "base/process_thread.h"
 #include "host/scope.h"
 
-/* /proc/N exists for threads, too; Tgid in its status names the process. */
+/* /proc/N exists for threads, too. Tgid in its status is the pid of the process. */
 bool process_exists(u32 pid)
 {
 	char path[64], *line = NULL;
@@ -65,7 +65,7 @@ static bool read_first(u32 pid, const char *file, char *text, size_t size)
 	return n;
 }
 
-/* comm: its name in the kernel. */
+/* comm: the process's name in the kernel. */
 static bool is_called(u32 pid, const char *comm, const char *name)
 {
 	char path[32], text[4096], *slash;
@@ -73,7 +73,7 @@ static bool is_called(u32 pid, const char *comm, const char *name)
 
 	if (!strcmp(comm, name))
 		return true;
-	/* cmdline is memory of the process, and may be a mapped file. */
+	/* cmdline is memory of the process, which may map a file there. */
 	snprintf(path, sizeof(path), "/proc/%u/cmdline", pid);
 	n = opener__read_path(path, 0, text, sizeof(text) - 1);
 	if (n <= 0)

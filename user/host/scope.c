@@ -16,7 +16,7 @@
 #include "host/user.h"
 #include "report/diag.h"
 
-/* Room for live processes that following may add; if the set is full, the loss is counted. */
+/* Room for live processes that following may add. If the set is full, the loss is counted. */
 #define FOLLOW_PROCESSES 65536
 
 /* The kernel compares pids of the initial namespace, so tally must run in it. */
@@ -113,7 +113,7 @@ static int resolve_cgroup(struct scope_config *c, const char *path)
 	return 0;
 }
 
-/* One id becomes a constant, several become a set. */
+/* Returns the kind of filter: one id becomes a constant, several become a set. */
 static u32 ids_kind(size_t n)
 {
 	return !n ? SCOPE_IDS_ANY : n == 1 ? SCOPE_IDS_ONE : SCOPE_IDS_SET;
@@ -217,7 +217,7 @@ int scope__prepare(struct bpf_object *obj, const struct scope_config *config,
 	}
 	if (!pids || !tids)
 		return -ENOENT;
-	/* Two elements per id: its number and its address; for threads also the process. */
+	/* Each id takes two elements, its number and its address; threads take another for the process. */
 	err = bpf_map__set_max_entries(pids, (config->follow ? FOLLOW_PROCESSES : 2) +
 				       2 * o->npids);
 	if (!err)

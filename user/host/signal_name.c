@@ -9,7 +9,7 @@
 #include "base/numbers.h"
 
 static const struct {
-	int signal;             /* 0: any */
+	int signal;             /* 0 for any signal */
 	int code;
 	const char *name;
 } codes[] = {
@@ -40,7 +40,7 @@ char *signal_name(char text[SIGNAL_NAME_SPACE], int signal)
 	return text;
 }
 
-/* SIGRTMAX, SIGRTMAX-3: kill(1) and systemd count the upper signals from the top. */
+/* Parses SIGRTMAX or SIGRTMAX-3: kill(1) and systemd count the upper signals from the top. */
 static bool from_the_top(const char *text, int *signal)
 {
 	u64 below = 0;

@@ -12,9 +12,8 @@
 #define NAME_SPACE 64           /* the longest name has 24 letters */
 
 /*
- * Arguments and results decide the class of a call: a path, a descriptor, processes, sockets, the
- * address space, signals, System V IPC, ids and capabilities, the wall clock. Words are names or
- * globs of calls in either table.
+ * The arguments and results of a call decide its class: a path, a descriptor, processes, sockets, the address space,
+ * signals, System V IPC, ids and capabilities, the wall clock. Words are names or globs of calls in either table.
  */
 static const struct {
 	const char *name, *calls;
@@ -132,7 +131,7 @@ static void put(struct syscall_set *set, enum syscall_abi abi, u32 number, bool 
 		set->bits[abi][number / 64] &= ~bit;
 }
 
-/* Adds or removes the calls that match the glob. Returns how many matched, over both tables. */
+/* Adds or removes the calls that match the glob. Returns the number of matches in both tables. */
 static u32 put_matching(struct syscall_set *set, const char *glob, bool in)
 {
 	const char *name;

@@ -15,8 +15,8 @@ static const char *const names[SYSCALL_ABIS][SYSCALL_NUMBERS] = {
 };
 
 /*
- * Calls newer than the headers of some build machines. From 424 on all tables share their numbers
- * (kernel commit 0d6040d46817), so these are right in every table.
+ * Calls newer than the headers of some build machines. All tables share numbers of 424 and above (kernel commit
+ * 0d6040d46817), so these numbers are right in every table.
  */
 static const char *const newer[SYSCALL_NUMBERS] = {
 	CALL(process_mrelease, 448) CALL(futex_waitv, 449) CALL(set_mempolicy_home_node, 450)

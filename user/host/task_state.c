@@ -7,12 +7,12 @@
 #include "agg/variable.h"
 
 /*
- * The hash is preallocated: four times the current number of threads, at least this many (2 MiB).
- * Tasks that do not fit are counted as lost.
+ * The hash is preallocated for four times the current number of threads, and at least for this many (2 MiB). Tasks that
+ * do not fit are counted as lost.
  */
 #define LEAST_TASKS 16384
 
-/* Decided by version: a kernel with a backport uses the hash, which works on all kernels. */
+/* True for storage, depending on the version. A kernel with a backport uses the hash, which works on all kernels. */
 bool task_state__in_storage(const struct host *host)
 {
 	return host->version >= KERNEL_VERSION(5, 13, 0);

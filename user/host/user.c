@@ -23,7 +23,9 @@ static const char *home_in(const struct passwd *pw)
 
 #ifdef TALLY_STATIC
 
-/* Copies the part that take() picks from the entry of a name, or of *uid if name is NULL, to new memory. */
+/*
+ * Finds the passwd entry of a name, or of *uid if name is NULL. Sets *uid, and *taken to a copy of what take() picks.
+ */
 static int find(const char *name, u32 *uid, const char *(*take)(const struct passwd *pw), char **taken)
 {
 	FILE *f = fopen("/etc/passwd", "re");
