@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "triage/nearest.h"
 
-/* Adds it in its place, and drops what is then one too many. */
+/* Inserts added at its place, and drops the last entry if there are too many. */
 static size_t insert(struct triage_near near[TRIAGE_NEAREST], size_t n, struct triage_near added)
 {
 	size_t i;
@@ -15,7 +15,10 @@ static size_t insert(struct triage_near near[TRIAGE_NEAREST], size_t n, struct t
 	return n < TRIAGE_NEAREST ? n + 1 : n;
 }
 
-/* Whether the largest figure, or the largest one below the limit, may come near: sets near to it. */
+/*
+ * Sets near to the largest figure or, if the rule has fired, to the largest one below the limit. True if that one is
+ * near.
+ */
 static bool take(const struct triage_finding *f, struct triage_near *near)
 {
 	const struct triage_rule *r = f->rule;
@@ -31,7 +34,7 @@ static bool take(const struct triage_finding *f, struct triage_near *near)
 		near->finding.nkeys = 1;
 	}
 	near->share = triage_finding__judged(&near->finding) / near->limit;
-	/* From 1 on, the rule has a reason to say nothing: what it is beside. */
+	/* At a share of 1 or more, the rule's condition on another figure (beside) keeps it from firing. */
 	return triage_finding__names_largest(&near->finding) && near->share >= TRIAGE_NEAREST_SHARE && near->share < 1;
 }
 

@@ -14,7 +14,7 @@
 #include "triage/page_html.h"
 
 #define TOOL_COLUMNS 12
-#define SENTENCE 11             /* column where sentences of findings begin */
+#define SENTENCE 11             /* column at which the sentences of findings begin */
 
 static const char *const level_names[] = {
 	[TRIAGE_FINE] = "fine", [TRIAGE_NOTICE] = "notice", [TRIAGE_PROBLEM] = "problem",
@@ -29,7 +29,7 @@ static const char *const units[] = {
 	[TRIAGE_LEVEL] = "percent", [TRIAGE_LARGEST] = "count",
 };
 
-/* Columns of metrics: the values of one name have one unit. */
+/* Metric columns. All values of one name have the same unit. */
 static const char *const metrics[] = {
 	[TRIAGE_COUNT] = "value_found", [TRIAGE_PER_SECOND] = "value_per_second",
 	[TRIAGE_BYTES_PER_SECOND] = "value_bytes_per_second",
@@ -48,7 +48,7 @@ static size_t count_of(const struct triage_page *p, enum triage_level level)
 	return n;
 }
 
-/* Takes over text. Returns 0 or -ENOMEM. */
+/* Takes ownership of text. Returns 0 or -ENOMEM. */
 static int put_escaped(FILE *f, char *text)
 {
 	char *line = text ? escape_string(text) : NULL;
@@ -65,7 +65,7 @@ static int put_escaped(FILE *f, char *text)
  * --- text --------------------------------------------------------------------------------------
  */
 
-/* Each behind a blank. */
+/* Writes each cell after a blank. */
 static int put_cells(FILE *f, const struct triage_rule *r, const struct triage_key *k)
 {
 	int err = 0;
@@ -138,7 +138,7 @@ static int put_finding(FILE *f, const struct terminal *t, const struct triage_fi
 	return err || !r->next ? err : put_next(f, finding);
 }
 
-/* Each as a finding, but without a sentence: it is none. */
+/* Writes each like a finding, but without a sentence, because it is no finding. */
 static int put_nearest(FILE *f, const struct triage_page *p)
 {
 	struct triage_near near[TRIAGE_NEAREST];
@@ -156,7 +156,7 @@ static int put_nearest(FILE *f, const struct triage_page *p)
 	return err;
 }
 
-/* Also the largest part of a sum over all keys. */
+/* Writes the largest key and, for a sum over all keys, that key's part. */
 static int put_largest(FILE *f, const struct triage_finding *x)
 {
 	char value[UNITS_SPACE];
@@ -171,7 +171,7 @@ static int put_largest(FILE *f, const struct triage_finding *x)
 	return err;
 }
 
-/* Lists the rules without a finding, with value, limit and whose the value is. */
+/* Lists the rules without a finding, with the value, the limit and the key of the value. */
 static int put_looked_at(FILE *f, const struct triage_page *p)
 {
 	char value[UNITS_SPACE], limit[UNITS_SPACE];
@@ -221,7 +221,7 @@ static void put_absent(FILE *f, const struct triage_page *p)
 		fputc('\n', f);
 }
 
-/* Returns how many lines, or -ENOMEM. */
+/* Returns the number of lines, or -ENOMEM. */
 static int put_top(FILE *f, const struct triage_top *top)
 {
 	int n = 0, err = 0;
@@ -285,7 +285,7 @@ static int put_text(const struct triage_page *p, const struct terminal *t, FILE 
  * --- JSON --------------------------------------------------------------------------------------
  */
 
-/* Takes over text. */
+/* Takes ownership of text. */
 static json_t *json_of_own_text(char *text)
 {
 	json_t *value = json_of_text(text);
@@ -310,7 +310,7 @@ static json_t *evidence_of(const struct triage_finding *f)
 	return list;
 }
 
-/* null: no key was moved to the others. */
+/* Returns null if no key was moved to the others. */
 static json_t *others_of(const struct triage_finding *f)
 {
 	json_t *o;
@@ -352,7 +352,7 @@ static json_t *fine_of(const struct triage_finding *f)
 	return o;
 }
 
-/* null: the kernel does not have it. */
+/* The value is null if the kernel does not have the figure. */
 static json_t *figure_of(const struct triage_finding *f)
 {
 	json_t *o = json_object();
@@ -377,7 +377,7 @@ static json_t *finding_of(const struct triage_finding *f)
 	return o;
 }
 
-/* Also where something was found. */
+/* Lists the figures nearest to their limits, also for rules with a finding. */
 static json_t *nearest_of(const struct triage_page *p)
 {
 	struct triage_near near[TRIAGE_NEAREST];
@@ -440,7 +440,7 @@ static json_t *estimates_of(const struct triage_page *p)
 	return list;
 }
 
-/* The first lines, and their figures. */
+/* Returns the first lines and their figures. */
 static json_t *top_of(const struct triage_top *top)
 {
 	json_t *o = json_object(), *lines = json_array(), *figures = json_array();
@@ -560,7 +560,7 @@ static int write_table(const struct triage_page *p, struct writer *w)
 	return err;
 }
 
-/* Broken between words to the width of a terminal; sentences continue below their beginning. */
+/* Writes text, broken between words to the width of a terminal. Sentences continue below their beginning. */
 static int write_page_text(const struct triage_page *p, struct writer *w)
 {
 	char *text = NULL;

@@ -10,7 +10,7 @@
 #include "report/xml.h"
 #include "triage/nearest.h"
 
-/* Takes over text. */
+/* Takes ownership of text. */
 static int put_own(FILE *f, char *text)
 {
 	if (!text)
@@ -117,7 +117,7 @@ static int put_finding(FILE *f, const struct triage_finding *x)
 	return err;
 }
 
-/* Texts of the largest key, in one cell. */
+/* Writes the texts of the largest key into one cell. */
 static void put_largest(FILE *f, const struct triage_finding *x)
 {
 	const struct report_row *row;
@@ -232,7 +232,7 @@ static int put_part(FILE *f, const struct triage_page *p)
 	return err;
 }
 
-/* With several intervals, each has a part of its own. */
+/* With several intervals, each interval has its own part. */
 static void heading_of(char *text, size_t size, const struct triage_page *p)
 {
 	time_t seconds = p->start_ns / NSEC_PER_SEC;

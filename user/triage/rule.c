@@ -11,13 +11,13 @@
 #include "report/shell.h"
 #include "report/stream.h"
 
-/* Initial room for the keys of a rule; whenever it is full, equal keys are merged. */
+/* Initial room for the keys of a rule. Equal keys are merged whenever the room is full. */
 #define ROOM_AT_FIRST 256
 
 struct keys {
 	struct triage_key *key;
 	size_t n, room, merged; /* the first merged keys are distinct */
-	u64 duration_ns;        /* total of its tool's reports; 0: none yet */
+	u64 duration_ns;        /* total of its tool's reports; 0 if none yet */
 	u64 nothers;            /* keys moved to the others, and their total */
 	double others;
 };
@@ -179,7 +179,7 @@ static int compare_keys(const void *a, const void *b, void *rule)
 	return order;
 }
 
-/* Adds b to a, which has the same key. */
+/* Adds b to a. Both have the same key. */
 static void merge_key(const struct triage_rule *r, struct triage_key *a, struct triage_key *b)
 {
 	double sum = a->figure + b->figure;
@@ -269,7 +269,10 @@ static int copy_cells(struct report_row *to, const struct report_row *from)
 	return err;
 }
 
-/* Percentages are weighted by the report's duration: the sum is the time they represent. */
+/*
+ * Returns the figure of a row. Percentages are weighted by the report's duration, so that their sum is the time they
+ * represent.
+ */
 static double figure_of(const struct triage_rule *r, const struct report_row *row, u64 duration_ns)
 {
 	double figure = r->figure ? number_of(cell(row, r->figure)) : 1;
@@ -284,7 +287,7 @@ static bool counts(const struct triage_rule *r, const struct report_row *row, do
 	return figure > 0 || (f && !f->text && f->kind != FIELD_NONE);
 }
 
-/* Borrows row and copies what it keeps. duration_ns: of the report; 0: a single event. */
+/* Borrows row and copies the parts it keeps. duration_ns: duration of the report; 0 for a single event. */
 static int take_row(struct triage *t, size_t i, const struct report_row *row, u64 duration_ns)
 {
 	const struct triage_rule *r = &t->rule[i];
@@ -312,7 +315,7 @@ static int take_row(struct triage *t, size_t i, const struct report_row *row, u6
  * --- reports and events ------------------------------------------------------------------------
  */
 
-/* A histogram is a row of its key and its figures. */
+/* Takes a histogram as a row of its key and its figures. */
 static int take_group(struct triage *t, size_t i, const struct report_group *g, u64 duration_ns)
 {
 	const struct histogram *h = &g->hist;
@@ -334,7 +337,7 @@ static int take_group(struct triage *t, size_t i, const struct report_group *g, 
 	return take_row(t, i, &row, duration_ns);
 }
 
-/* A stack is a row of its key and its value. */
+/* Takes a stack as a row of its key and its value. */
 static int take_stack(struct triage *t, size_t i, const struct report_stacks *s, const struct report_stack *stack,
 		      u64 duration_ns)
 {
@@ -436,7 +439,7 @@ static double lower_limit(const struct triage_finding *f)
 	return f->rule->notice > 0 ? f->rule->notice : f->problem;
 }
 
-/* Finds the largest key that the rule has not fired for. */
+/* Finds the largest key for which the rule has not fired. */
 static void look_below(const struct keys *k, int cpus, struct triage_finding *f)
 {
 	double value;
@@ -491,7 +494,7 @@ static void conclude(struct triage *t, size_t i, int cpus, struct triage_finding
 	look_below(k, cpus, f);
 }
 
-/* The figure as a multiple of the lower limit. */
+/* Returns the figure as a multiple of the lower limit. */
 static double excess(const struct triage_finding *f)
 {
 	double limit = lower_limit(f);
@@ -543,7 +546,7 @@ static bool same_program(const struct triage_finding *a, const struct triage_fin
 	return x && y && x->text && y->text && !strcmp(x->text, y->text);
 }
 
-/* Whether the notice tells why the problem is there. */
+/* True if the notice explains the problem. */
 static bool explains(const struct triage_finding *notice, const struct triage_finding *problem)
 {
 	return notice->level == TRIAGE_NOTICE && problem->level == TRIAGE_PROBLEM && notice->rule->cpu_use &&
@@ -590,7 +593,7 @@ static void format_number(char *text, double value)
 		format_count(text, (unsigned __int128)fmax(value + 0.5, 0));
 }
 
-/* Three digits, but no exponent. */
+/* Formats a percentage with three digits, but without an exponent. */
 static void format_percent(char *text, double percent)
 {
 	snprintf(text, UNITS_SPACE, percent < 999.5 ? "%.3g %%" : "%.0f %%", percent);
@@ -646,7 +649,7 @@ static int put_word(FILE *f, const char *text)
 	return 0;
 }
 
-/* name: what the template calls it, of n bytes. A call that has not ended may have no path yet. */
+/* name: the template's name of the cell, n bytes long. A call that has not ended may have no path yet. */
 static int put_cell(FILE *f, const struct field *cell, const char *name, size_t n, bool as_word)
 {
 	char text[UNITS_SPACE];
@@ -686,7 +689,7 @@ static void put_times(FILE *f, double value)
 		fputs("once", f);
 }
 
-/* Writes {beside}, {beside.value} or a cell of the largest key beside. name: of n bytes. */
+/* Writes {beside}, {beside.value} or a cell of the largest key beside. name: n bytes long. */
 static int put_beside(FILE *f, const struct triage_finding *x, const char *name, size_t n, bool as_word)
 {
 	const char *part = memchr(name, '.', n);
@@ -710,7 +713,7 @@ static bool is_beside(const char *name, size_t n)
 	return n >= 6 && !strncmp(name, "beside", 6) && (n == 6 || name[6] == '.');
 }
 
-/* Fills in the {names} of a template; as_words: as shell words. */
+/* Fills in the {names} of a template. as_words: write them as shell words. */
 static char *fill_in(const struct triage_finding *f, const char *template, bool as_words)
 {
 	char value[UNITS_SPACE], *text = NULL;

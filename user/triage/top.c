@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The text between { and }. */
+/* A part of a line: the text between { and }. */
 struct part {
-	const struct triage_finding *figure;    /* NULL: there is no such figure */
-	const char *cell;       /* of n bytes; NULL: the value */
+	const struct triage_finding *figure;    /* NULL if the figure does not exist */
+	const char *cell;       /* n bytes long; NULL for the value */
 	size_t n;
-	size_t most;            /* keys; 0: it is no list */
+	size_t most;            /* maximum number of keys; 0 if it is not a list */
 };
 
 const struct triage_finding *triage_top__figure(const struct triage_top *top, const char *name, size_t len)
@@ -23,7 +23,7 @@ const struct triage_finding *triage_top__figure(const struct triage_top *top, co
 	return NULL;
 }
 
-/* Takes apart the part that begins at p, behind the {. Returns what is behind its }. */
+/* Parses the part that begins at p, after the {. Returns the text after its }. */
 static const char *take_part(const struct triage_top *top, const char *p, struct part *part)
 {
 	size_t n = strcspn(p, "}"), name = strcspn(p, ".*}");
@@ -51,7 +51,10 @@ bool triage_top__is_known(const struct triage_top *top, const struct triage_line
 	return false;
 }
 
-/* Shorter than elsewhere: a line is to fit a terminal. Near the end, tenths tell full from nearly full. */
+/*
+ * Writes a percentage shorter than elsewhere, so that a line fits a terminal. Near 100 %, tenths distinguish full from
+ * nearly full.
+ */
 static void put_percent(FILE *f, double percent)
 {
 	bool tenths = percent > 0 && (percent < 9.95 || (percent >= 99 && percent < 100));
@@ -83,7 +86,10 @@ static void put_value(FILE *f, const struct triage_rule *r, double value)
 	}
 }
 
-/* Each behind a comma: the texts of its key, but "-", which says that there is only one; and the value. */
+/*
+ * Writes a key, after a comma unless it is the first: its texts, except "-", which means that there is only one, and
+ * its value.
+ */
 static void put_key(FILE *f, const struct triage_finding *x, size_t i)
 {
 	const struct report_row *row = &x->key[i]->row;
