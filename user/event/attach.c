@@ -17,7 +17,7 @@
 #include "host/host.h"
 #include "host/probing.h"
 
-/* Call before the run. A module that is already gone cannot have been probed. */
+/* Must be called before the run. A module that is already unloaded cannot have been probed. */
 static int note_modules(struct attachments *a, const struct event_sites *sites)
 {
 	int err = 0;
@@ -35,7 +35,7 @@ static bool needs_ftrace(enum attach_way way, const struct event_site *s)
 	       (way == ATTACH_KPROBE && !s->offset);
 }
 
-/* A kernel setting can keep attached programs from running. *which is the first site that would not run. */
+/* Checks for kernel settings that keep attached programs from running. Sets *which to the first affected site. */
 static int check_setting(const struct attachments *a, const struct event_sites *sites, struct complaint *c,
 			 size_t *which)
 {

@@ -12,7 +12,7 @@
 #include "event/func_info.h"
 #include "event/splice.h"
 
-/* Remembers the id, to query missed runs later without holding the descriptor. Errors are ignored. */
+/* Remembers the program id, to query missed runs later without holding the descriptor. Ignores errors. */
 static void remember(struct attachments *a, int fd)
 {
 	struct bpf_prog_info info = {};
@@ -70,7 +70,7 @@ static int again(int fd)
 	return copy < 0 ? -errno : copy;
 }
 
-/* Remembers the copy for the sites that follow. */
+/* Remembers the copy for later sites. */
 static void keep_copy(struct attachments *a, struct bpf_program *template,
 		      const struct attach_kind *kind, u32 slot, int fd)
 {
@@ -80,7 +80,7 @@ static void keep_copy(struct attachments *a, struct bpf_program *template,
 		a->last = (struct attach_made){ template, kind->attach, kind->code, slot, fd };
 }
 
-/* s: the template's instructions, relocated, with map descriptors. */
+/* s holds the template's relocated instructions, with map descriptors. */
 static int load_copy(struct attachments *a, struct splice *s, const struct bpf_program *template,
 		     const struct attach_kind *kind, u32 slot)
 {

@@ -16,7 +16,7 @@
 
 /* --- multi links ----------------------------------------------------------------------------- */
 
-/* union bpf_attr's link_create for the multi links; libbpf 1.1 has only one of them (5.18, 6.6). */
+/* union bpf_attr's link_create for kprobe (5.18) and uprobe (6.6) multi links; libbpf 1.1 has only the former. */
 struct link_create {
 	u32 prog_fd;
 	u32 target;
@@ -44,7 +44,7 @@ struct link_create {
 
 #define MULTI_RETURN 1          /* BPF_F_KPROBE_MULTI_RETURN, BPF_F_UPROBE_MULTI_RETURN */
 
-/* The sites of one link: their places in the kernel's format, with parallel arrays. */
+/* The sites of one link, as parallel arrays in the kernel's format. */
 struct batch {
 	bool user, is_return;
 	const struct attach_code *code;
@@ -81,8 +81,8 @@ static int link_batch(const struct attach_course *k, const struct batch *b, size
 }
 
 /*
- * Attaches the batch with one link. The kernel attaches all or none: refused sites are found by
- * bisection, and tried as single probes, which accept more.
+ * Attaches the batch with one link. The kernel attaches all sites or none: we find the refused ones
+ * by bisection and retry them as single probes, which the kernel accepts in more places.
  */
 static int attach_batch(struct attach_course *k, const struct batch *b, size_t from, size_t n,
 			int prog)
@@ -105,13 +105,13 @@ static int attach_batch(struct attach_course *k, const struct batch *b, size_t f
 	return err ?: attach_batch(k, b, from + n / 2, n - n / 2, prog);
 }
 
-/* Uses the return address on the stack, not the returning instructions. */
+/* True if the probe replaces the return address on the stack instead of probing the returning instructions. */
 static bool is_return_probe(const struct event_site *s)
 {
 	return s->is_return && !s->is_exit;
 }
 
-/* Sites of the same kind in the same file, with the same code, share a link. */
+/* True if the site can share the link: same kind, same file, same code. */
 static bool belongs(const struct batch *b, const struct event_site *s, enum attach_way way,
 		    const struct attach_code *code)
 {
@@ -119,7 +119,7 @@ static bool belongs(const struct batch *b, const struct event_site *s, enum atta
 	       (!b->user || !strcmp(s->path, b->path)) && attach_code__is_same(b->code, code);
 }
 
-/* A link runs its program once per place: duplicate sites go into another link. */
+/* A link runs its program once per place, so duplicate sites go into another link. */
 static bool has_place(const struct batch *b, u64 place)
 {
 	size_t i;
@@ -183,10 +183,7 @@ int attach_course__multi(struct attach_course *k, size_t first, bool *done)
 
 /* --- system calls ---------------------------------------------------------------------------- */
 
-/*
- * Sets the slots of the calls that the next pair of copies serves, from the first on, and marks
- * them done.
- */
+/* Sets the slots of the calls that the next pair of copies serves, from site `first`, and marks the sites done. */
 static int put_syscall_slots(struct attach_course *k, size_t first, bool *done)
 {
 	const struct event_site *s = k->sites->site, *b = &s[first];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Chooses the way each site is attached, and the templates needed for that. */
+/* Chooses how each site is attached, and which templates that needs. */
 #include <bpf/btf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 
 /* --- the ladder ------------------------------------------------------------------------------ */
 
-/* Support for function probes in this kernel, detected at the first function. */
+/* Function probes that this kernel supports, detected at the first function. */
 struct ladder {
 	bool known;
 	bool fentry, kprobe_multi, uprobe_multi;
@@ -25,7 +25,7 @@ struct ladder {
 	bool perf_syscalls;     /* compiled functions use perf events */
 };
 
-/* Before 6.10 (commit 46ba0e49b642) a link for one process ran programs for one of its threads only. */
+/* Before 6.10 (commit 46ba0e49b642), a link for one process ran its programs for only one thread. */
 static bool picks_processes(void)
 {
 	struct host host;
@@ -51,7 +51,7 @@ static void find_out(struct ladder *l, const struct event_sites *sites,
 	l->known = true;
 }
 
-/* Several static functions can share a name; BTF and fentry know only one of them. */
+/* Several static functions can share a name, but BTF and fentry know only one of them. */
 static bool is_only_one(const struct event_sites *sites, size_t i)
 {
 	size_t k;
@@ -82,7 +82,7 @@ static enum attach_way choose(struct ladder *l, const struct event_sites *sites,
 {
 	const struct event_site *s = &sites->site[i];
 
-	/* MODULE:FUNCTION is spelled like a tracepoint: tell them apart by the site. */
+	/* MODULE:FUNCTION is spelled like a tracepoint, so the site has to distinguish them. */
 	if (s->event->type == EVENT_TRACEPOINT && s->tracepoint_id) {
 		if (s->syscall >= 0)
 			return ATTACH_SYSCALL;
@@ -98,10 +98,10 @@ static enum attach_way choose(struct ladder *l, const struct event_sites *sites,
 /* --- system calls ---------------------------------------------------------------------------- */
 
 /*
- * Since 7.0 a program on a system call can be preempted, and then runs for no other task on that
- * CPU, which the kernel counts as missed. On a perf event it is preempted less often than on the
- * raw tracepoint (two loops of reads on one CPU: 10 % missed, not 20 %), but each perf event takes
- * long to close.
+ * Since 7.0 a program on a system call can be preempted. Until it resumes, the kernel does not run
+ * it for other tasks on that CPU and counts those runs as missed. On a perf event it is preempted
+ * less often than on the raw tracepoint (two loops of reads on one CPU: 10 % missed instead of
+ * 20 %), but each perf event takes long to close.
  */
 #define PERF_SYSCALLS_MOST 8
 
@@ -116,7 +116,7 @@ static bool has_few_perf(const struct attachments *a, const struct event_sites *
 	       host.version >= KERNEL_VERSION(7, 0, 0);
 }
 
-/* Is there a template for a system call with compiled functions? */
+/* True if there is a template for this system call with compiled functions. */
 static bool has_syscall(const struct event_site *s, const struct attach_programs *p)
 {
 	return s->tracepoint_id && s->syscall >= 0 && s->syscall < SYSCALL_NUMBERS &&
@@ -133,7 +133,7 @@ static enum attach_way way_of(const struct attachments *a, struct ladder *l,
 								     ATTACH_TRACEPOINT;
 }
 
-/* Sites of system calls: by direction, without and with compiled functions. */
+/* System call sites by direction, without and with compiled functions. */
 struct syscall_sites {
 	size_t enter, exit, coded_enter, coded_exit;
 };
@@ -148,7 +148,7 @@ static void count_syscall(struct syscall_sites *n, const struct event_site *s, b
 
 /* --- templates ------------------------------------------------------------------------------- */
 
-/* Each site may need its own copy. */
+/* Requests the system call templates: each site may need its own copy. */
 static int want_syscalls(const struct attachments *a, const struct syscall_sites *n, const struct attach_programs *p)
 {
 	size_t coded = n->coded_enter + n->coded_exit;
@@ -160,7 +160,7 @@ static int want_syscalls(const struct attachments *a, const struct syscall_sites
 	return coded ? bpf_map__set_max_entries(p->syscall_slots, coded * SYSCALL_NUMBERS) : 0;
 }
 
-/* A template needs an attach target to be loaded: uses its first site. */
+/* A template needs an attach target to be loaded: use its first site. */
 static void want_functions(const struct attachments *a, const struct event_sites *sites,
 			   const struct attach_programs *p)
 {
@@ -220,7 +220,7 @@ int attach__plan(struct attachments *a, const struct event_sites *sites,
 			      wanted[ATTACH_FENTRY] || wanted[ATTACH_FEXIT], a);
 	if (p->probes != p->probe)
 		attach_template__want(p->probes, probes, a);
-	/* With only one kind of link, the template itself may be attached. */
+	/* With only one kind of link, the template itself can be attached. */
 	if (probes && !(wanted[ATTACH_KPROBE_MULTI] && wanted[ATTACH_UPROBE_MULTI]))
 		bpf_program__set_expected_attach_type(p->probes, wanted[ATTACH_UPROBE_MULTI] ?
 						      TRACE_UPROBE_MULTI : BPF_TRACE_KPROBE_MULTI);

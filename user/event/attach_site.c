@@ -20,12 +20,12 @@
 
 /* --- perf events ----------------------------------------------------------------------------- */
 
-/* pid: the process whose code gets the probe; 0: all */
+/* pid: the process whose code gets the probe; 0 for all */
 static int open_event(const struct perf_event_attr *attr, u32 pid)
 {
 	/*
-	 * A program on such an event runs on all CPUs, whichever CPU the event is opened on: it is
-	 * attached to the trace event itself (perf_event_attach_bpf_prog()).
+	 * A program on such an event runs on all CPUs, regardless of the CPU that the event is
+	 * opened on: it is attached to the trace event itself (perf_event_attach_bpf_prog()).
 	 */
 	int fd = syscall(SYS_perf_event_open, attr, pid ? (int)pid : -1, pid ? -1 : 0, -1,
 			 PERF_FLAG_FD_CLOEXEC);
@@ -68,7 +68,7 @@ static int attach_tracepoint(struct attachments *a, const struct event_site *s, 
 	return err;
 }
 
-/* The PMU's type number for perf_event_open(). */
+/* Returns the PMU's type number for perf_event_open(), or a negative errno. */
 static int pmu_type(const char *name)
 {
 	char path[128], line[32];
@@ -93,7 +93,7 @@ static int attach_probe(struct attachments *a, const struct event_site *s, u32 s
 	if (type < 0)
 		return -EOPNOTSUPP;
 	attr.type = type;
-	/* format/retprobe is bit 0 of config, format/ref_ctr_offset its upper half. */
+	/* format/retprobe is bit 0 of config, format/ref_ctr_offset is the upper half. */
 	attr.config = (s->is_return && !s->is_exit) | s->semaphore << 32;
 	if (user) {
 		attr.uprobe_path = (uintptr_t)s->path;
@@ -175,7 +175,7 @@ static const char *reason(int err)
 	}
 }
 
-/* Could a setting of the machine be the reason? It would apply to all sites of a glob. */
+/* True if a machine setting may be the reason: it would affect all sites of a glob. */
 static bool is_of_settings(const struct attachments *a, int err)
 {
 	return a->program_refused && (err == -EINVAL || (err == -EPERM && right_held(RIGHT_SYS_ADMIN)));
@@ -201,7 +201,7 @@ int attach_course__refuse(struct attach_course *k, size_t i, int err)
 		return 0;
 	}
 	*k->which = i;
-	/* Perf events made by tracers need another program type: perf_event_set_bpf_prog(). */
+	/* Perf events created by tracers need another program type: perf_event_set_bpf_prog(). */
 	if (k->a->way[i] == ATTACH_TRACEPOINT && err == -EINVAL) {
 		complain(k->c, 0, e->at, e->len, "%s was made by a tracer (perf probe, kprobe_events, "
 						 "uprobe_events): tracepoint programs cannot attach to it", s->name);
@@ -236,10 +236,10 @@ int attach_course__site(struct attach_course *k, size_t i)
 	switch (*way) {
 	case ATTACH_RAW_TRACEPOINT:
 		err = attach_raw_tracepoint(k->a, s, slot, code, p);
-		/* The compiled code fits only this way. */
+		/* The compiled code works only with this attach type. */
 		if (err != -ENOENT || code)
 			break;
-		*way = ATTACH_TRACEPOINT;       /* made by a tracer, under its own system name */
+		*way = ATTACH_TRACEPOINT;       /* created by a tracer, under its own system name */
 		/* fall through */
 	case ATTACH_TRACEPOINT:
 		err = attach_tracepoint(k->a, s, slot, code, p);
@@ -247,7 +247,7 @@ int attach_course__site(struct attach_course *k, size_t i)
 	case ATTACH_FENTRY:
 	case ATTACH_FEXIT:
 		err = attach_function(k->a, s, slot, code, p);
-		/* The compiled code fits only this way. */
+		/* The compiled code works only with this attach type. */
 		if (!err || code)
 			break;
 		diag_detail("%s of %s: %s; using a kprobe instead", attach_way_name(*way), s->name,

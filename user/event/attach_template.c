@@ -48,7 +48,7 @@ static bool has_bodies(const struct attach_code *code)
 	return false;
 }
 
-/* Does it need no slot? A tracepoint program runs for only one task per CPU at a time, so each site needs a copy. */
+/* True if no slot is needed. A tracepoint program runs for only one task per CPU at a time: each site needs a copy. */
 static bool has_no_slot(const struct bpf_program *program)
 {
 	const struct splice s = { (struct bpf_insn *)bpf_program__insns(program), bpf_program__insn_cnt(program) };
@@ -56,7 +56,7 @@ static bool has_no_slot(const struct bpf_program *program)
 	return bpf_program__type(program) == BPF_PROG_TYPE_KPROBE && !splice__has(&s, 0, s.n, EVENT_SLOT_MARK);
 }
 
-/* Is nothing spliced into it, for any site? */
+/* True if no site has anything spliced into the program. */
 static bool runs_itself(const struct bpf_program *program, const struct attachments *a)
 {
 	bool put = false;
@@ -67,7 +67,7 @@ static bool runs_itself(const struct bpf_program *program, const struct attachme
 	return !put && has_no_slot(program);
 }
 
-/* Called by libbpf with relocated instructions. */
+/* Called by libbpf with the relocated instructions. */
 static int replace(struct bpf_program *program, struct bpf_prog_load_opts *opts, long cookie)
 {
 	struct bpf_insn nothing[] = {
@@ -86,13 +86,13 @@ static int replace(struct bpf_program *program, struct bpf_prog_load_opts *opts,
 		return -ENOMEM;
 	k->n = n;
 	memcpy(k->insn, bpf_program__insns(program), n * sizeof(*k->insn));
-	/* Both describe the functions and lines of the template, which the new instructions lack. */
+	/* Both describe the template's functions and lines, which the new instructions lack. */
 	opts->func_info = opts->line_info = NULL;
 	opts->func_info_cnt = opts->line_info_cnt = 0;
 	return bpf_program__set_insns(program, nothing, ARRAY_SIZE(nothing));
 }
 
-/* Our handler replaces libbpf's for each section. For these programs, libbpf's would only set the type. */
+/* Our handler replaces libbpf's for each section; libbpf's would only set the type of these programs. */
 void attach_template__set_up(void)
 {
 	static const struct {
@@ -112,7 +112,7 @@ void attach_template__set_up(void)
 		libbpf_register_prog_handler(of[i].section, of[i].type, 0, &opts);
 }
 
-/* The list may still have a program of an earlier object that was at the same address. */
+/* The list may still contain a program of an earlier object at the same address. */
 static void forget_program(const struct bpf_program *program)
 {
 	struct kept **at = &all_kept;
@@ -134,7 +134,7 @@ void attach_template__want(struct bpf_program *program, bool wanted, const struc
 	forget_program(program);
 	k = wanted ? calloc(1, sizeof(*k)) : NULL;
 	if (!k)
-		return;         /* without it the template is loaded like other programs */
+		return;         /* libbpf then loads the template like any other program */
 	*k = (struct kept){ .program = program, .owner = a, .next = all_kept };
 	all_kept = k;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Accesses to an address, by hardware breakpoints: mem:ADDRESS[/LENGTH][:rwx]. */
+/* Hardware breakpoints on accesses to an address: mem:ADDRESS[/LENGTH][:rwx]. */
 #include <ctype.h>
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
@@ -113,7 +113,7 @@ static int parse_access(struct event *e, const struct event_word *w, size_t *end
 	return 0;
 }
 
-/* Applies perf's defaults, and refuses what no CPU can watch. Bytes PREFIX..address are the address. */
+/* Applies perf's defaults, and refuses what no CPU can watch. The address is at bytes PREFIX..address. */
 static int complete(struct event *e, const struct event_word *w, size_t address,
 		    struct complaint *c)
 {
@@ -188,7 +188,7 @@ static int no_symbol(const struct event *e, int err, struct complaint *c)
 			e->binary ?: "the kernel", strerror(-err));
 }
 
-/* Looks the symbol up in the kernel, or in the binary of -x. */
+/* Looks up the symbol in the kernel, or in the binary of -x. */
 static int find_symbol(const struct event *e, u64 *address, struct complaint *c)
 {
 	bool is_relative = false;
@@ -215,7 +215,7 @@ static int breakpoint__resolve(struct event_sites *sites, const struct event *e,
 	struct event_site *s;
 	int err;
 
-	/* Events of a recorded machine are not tried out on this one. */
+	/* Do not test events of a recorded machine on this one. */
 	if (!ctx->pmus && feature__probe(FEATURE_BREAKPOINTS) == FEATURE_MISSING)
 		return complain_hint(c, complain(c, -EOPNOTSUPP, e->at, e->len,
 			"breakpoints do not work on this machine: a test breakpoint counted nothing"),

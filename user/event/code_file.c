@@ -44,8 +44,8 @@ static void put_plts(struct wire *w, const struct elf_file *f)
 }
 
 /*
- * C libraries and allocators: their malloc() and free() return to their caller on the stack they were called on, and no
- * exception passes through them (ISO C, 7.24.3).
+ * True for C libraries and allocators: their malloc() and free() return to their caller on the stack they were called
+ * on, and no exception passes through them (ISO C, 7.24.3).
  */
 static bool is_c_library(const struct elf_file *f)
 {
@@ -71,7 +71,7 @@ static bool is_c_library(const struct elf_file *f)
 	return false;
 }
 
-/* The Go linker creates these sections, also in shared libraries: cmd/link/internal/ld/pcln.go, buildinfo.go. */
+/* The Go linker creates these sections, in shared libraries too: cmd/link/internal/ld/pcln.go, buildinfo.go. */
 static bool is_go(const struct elf_file *f)
 {
 	static const char *const names[] = { ".gopclntab", ".data.rel.ro.gopclntab", ".go.buildinfo" };
@@ -94,8 +94,8 @@ static bool has_symbols(const struct elf_file *f)
 }
 
 /*
- * The ABI reserves a register for the goroutine since Go 1.17 on x86-64 (ABIInternal), and always on arm64. The magic
- * numbers of the tables of 1.18 and 1.20 show this: internal/abi/symtab.go, before debug/gosym/pclntab.go.
+ * True if the ABI reserves a register for the goroutine: since Go 1.17 on x86-64 (ABIInternal), always on arm64. The
+ * magic numbers of the tables of 1.18 and 1.20 show this: internal/abi/symtab.go, formerly debug/gosym/pclntab.go.
  */
 static bool keeps_goroutine(const struct elf_file *f)
 {
@@ -120,10 +120,10 @@ struct go_reading {
 	const struct elf_file *file;
 	struct go_range *range;
 	size_t n;
-	bool on_stack;          /* programs built with GOEXPERIMENT=noregabi */
+	bool on_stack;          /* built with GOEXPERIMENT=noregabi */
 };
 
-/* src/cmd/compile/abi-internal.md */
+/* See src/cmd/compile/abi-internal.md. */
 static enum code_convention convention_of(const struct go_reading *r, enum go_kind kind)
 {
 	bool is_64_bit = r->file->header.e_machine == EM_X86_64 || r->file->header.e_machine == EM_AARCH64;
@@ -176,7 +176,7 @@ static int put_go(struct wire *w, const struct elf_file *f)
 	return err;
 }
 
-/* confined_work's callback: the file is descriptor 0. */
+/* Callback of confined_work; the file is descriptor 0. */
 static void tell(struct answer *to, void *arg)
 {
 	struct elf_file f = {};
@@ -223,7 +223,7 @@ static void take_segments(struct unwire *u, struct code_file *f)
 	}
 }
 
-/* Machine 0: not an ELF file. */
+/* The machine is 0 if the file is not an ELF file. */
 static int take(struct code_file *f, const void *answer, size_t size)
 {
 	struct unwire u = { answer, size, 0 };

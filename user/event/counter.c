@@ -13,7 +13,7 @@
 #include "host/features.h"
 #include "host/host.h"
 
-/* Sites counted with perf_event_open(): counters, and filtered tracepoints. */
+/* True for sites counted with perf_event_open(): counters and filtered tracepoints. */
 static bool is_counted(const struct event_site *s)
 {
 	return s->event->type < EVENT_TRACEPOINT || s->attr.type == PERF_TYPE_TRACEPOINT;
@@ -29,7 +29,7 @@ static int add(struct counters *counters, const struct counter *each)
 	return ARRAY_APPEND(counters->counter, counters->n, *each);
 }
 
-/* The group leader's descriptor for a site on the same target; -1: this counter leads. */
+/* Returns the group leader's descriptor for a site on the same target, or -1 if this counter leads. */
 static int leader_of(const struct counters *counters, const struct event_sites *sites,
 		     const struct counter *each)
 {
@@ -69,7 +69,7 @@ static int open_counter(struct counter *each, const struct event_site *site,
 	return each->err;
 }
 
-/* Errors of the whole machine, not of this event. */
+/* True for errors that concern the whole machine, not only this event. */
 static bool is_fatal(const struct event_site *site, int err)
 {
 	return err == -EMFILE || err == -ENFILE || err == -ENOMEM || err == -EPERM || err == -EACCES ||
@@ -115,7 +115,7 @@ static int open_site(struct counters *counters, const struct event_sites *sites,
 			if (!on_cpu(site, each.cpu))
 				continue;
 			err = open_counter(&each, site, t, leader_of(counters, sites, &each));
-			if (err == -ESRCH) {    /* the thread has exited meanwhile */
+			if (err == -ESRCH) {    /* the thread has exited */
 				gone++;
 				continue;
 			}
@@ -252,7 +252,7 @@ void counters__close(struct counters *counters)
 	*counters = (struct counters){};
 }
 
-/* PERF_EVENT_IOC_SET_BPF works on all kernels; links of perf events need 5.15, and would take over the event. */
+/* PERF_EVENT_IOC_SET_BPF works on all kernels; perf event links need 5.15, and would take over the event. */
 int perf_event__run(int event_fd, int prog_fd)
 {
 	if (ioctl(event_fd, PERF_EVENT_IOC_SET_BPF, prog_fd) || ioctl(event_fd, PERF_EVENT_IOC_ENABLE, 0))

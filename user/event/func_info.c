@@ -8,8 +8,9 @@
 #include "bpf/lib/event.h"
 
 /*
- * The verifier needs only a function's linkage and, for a global one, its parameter types, so any
- * such type in the object will do. 0: none. Programs never match, since they take a pointer.
+ * Returns a type of a function with that linkage, or 0 if there is none. The verifier needs only a
+ * function's linkage and, for a global one, its parameter types, so any such type in the object
+ * will do. Programs never match, since they take a pointer.
  */
 static u32 find_function_type(const struct btf *btf, u32 linkage)
 {

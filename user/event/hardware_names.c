@@ -34,11 +34,11 @@ static const struct {
 	  "cycles of a clock with a constant frequency" },
 };
 
-/* A part of a cache event's name; its index is its value in the config. */
+/* A part of a cache event's name; its array index is its value in the config. */
 struct part {
-	const char *alias[ALIASES];     /* the first is displayed */
+	const char *alias[ALIASES];     /* the first one is displayed */
 	u32 number;
-	u32 operations;                 /* caches: bit mask of the operations that apply */
+	u32 operations;                 /* caches only: bit mask of the valid operations */
 	const char *description;
 };
 
@@ -207,7 +207,7 @@ bool event_hardware_attr(const char *name, struct perf_event_attr *attr)
 	return true;
 }
 
-/* Lists all events of one cache. */
+/* Lists all events of a cache. */
 static int list_cache(const struct part *cache, event_visit visit, void *arg)
 {
 	const struct part *op;
@@ -220,7 +220,7 @@ static int list_cache(const struct part *cache, event_visit visit, void *arg)
 		if (!(cache->operations & op->operations))
 			continue;
 		for (k = 0; k < ARRAY_SIZE(results) && !err; k++) {
-			/* L1-dcache-loads, L1-dcache-load-misses: perf's spelling. */
+			/* perf's spelling: L1-dcache-loads, L1-dcache-load-misses */
 			snprintf(name, sizeof(name), "%s-%s%s", cache->alias[0], op->alias[!!k],
 				 k ? "-misses" : "");
 			snprintf(description, sizeof(description), "%s: %s%s",

@@ -14,10 +14,10 @@
 #include "sym/kallsyms.h"
 
 /*
- * Functions that wildcards skip; a function named in full is probed anyway. They run inside every
- * probe, or so often in it that the kernel skips the probe or counts it against itself; or they are
- * not called like functions. The kernel itself refuses the really dangerous ones (NOKPROBE_SYMBOL,
- * notrace).
+ * Functions that globs skip; a function named in full is still probed. They run inside every probe,
+ * or so often within probes that the kernel skips the probe or counts it against itself, or they
+ * are not called like functions. The kernel refuses the really dangerous ones itself
+ * (NOKPROBE_SYMBOL, notrace).
  */
 static const char *const denied[] = {
 	"*bpf*", "perf_*", "__perf_*", "ftrace_*", "__ftrace_*", "trace_*", "__trace_*",
@@ -48,7 +48,7 @@ static bool is_glob(const char *name)
 static bool claims(const struct event_context *ctx, const struct event_word *w)
 {
 	(void)ctx, (void)w;
-	return true;            /* the last source: claims the rest */
+	return true;            /* the last source: claims all other words */
 }
 
 static int parse(struct event *e, const struct event_context *ctx, const struct event_word *w,
@@ -77,7 +77,7 @@ static int keep_name(void *arg, const char *name, const char *description)
 	return 0;
 }
 
-/* A bare word that is not a function may be a mistyped counter: suggest counters first, since they are few. */
+/* A bare word that is not a function may be a mistyped counter. Suggest counters first, since they are few. */
 static void hint_near(const struct event *e, const struct event_context *ctx, struct complaint *c)
 {
 	static const struct event_source *const sources[] = { &event_hardware, &event_software };
@@ -111,7 +111,7 @@ static void hint_near(const struct event *e, const struct event_context *ctx, st
 	free(names.name);
 }
 
-/* Position of the function's name in the text: after MODULE:, if present. */
+/* Returns the position of the function's name in the text: after MODULE:, if present. */
 static size_t name_at(const struct event *e)
 {
 	return e->at + (e->function.module ? strlen(e->function.module) + 1 : 0);
@@ -140,7 +140,7 @@ bool kernel_functions_can_be_probed(void)
 	       feature__probe("fentry") == FEATURE_OK;
 }
 
-/* The functions exist, but can this kernel probe them? */
+/* Complains if the functions exist, but this kernel cannot probe them. */
 static int check_probes(const struct event *e, struct complaint *c)
 {
 	if (kernel_functions_can_be_probed())
@@ -179,7 +179,7 @@ static int add_site(struct event_sites *sites, const struct event *e,
 	return 0;
 }
 
-/* Aliases, and a weak symbol next to the strong one, are the same code. */
+/* Aliases, and a weak symbol next to the strong one, share their code. */
 static bool is_alias(const struct kernel_functions *found, size_t i)
 {
 	return i && found->function[i].address &&
@@ -220,9 +220,9 @@ static int add_sites(struct event_sites *sites, const struct event *e,
 }
 
 /*
- * Is variant the kernel's name for the function `name`? Since 6.10 allocators are macros around
- * NAME_noprof() (b951aaff5035, "mm: enable page allocation tagging"); the compiler adds suffixes to
- * functions that it changed for their callers, or split.
+ * True if variant is this kernel's name for the function `name`. Since 6.10 allocators are macros
+ * around NAME_noprof() (b951aaff5035, "mm: enable page allocation tagging"). The compiler adds
+ * suffixes to functions that it split, or specialized for their callers.
  */
 static bool is_variant(const char *variant, const char *name)
 {
@@ -269,7 +269,7 @@ static int find_variant(struct kernel_functions *found, const struct event_funct
 	return err;
 }
 
-/* Finds the function by its name, else by this kernel's variant. */
+/* Finds the function by its name, or by this kernel's variant of it. */
 static int find(struct kernel_functions *found, const struct event_function *f)
 {
 	int err = kernel_functions__find(found, f->name, f->module);
@@ -311,7 +311,7 @@ static int resolve(struct event_sites *sites, const struct event *e,
 		complain(c, 0, e->at, e->len, "lines of the kernel's source are not supported");
 		err = complain_hint(c, -EOPNOTSUPP, "use FUNC+OFFSET");
 	}
-	/* A glob of a few letters nearly always matches some of the kernel's functions. */
+	/* A glob with few letters nearly always matches some kernel functions. */
 	if (!err && ctx->npids && !ctx->binary && is_glob(f->name))
 		diag_hint("'%s' matches kernel functions; -x '*' selects functions of the processes of -p", f->name);
 	if (!err)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* From the typed text to events: lists, groups, alternatives, and the source of each word. */
+/* Parses the typed text into events: lists, groups, alternatives, and the source of each word. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ struct parser {
 	const struct event_context *ctx;
 	const char *text;
 	size_t pos;
-	int group;              /* for the next events; -1: none */
+	int group;              /* of the next events; -1 if none */
 	struct complaint *c;
 };
 
@@ -42,9 +42,9 @@ static int no_memory(struct parser *p, size_t at)
 }
 
 /*
- * Length of NAME/terms/ or SYSTEM:NAME/terms/ at text, 0 if it does not begin like that: commas between the slashes do
- * not separate list items. A path, or an address with a length (mem:1/4), has a colon before or
- * between its slashes.
+ * Returns the length of NAME/terms/ or SYSTEM:NAME/terms/ at text, or 0 if text does not begin with one. Commas
+ * between the slashes do not separate list items. A path, or an address with a length (mem:1/4), has a colon before
+ * or between its slashes.
  */
 static size_t pmu_len(const char *text)
 {
@@ -62,13 +62,13 @@ static size_t pmu_len(const char *text)
 	terms = strcspn(text + name + 1, "/:{}");
 	if (text[name + 1 + terms] != '/')
 		return 0;
-	/* Terms of a PMU rarely lack a value; net/http.F[net/url.URL] is a Go name. */
+	/* PMU terms rarely lack a value; net/http.F[net/url.URL] is a Go name. */
 	if (!memchr(text + name, '=', terms) && (is_tracepoint || memchr(text + name, '[', terms)))
 		return 0;
 	return name + terms + 2;
 }
 
-/* The index after the part of a name at i that may hold blanks, commas or braces; i if none is there. */
+/* Returns the index after the part of a name at i that may contain blanks, commas or braces; i if there is none. */
 static size_t behind_part(const char *text, size_t len, size_t i)
 {
 	if (text[i] == '(' || text[i] == '<')
@@ -76,7 +76,7 @@ static size_t behind_part(const char *text, size_t len, size_t i)
 	return text[i] == '{' ? code_name__behind_braces(text, len, i) : code_name__behind_operator(text, len, i);
 }
 
-/* The index after the set of a glob, or the types of a Go function, at i; i if it is not closed. */
+/* Returns the index after the glob's set, or the types of a Go function, at i; i if it is not closed. */
 static size_t behind_set(const char *text, size_t len, size_t i)
 {
 	size_t behind = code_name__behind_group(text, len, i), close = i + strcspn(text + i, "]:/");
@@ -86,7 +86,7 @@ static size_t behind_set(const char *text, size_t len, size_t i)
 
 /*
  * Finds the end of the word that begins here, without trailing blanks, and the brace of its
- * alternatives (*end if there is none).
+ * alternatives (*end if it has none).
  */
 static int find_word_end(struct parser *p, size_t *end, size_t *open)
 {
@@ -126,7 +126,7 @@ static int find_word_end(struct parser *p, size_t *end, size_t *open)
 	return 0;
 }
 
-/* Could the word only be a counter? No other event contains a '-'. */
+/* True if the word can only be a counter: no other event contains a '-'. */
 static bool looks_like_counter(const struct event_word *w, size_t *len)
 {
 	return event_word__base(w, len) && memchr(w->text, '-', *len) &&
@@ -134,8 +134,8 @@ static bool looks_like_counter(const struct event_word *w, size_t *len)
 }
 
 /*
- * With -p and without -x, a bare name or a C++, Rust or Go name that is not a kernel function means a
- * function in the files that those processes have mapped. So does a glob where the kernel's functions
+ * With -p and without -x, a bare name or a C++, Rust or Go name that is not a kernel function refers
+ * to a function in the files that those processes have mapped. So does a glob if kernel functions
  * cannot be probed.
  */
 static bool is_of_processes(const struct event_context *ctx, const struct event_word *w)
@@ -154,7 +154,7 @@ static bool is_of_processes(const struct event_context *ctx, const struct event_
 	       (event_word__find(w, 0, "*?[") < w->len && !kernel_functions_can_be_probed());
 }
 
-/* cycles::run, mem::copy, r1::draw: functions of C++ and Rust may be in a scope that has the name of a counter. */
+/* cycles::run, mem::copy, r1::draw: C++ and Rust functions may be in a scope that has the name of a counter. */
 static bool has_scope(const struct event_word *w)
 {
 	size_t colon = event_word__find(w, 0, ":");
@@ -178,13 +178,13 @@ static const struct event_source *source_of(const struct event_context *ctx,
 	return ctx->binary || is_of_processes(ctx, w) ? &event_user_function : &event_kernel_function;
 }
 
-/* Names of counters, for suggestions. */
+/* Counter names, for suggestions. */
 struct names {
 	char **name;
 	size_t n;
 };
 
-/* For PMU/EVENT/ adds the event: PMUs are rarely mistyped. */
+/* Adds EVENT for PMU/EVENT/: PMUs are rarely mistyped. */
 static int add_name(void *arg, const char *name, const char *description)
 {
 	struct names *names = arg;
@@ -200,7 +200,7 @@ static int add_name(void *arg, const char *name, const char *description)
 	return 0;
 }
 
-/* Adds the counter name nearest to text to the hint, if any. */
+/* Adds the counter name nearest to text, if any, to the hint. */
 static void hint_counter(const struct event_context *ctx, const char *text, struct complaint *c)
 {
 	struct names names = {};
@@ -269,8 +269,8 @@ static int add_event(struct parser *p, const struct event_word *w)
 }
 
 /*
- * NAME/TERMS/MODIFIERS, perf's syntax for events without a PMU: cycles//u, cs/name=switches/.
- * Length of NAME; 0: not such a word.
+ * Returns the length of NAME in NAME/TERMS/MODIFIERS, perf's syntax for events without a PMU
+ * (cycles//u, cs/name=switches/), or 0 for any other word.
  */
 static size_t slashed_len(const struct event_context *ctx, const struct event_word *w)
 {
@@ -354,7 +354,7 @@ static int add_plain_event(struct parser *p, const struct event_word *w)
 	return name ? add_slashed(p, w, name) : add_event(p, w);
 }
 
-/* Maps a place in the plain word to its place in the typed word. */
+/* Maps a position in the plain word to its position in the typed word. */
 static void move_place(const struct plain_word *plain, size_t base, size_t n, size_t *at, size_t *len)
 {
 	size_t from = *at - base, to = from + *len;
@@ -365,7 +365,7 @@ static void move_place(const struct plain_word *plain, size_t base, size_t n, si
 	*len = to > from ? plain->at[to - 1] + 1 - plain->at[from] : 0;
 }
 
-/* Adds an event, with its sampling terms where events are sampled. */
+/* Adds an event, with its sampling terms if events are sampled. */
 static int add_any_event(struct parser *p, const struct event_word *w)
 {
 	struct plain_word plain = {};
@@ -395,7 +395,7 @@ static int add_any_event(struct parser *p, const struct event_word *w)
 	return err;
 }
 
-/* PREFIX{a,b}: adds an event per alternative. The word is at p->pos..end, its '{' at open. */
+/* Adds an event for each alternative of PREFIX{a,b}. The word is at p->pos..end, its '{' at open. */
 static int add_alternatives(struct parser *p, size_t open, size_t end)
 {
 	size_t prefix = open - p->pos, from = open + 1, to, next, first;
@@ -423,7 +423,7 @@ static int add_alternatives(struct parser *p, size_t open, size_t end)
 		w = (struct event_word){ text, p->pos, prefix + to - from };
 		err = add_any_event(p, &w);
 		free(text);
-		/* Positions in an alternative shift by the text before it. */
+		/* Positions in an alternative are shifted by the text before it. */
 		if (err && p->c->at >= open)
 			p->c->at += from - open;
 		else if (err && p->c->at + p->c->len > open)
@@ -436,7 +436,7 @@ static int add_alternatives(struct parser *p, size_t open, size_t end)
 	return err;
 }
 
-/* The next blank outside of the brackets of a name. */
+/* Returns the next blank outside the brackets of a name. */
 static size_t find_blank(const struct event_word *w, size_t i)
 {
 	size_t behind;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Events of the PMUs in sysfs: PMU/TERM,TERM=NUMBER/, where a term is an event of the PMU, a field
- * of its configuration, or a general term; and events of PMUs by their bare name.
+ * of its configuration, or a general term; and PMU events by their bare name.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -15,11 +15,11 @@
 #include "event/pmu_terms.h"
 #include "event/sysfs.h"
 
-/* Offsets of the parts of PMU/terms/modifiers, or of EVENT:modifiers without a PMU, in the word. */
+/* Offsets in the word of the parts of PMU/terms/modifiers, or of EVENT:modifiers without a PMU. */
 struct spec {
 	size_t pmu_len;
 	size_t terms, terms_end;
-	size_t modifiers;       /* if none, the word's length */
+	size_t modifiers;       /* the word's length if it has none */
 	bool is_bare;
 	bool is_closed;         /* has the second slash */
 };
@@ -76,7 +76,7 @@ static bool pmu_exists(const struct event_context *ctx, const struct event_word 
 	return exists;
 }
 
-/* Are modifiers directly after the second slash, or after a colon there? */
+/* True if only modifiers, with or without a colon, follow the second slash. */
 static bool ends_like_pmu(const struct event_word *w, size_t from)
 {
 	size_t i;
@@ -99,7 +99,7 @@ static bool pmu__claims(const struct event_context *ctx, const struct event_word
 		return false;
 	if (s.is_closed && ends_like_pmu(w, s.modifiers))
 		return true;
-	/* Paths also have slashes, and a colon before the function. */
+	/* Paths contain slashes too, and a colon before the function. */
 	return (s.is_closed || !memchr(w->text, ':', w->len)) && pmu_exists(ctx, w, &s);
 }
 
@@ -141,7 +141,7 @@ static int no_pmu(const struct event_context *ctx, const struct event_word *w,
 
 /* --- parse ------------------------------------------------------------------------------------ */
 
-/* A bare event name must belong to a single PMU, or to several of one kind. */
+/* A bare event name must belong to one PMU, or to several PMUs of one kind. */
 static int check_bare(const struct pmus *found, const struct event_word *w, const struct spec *s,
 		      struct complaint *c)
 {
@@ -209,7 +209,7 @@ out:
 
 /* --- sites ------------------------------------------------------------------------------------ */
 
-/* The event's name on one PMU of several. Allocated. */
+/* Returns the event's name on one of several PMUs; owned by the caller. */
 static char *site_name(const struct event_word *w, const struct spec *s, const struct pmus *found,
 		       const struct pmu *p, const struct pmu_setting *set)
 {
@@ -351,7 +351,7 @@ int event_sites__add_per_core_pmu(struct event_sites *sites, const struct event 
 
 /* --- list ------------------------------------------------------------------------------------- */
 
-/* "event=0x02 of the PMU power, in 2.3e-10 Joules" */
+/* Describes an event, e.g. "event=0x02 of the PMU power, in 2.3e-10 Joules". */
 static int list_event(const struct pmu *p, const char *event, event_visit visit, void *arg)
 {
 	char *text = pmu__read(p, "events", event), name[512], description[512];

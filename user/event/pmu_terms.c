@@ -14,13 +14,13 @@
 #define TERMS 64
 #define CONFIG_WORDS 4
 
-/* Kinds of terms, in the order of application, so that explicit ones override an event's. */
+/* Kinds of terms, in the order in which they are applied: explicit terms override those of an event. */
 enum term_kind {
-	TERM_EVENT,             /* in events/ */
+	TERM_EVENT,             /* an event in events/ */
 	TERM_GENERIC,           /* the kernel's names: cycles, L1-dcache-loads */
 	TERM_RAW,               /* r003c */
 	TERM_CONFIG,            /* config= config1= ... */
-	TERM_FIELD,             /* in format/ */
+	TERM_FIELD,             /* a field in format/ */
 	TERM_PERIOD,
 	TERM_NAME,
 	TERM_KINDS,
@@ -29,7 +29,7 @@ enum term_kind {
 struct term {
 	enum term_kind kind;
 	char *name;
-	size_t from, name_end, to;      /* offsets in the word; the value begins after name_end + 1 */
+	size_t from, name_end, to;      /* offsets in the word; the value begins at name_end + 1 */
 	bool has_value;
 };
 
@@ -45,7 +45,7 @@ static int no_memory(const struct event_word *w, struct complaint *c)
 	return complain(c, -ENOMEM, w->at, w->len, "no memory");
 }
 
-/* Appends as many names as fit to the hint, separated by commas. */
+/* Appends as many names to the hint as fit, separated by commas. */
 void complain_names(struct complaint *c, const char *title, const struct pmu_names *names)
 {
 	size_t used = strlen(c->hint), i;
@@ -60,7 +60,7 @@ void complain_names(struct complaint *c, const char *title, const struct pmu_nam
 	}
 }
 
-/* perf's sampling terms, which are options in tally. */
+/* True for perf's sampling terms, which are options in tally. */
 static bool is_term_of_perf(const char *name)
 {
 	static const char *const terms[] = {
@@ -76,7 +76,7 @@ static bool is_term_of_perf(const char *name)
 	return false;
 }
 
-/* Hints at the nearest name that the PMU has, and lists all. */
+/* Suggests the PMU's nearest name, and lists all. */
 static void hint_terms(const struct pmu *p, const char *name, struct complaint *c)
 {
 	struct pmu_names events, fields;
@@ -133,7 +133,7 @@ static int bad_event(const struct pmu *p, const struct event_word *w, const stru
 
 /* --- terms ---------------------------------------------------------------------------------- */
 
-/* config, config1, ...; NULL if this build's headers lack it. */
+/* Returns config, config1, ..., or NULL if this build's headers lack it. */
 static u64 *config_word(struct perf_event_attr *attr, u32 number)
 {
 	__u64 *const words[CONFIG_WORDS] = {
@@ -148,7 +148,7 @@ static u64 *config_word(struct perf_event_attr *attr, u32 number)
 	return words[number];
 }
 
-/* The number of "config", "config1", ..., else -1. */
+/* Returns the number of "config", "config1", ..., or -1 for another name. */
 static int config_number(const char *name)
 {
 	if (strncmp(name, "config", 6))
@@ -158,7 +158,7 @@ static int config_number(const char *name)
 	return name[6] >= '1' && name[6] <= '3' && !name[7] ? name[6] - '0' : -1;
 }
 
-/* r and at most 16 hexadecimal digits. */
+/* Parses an r followed by at most 16 hexadecimal digits. */
 static bool parse_raw(const char *name, u64 *value)
 {
 	size_t len = strlen(name);
@@ -248,7 +248,7 @@ static void free_terms(struct terms *s)
 		free(s->term[--s->n].name);
 }
 
-/* Reads the terms for this PMU. */
+/* Reads the terms for one PMU. */
 static int read_terms(struct terms *s, const struct pmu *p, const struct event_word *w,
 		      size_t from, size_t end, struct complaint *c)
 {
@@ -278,8 +278,9 @@ static int read_terms(struct terms *s, const struct pmu *p, const struct event_w
 /* --- the resulting attr ----------------------------------------------------------------------- */
 
 /*
- * Sets the field of that name to a value. -ENOENT: no such field. -ERANGE: too large, *max is the
- * limit. -EINVAL: unknown format in sysfs. -EOPNOTSUPP: config3.
+ * Sets the named field to a value. Returns -ENOENT if there is no such field, -ERANGE if the value
+ * is too large (*max is the limit), -EINVAL if sysfs has an unknown format, or -EOPNOTSUPP for
+ * config3.
  */
 static int set_field(struct perf_event_attr *attr, const struct pmu *p, const char *name, u64 value,
 		     u64 *max)
@@ -362,7 +363,7 @@ static int apply_event(struct pmu_setting *set, const struct pmu *p, const struc
 	return err == -ENOMEM ? no_memory(w, c) : err;
 }
 
-/* Applies cycles and the like to this PMU only (since 5.13; before, "cpu" is the only one). */
+/* Applies a generic event like cycles to this PMU only (since 5.13; before, "cpu" is the only one). */
 static int apply_generic(struct pmu_setting *set, const struct pmu *p, const struct terms *s,
 			 const struct term *t, const struct event_word *w, struct complaint *c)
 {

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Events by number: the CPU's, as in its manual, r003c; the kernel's, as in <linux/perf_event.h>,
- * TYPE:CONFIG.
+ * Events by number: r003c is a CPU event, as in the CPU's manual; TYPE:CONFIG is a kernel event, as
+ * in <linux/perf_event.h>.
  */
 #include <ctype.h>
 #include <errno.h>
 
 #include "event/event.h"
 
-/*
- * Length of TYPE:CONFIG, two numbers, optionally followed by a colon and modifiers; 0: not such a
- * word.
- */
+/* Returns the length of TYPE:CONFIG, two numbers, optionally followed by a colon and modifiers; 0 for another word. */
 static size_t numbers_len(const struct event_word *w, u64 *type, u64 *config)
 {
 	size_t colon = event_word__find(w, 0, ":"), end;
@@ -23,8 +20,8 @@ static size_t numbers_len(const struct event_word *w, u64 *type, u64 *config)
 }
 
 /*
- * An r and hexadecimal digits. With -x, "read" and the like are functions, so at least one digit
- * must not be a letter.
+ * Claims an r followed by hexadecimal digits. With -x, words like "read" are functions, so at least
+ * one digit must not be a letter.
  */
 static bool raw__claims(const struct event_context *ctx, const struct event_word *w)
 {
@@ -44,7 +41,7 @@ static bool raw__claims(const struct event_context *ctx, const struct event_word
 	return number || !ctx->binary;
 }
 
-/* Accepts types with fixed numbers on all machines that are plain counters. */
+/* Accepts the types of plain counters whose numbers are the same on all machines. */
 static int parse_numbers(struct event *e, const struct event_word *w, size_t len, u64 type,
 			 u64 config, struct complaint *c)
 {

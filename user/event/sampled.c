@@ -167,8 +167,8 @@ static int attach(const struct sampled_event *s, int prog_fd, int fd)
 }
 
 /*
- * A program on a tracepoint's perf event runs on all CPUs, whichever CPU the event is opened on
- * (perf_event_attach_bpf_prog()).
+ * A program on a tracepoint's perf event runs on all CPUs, regardless of the CPU that the event is
+ * opened on (perf_event_attach_bpf_prog()).
  */
 static int start_tracepoint(struct sampled_event *s, int prog_fd)
 {

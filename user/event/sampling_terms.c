@@ -10,7 +10,7 @@ static bool is_word(const struct event_word *w, size_t from, size_t to, const ch
 	return to - from == strlen(word) && !memcmp(w->text + from, word, to - from);
 }
 
-/* Parses the bytes from..to as a number from 1 to most. */
+/* Parses bytes from..to as a number from 1 to most. */
 static int parse_number(u64 *value, u64 most, const struct event_word *w, size_t from, size_t to, struct complaint *c)
 {
 	if (!event_word__number(w, from, to, value) && *value && *value <= most)
@@ -34,7 +34,7 @@ static int complain_about_two(const struct event_word *w, size_t from, size_t to
 	return complain(c, -EINVAL, w->at + from, to - from, "%s: give one", what);
 }
 
-/* Parses the term from..to. Returns 1, 0 if it is about something else, or a negative errno. */
+/* Parses the term at from..to. Returns 1, 0 if it is not a sampling term, or a negative errno. */
 static int parse_term(struct event_sampling *s, const struct event_word *w, size_t from, size_t to, struct complaint *c)
 {
 	size_t name = event_word__find(w, from, "="), value = name + 1;
@@ -70,7 +70,7 @@ static void keep(struct plain_word *plain, size_t *n, const struct event_word *w
 	}
 }
 
-/* Takes the sampling terms out of from..end, and keeps the others. */
+/* Removes the sampling terms from from..end, and keeps the others. */
 static int take_terms(struct event_sampling *s, struct plain_word *plain, size_t *n, const struct event_word *w,
 		      size_t from, size_t end, struct complaint *c)
 {

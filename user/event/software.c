@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Counters kept by the kernel (PERF_TYPE_SOFTWARE). */
+/* Counters that the kernel maintains (PERF_TYPE_SOFTWARE). */
 #include <errno.h>
 #include <string.h>
 
@@ -34,7 +34,7 @@ static const struct {
 	  "records that BPF programs write; counts nothing itself" },
 	{ "cgroup-switches", NULL, PERF_COUNT_SW_CGROUP_SWITCHES, false,
 	  "switches between tasks of different cgroups (since Linux 5.13)" },
-	/* Counts nothing: the report knows the time. */
+	/* Counts nothing: the report measures the time. */
 	{ "duration_time", NULL, PERF_COUNT_SW_DUMMY, true,
 	  "time from the start to the end of the measurement, in ns" },
 };
@@ -44,7 +44,7 @@ static bool is(const char *name, const struct event_word *w, size_t len)
 	return name && strlen(name) == len && !memcmp(name, w->text, len);
 }
 
-/* Index of the counter named by the first len bytes of the word, ARRAY_SIZE if none. */
+/* Returns the index of the counter named by the first len bytes of the word, or ARRAY_SIZE if there is none. */
 static size_t find(const struct event_word *w, size_t len)
 {
 	size_t i;

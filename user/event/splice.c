@@ -35,7 +35,7 @@ static bool is_call(const struct bpf_insn *insn)
 	return insn->code == (BPF_JMP | BPF_CALL) && insn->src_reg == BPF_PSEUDO_CALL;
 }
 
-/* The range of the function that contains instruction at. */
+/* Finds the range of the function that contains the instruction at index `at`. */
 static void find_function(const struct splice *s, size_t at, size_t *from, size_t *to)
 {
 	size_t i;
@@ -54,7 +54,7 @@ static void find_function(const struct splice *s, size_t at, size_t *from, size_
 	}
 }
 
-/* The new position of instruction i after [from, to) becomes len long. */
+/* Returns the new position of instruction i after [from, to) is replaced by len instructions. */
 static size_t moved(size_t i, size_t from, size_t to, size_t len)
 {
 	return i >= to ? i - (to - from) + len : i;

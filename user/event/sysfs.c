@@ -24,7 +24,7 @@
 
 /* --- files ---------------------------------------------------------------------------------- */
 
-/* Is it a name without a path? */
+/* True if name is not a path. */
 static bool is_plain(const char *name)
 {
 	return *name && *name != '.' && !strchr(name, '/') && strlen(name) <= NAME_MAX;
@@ -89,7 +89,7 @@ static int add_name(struct pmu_names *names, const char *name)
 	return 0;
 }
 
-/* NAME.unit and the like describe the event NAME. */
+/* True for files like NAME.unit, which describe the event NAME. */
 static bool describes_another(const char *name)
 {
 	static const char *const ends[] = { ".unit", ".scale", ".per-pkg", ".snapshot" };
@@ -160,7 +160,7 @@ void pmus__free(struct pmus *pmus)
 	*pmus = (struct pmus){};
 }
 
-/* Takes ownership of p. A PMU without a number is skipped: it has just gone away. */
+/* Takes ownership of p. Skips a PMU without a number: it has just been removed. */
 static int add_pmu(struct pmus *pmus, struct pmu *p)
 {
 	char *text = pmu__read(p, NULL, "type");
@@ -180,7 +180,7 @@ static int add_pmu(struct pmus *pmus, struct pmu *p)
 	return err;
 }
 
-/* Length of a name without its trailing number: "uncore_imc_0": 10, "cpu": 3. */
+/* Returns the length of a name without its trailing number: 10 for "uncore_imc_0", 3 for "cpu". */
 static size_t stem_len(const char *name)
 {
 	size_t len = strlen(name), stem = len;
@@ -197,7 +197,7 @@ static const char *without_uncore(const char *name)
 	return strncmp(name, UNCORE, strlen(UNCORE)) ? name : name + strlen(UNCORE);
 }
 
-/* Does name mean this PMU, although its name differs? */
+/* True if name means this PMU, although their names differ. */
 static bool is_meant(const char *pmu, const char *name)
 {
 	size_t len = strlen(name);
@@ -236,7 +236,7 @@ static int open_pmu(struct pmus *found, int devices, const char *name)
 	struct pmu p = { .fd = openat(devices, name, O_PATH | O_DIRECTORY | O_CLOEXEC) };
 
 	if (p.fd < 0)
-		return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;     /* it has gone away */
+		return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;     /* it was removed */
 	p.name = strdup(name);
 	if (!p.name) {
 		close(p.fd);

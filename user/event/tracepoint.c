@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tracepoints: SYSTEM:NAME, both may be globs. */
+/* Tracepoints: SYSTEM:NAME, where both may be globs. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static const char *find_colon(const struct event_word *w)
 	return memchr(w->text, ':', w->len);
 }
 
-/* SYSTEM:NAME; FUNC:LINE and MODULE:FUNC+OFF are functions. */
+/* Claims SYSTEM:NAME; FUNC:LINE and MODULE:FUNC+OFF are functions. */
 static bool claims(const struct event_context *ctx, const struct event_word *w)
 {
 	const char *colon = find_colon(w), *end = w->text + w->len, *c;
@@ -26,7 +26,7 @@ static bool claims(const struct event_context *ctx, const struct event_word *w)
 	(void)ctx;
 	if (!colon || colon == w->text || memchr(w->text, '/', w->len))
 		return false;
-	/* ns::function() and type:.eq.main.T are functions of programs. */
+	/* ns::function() and type:.eq.main.T are functions of user programs. */
 	if (code_name__is_at(w->text, w->len) || (colon + 1 < end && colon[1] == '.'))
 		return false;
 	for (c = colon + 1; c < end && *c != ':'; c++) {
@@ -85,7 +85,7 @@ static void find_syscall(struct event_site *site, const char *name)
 	site->syscall = number < 0 ? -1 : number;
 }
 
-/* ftrace's own events are not tracepoints in kernel code. */
+/* True for tracepoints in kernel code; ftrace's own events are not. */
 static bool is_raw(const char *system)
 {
 	static const char *const made[] = {
@@ -109,7 +109,7 @@ static int add_site(struct event_sites *sites, const struct event *e, int tracef
 
 	err = tracepoint__id(tracefs, t->system, t->name, &id);
 	if (err == -ENOENT)
-		return 0;       /* ftrace:function and others that only ftrace can use */
+		return 0;       /* ftrace:function and others, usable only by ftrace */
 	if (err)
 		return err;
 	snprintf(name, sizeof(name), "%s:%s", t->system, t->name);
@@ -123,7 +123,7 @@ static int add_site(struct event_sites *sites, const struct event *e, int tracef
 	return 0;
 }
 
-/* The nearest to text among systems (by_name false) or names. */
+/* Returns the nearest to text among the names (if by_name) or the systems. */
 static const char *near_name(const struct tracepoints *t, const char *text, bool by_name)
 {
 	const char **names = calloc(t->n ?: 1, sizeof(*names));
@@ -161,7 +161,7 @@ static int complain_about_system(const struct event *e, int tracefs, struct comp
 	struct tracepoints near = {};
 	const char *name = NULL;
 
-	/* A glob matches names of any system, so it does not show which one is meant. */
+	/* A glob matches names of any system, so it does not show which is meant. */
 	bool is_name = !strpbrk(e->tracepoint, "*?[");
 
 	complain(c, 0, e->at, strlen(e->system), "no tracepoint system '%s'", e->system);
@@ -177,7 +177,7 @@ static int complain_about_system(const struct event *e, int tracefs, struct comp
 	return -ENOENT;
 }
 
-/* If ext4:ext4_sync_fs is not a tracepoint, it is a module's function. */
+/* Tries ext4:ext4_sync_fs, which is not a tracepoint, as a function of a module. */
 static int resolve_as_function(struct event_sites *sites, const struct event *e,
 			       const struct event_context *ctx)
 {

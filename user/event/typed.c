@@ -17,7 +17,7 @@ int events__take(struct events *events, const char ***text, const struct event_c
 		diag_complaint("-e", typed, &c);
 		return err;
 	}
-	/* Events that were added in another way have no text yet, so the capacity is unknown. */
+	/* Events added in another way have no text yet, so the capacity is unknown. */
 	if (array__grow(text, 0, events->n, sizeof(**text)))
 		return -ENOMEM;
 	for (i = from; i < events->n; i++)

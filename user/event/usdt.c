@@ -14,7 +14,7 @@
 #include "event/user_code.h"
 #include "types/binary.h"
 
-/* Splits the word after from into provider and name; an empty provider means any. */
+/* Splits the word, starting at `from`, into provider and name; an empty provider means any. */
 static int split(const struct event_word *w, size_t from, char **provider, char **name)
 {
 	size_t colon, end;
@@ -49,7 +49,7 @@ static bool has_probe_in(const char *path, const struct event_word *w)
 	return has;
 }
 
-/* Does the binary that -p or the command maps have such a probe? Otherwise PROVIDER:NAME is a tracepoint. */
+/* True if the binary that -p or the command maps has such a probe. Otherwise PROVIDER:NAME is a tracepoint. */
 static bool has_probe(const struct event_context *ctx, const struct event_word *w)
 {
 	struct event_binaries binaries;
@@ -129,7 +129,7 @@ static int not_found(const struct event *e, const char *path, struct complaint *
 	return -ENOENT;
 }
 
-/* Duplicate notes are one probe: the linker keeps the notes of functions it merged. */
+/* True for a duplicate note of one probe: the linker keeps the notes of functions it merged. */
 static bool is_double(const struct usdt_probes *found, size_t i)
 {
 	const struct usdt_probe *p = &found->probe[i], *q;
@@ -159,7 +159,7 @@ static int add_site(struct event_sites *sites, const struct event *e, const char
 	return site->path && site->arguments ? 0 : -ENOMEM;
 }
 
-/* A note's address is trusted if it holds a no-op, as probes do, or an instruction begins there. */
+/* Accepts a note's address if a no-op is there, as in probes, or an instruction begins there. */
 static int check_place(struct user_code *code, const struct event *e, const struct usdt_probe *p,
 		       struct complaint *c)
 {

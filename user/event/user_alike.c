@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Functions of one file that share a name: static ones in C, versions of a symbol, instances of a generic function. */
+/* Functions of a file that share a name: static C functions, versions of a symbol, instances of a generic function. */
 #include "event/user_resolver.h"
 
 #include <errno.h>
@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A site whose name is also that of another function, and where its function is defined. */
+/* A site whose name another function shares, and the place where its function is defined. */
 struct alike {
 	struct event_site *site;
-	char *file;             /* NULL: unknown */
+	char *file;             /* NULL if unknown */
 	u32 line;
 };
 
@@ -21,7 +21,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(x->site->name, y->site->name) ?: (x->site > y->site) - (x->site < y->site);
 }
 
-/* The end of the sites from index from on that have one name. Sets *several if they belong to several functions. */
+/* Returns the end of the sites from `from` that share a name. Sets *several if they belong to several functions. */
 static size_t end_of_name(const struct alike *a, size_t n, size_t from, bool *several)
 {
 	size_t to = from;
@@ -31,7 +31,7 @@ static size_t end_of_name(const struct alike *a, size_t n, size_t from, bool *se
 	return to;
 }
 
-/* Lists them by name. All copies of an inlined function are one function, and have its name. */
+/* Lists these sites by name. All copies of an inlined function are one function, and have its name. */
 static int find_alike(const struct resolver *r, struct alike **found, size_t *nfound)
 {
 	struct event_site *site = r->sites->site;
@@ -85,7 +85,7 @@ static int find_source(struct alike *a, struct dwarf *d, const char *name)
 	return i ? -ENOMEM : 0;
 }
 
-/* Without debug information the sources stay unknown. A glob may match too many functions to ask for each. */
+/* Without debug information the sources remain unknown. A glob may match too many functions to look up each. */
 static int find_sources(const struct resolver *r, struct alike *a, size_t n)
 {
 	struct dwarf *d;
@@ -109,7 +109,7 @@ static const char *last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Two copies of one function of a header are the same function to its reader. */
+/* Two copies of a function from a header are the same function to the user. */
 static bool is_same(const struct alike *a, const struct alike *b)
 {
 	return a->file && b->file && a->line && a->line == b->line && !strcmp(a->file, b->file) &&
@@ -117,7 +117,7 @@ static bool is_same(const struct alike *a, const struct alike *b)
 	       (!a->site->symbol || !strcmp(a->site->symbol, b->site->symbol));
 }
 
-/* The part of a name that tells one of n functions: the source file, as it can be typed, or else the address. */
+/* Formats what distinguishes one of n functions: the source file, as the user can type it, or else the address. */
 static void tell_difference(char *text, size_t size, const struct alike *a, const struct alike *all, size_t n)
 {
 	bool by_file = false, by_address = false;
@@ -138,7 +138,7 @@ static void tell_difference(char *text, size_t size, const struct alike *a, cons
 		snprintf(text, size, "@%s", last_part(a->file));
 }
 
-/* Inserts the difference in front of what follows the function's name, as in NAME%return. */
+/* Inserts the difference before any suffix of the function's name, as in NAME%return. */
 static int tell_one_apart(const struct resolver *r, struct event_site *s, const char *difference, char **name)
 {
 	const struct event_function *f = &r->event->function;

@@ -30,7 +30,7 @@ static bool is_like_path(const struct event_word *w, size_t len)
 	return memchr(w->text, '/', len) || memmem(w->text, len, ".so", 3);
 }
 
-/* Is everything after the colon a line number? No function name begins with a digit. */
+/* True if only a line number follows the colon. No function name begins with a digit. */
 static bool is_before_line(const struct event_word *w, size_t colon)
 {
 	size_t i;
@@ -40,7 +40,7 @@ static bool is_before_line(const struct event_word *w, size_t colon)
 	return i == w->len && i > colon + 1;
 }
 
-/* The next colon that is not part of "::"; the word's length if there is none. */
+/* Returns the next colon that is not part of "::", or the word's length if there is none. */
 static size_t find_colon(const struct event_word *w, size_t from)
 {
 	size_t i = event_word__find(w, from, ":");
@@ -107,7 +107,7 @@ static bool is_same_file(const char *a, const char *b)
 	return !opener__stat(a, &x) && !opener__stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* known_as: its path where it is mapped. Takes ownership of path. */
+/* known_as is the path of the mapping. Takes ownership of path. */
 static int add_binary(struct event_binaries *b, char *path, const char *known_as)
 {
 	char *name;
@@ -129,7 +129,7 @@ static int add_binary(struct event_binaries *b, char *path, const char *known_as
 	return 0;
 }
 
-/* "libc" means libc.so.6, libc-2.31.so and musl's loader, "libc.so.6" only itself; a path means itself. */
+/* "libc" means libc.so.6, libc-2.31.so and musl's loader; "libc.so.6" and paths mean only themselves. */
 static bool is_meant(const char *name, const char *path)
 {
 	const char *file = event_binary_name(path);
@@ -159,7 +159,7 @@ static bool is_code_of(const struct search *s, const struct mapping_line *line)
 	return line->executable && line->name[0] == '/' && is_meant(s->name, line->name);
 }
 
-/* A path by which we can open the mapped file; if possible one that outlives the mapping. */
+/* Returns a path by which we can open the mapped file, preferably one that outlives the mapping. */
 static char *name_mapped(const struct search *s, const struct mapping_line *line)
 {
 	char mapped[MAPPED_PATH], *path;
@@ -169,7 +169,7 @@ static char *name_mapped(const struct search *s, const struct mapping_line *line
 		return strdup(s->own);
 	if (asprintf(&path, "/proc/%u/root%s", process_thread(s->pid), line->name) < 0)
 		return NULL;
-	/* If the file has since been replaced, the name refers to another file. */
+	/* The name refers to another file if the mapped one has been replaced. */
 	if (is_same_file(path, mapped))
 		return path;
 	free(path);
@@ -191,10 +191,10 @@ static int add_mapping(void *arg, const struct mapping_line *line)
 	return add_binary(s->found, path, line->name);
 }
 
-/* A search by name among the files that a command will map. */
+/* Searches the files that a command will map by name. */
 struct linking {
 	const char *name;
-	char *path;             /* NULL: none so far */
+	char *path;             /* NULL if not found yet */
 	size_t n;
 	bool has_unread;
 };
@@ -218,8 +218,8 @@ static int note_linked(void *arg, const struct program_file *file)
 #define FIND_LINKED_NS NSEC_PER_SEC
 
 /*
- * Two files may mean a program without section headers, which shows its interpreter but no other library. A file that
- * is not a library is run, not linked.
+ * True if the command surely does not link the file. A list of two files may come from a program without section
+ * headers, which shows its interpreter but no other library. A file that is not a library is executed, not linked.
  */
 static bool is_known_not_linked(const struct linking *l, const char *own, u64 end_ns)
 {
@@ -227,7 +227,7 @@ static bool is_known_not_linked(const struct linking *l, const char *own, u64 en
 	       strstr(event_binary_name(own), ".so") && monotonic_ns() < end_ns;
 }
 
-/* Replaces *own by the file that the command will map under that name, for example another system's C library. */
+/* Replaces *own with the file that the command will map under that name, e.g. another system's C library. */
 static int find_linked(struct event_binaries *found, const char *name, const char *command, char **own)
 {
 	u64 end_ns = monotonic_ns() + FIND_LINKED_NS;
@@ -247,7 +247,7 @@ static int find_linked(struct event_binaries *found, const char *name, const cha
 	return 0;
 }
 
-/* Is it our file, under any name, or a file that we may not look at? */
+/* Returns nonzero if the mapping is our file, under any name, or a file that we may not access. */
 static int may_be_own(void *arg, const struct mapping_line *line)
 {
 	const struct search *s = arg;
@@ -260,7 +260,7 @@ static int may_be_own(void *arg, const struct mapping_line *line)
 	return opener__stat(path, &st) || is_same_file(s->own, path);
 }
 
-/* The processes may open the file later. */
+/* Notes that no process maps the file yet; they may open it later. */
 static int note_not_mapped(struct event_binaries *found, const struct event_context *ctx, const char *own)
 {
 	struct search s = { .own = own };
@@ -338,7 +338,7 @@ int event__locate_binaries(struct event_binaries *found, const struct event *e,
 	return complain_hint(c, err, "give its path");
 }
 
-/* Is it a different file than ours under that name? Files without permission do not count. */
+/* Returns nonzero if the mapping is another file under that name. Files that we may not access do not count. */
 static int is_another(void *arg, const struct mapping_line *line)
 {
 	const struct search *s = arg;
@@ -351,7 +351,7 @@ static int is_another(void *arg, const struct mapping_line *line)
 	return !opener__stat(path, &mapped) && !is_same_file(s->own, path);
 }
 
-/* Limits CPU time, which does not depend on other load, and wall time, since processes can keep us waiting. */
+/* Limits both CPU time, which is independent of other load, and wall time, since processes can make us wait. */
 #define LOOK_ELSEWHERE (NSEC_PER_SEC / 10)
 #define LOOK_AT_MOST (2 * NSEC_PER_SEC)
 
@@ -414,7 +414,7 @@ const char *event_sites__nothing(const struct event_sites *sites, bool filtered,
 
 	for (i = 0; i < sites->n; i++) {
 		if (!sites->site[i].path)
-			return NULL;    /* a kernel event, which all programs share */
+			return NULL;    /* a kernel event, shared by all programs */
 		first = first ?: sites->site[i].path;
 		others |= strcmp(sites->site[i].path, first) != 0;
 	}

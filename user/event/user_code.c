@@ -18,13 +18,13 @@
 #include "unwind/cfi.h"
 #include "types/extents.h"
 
-/* Limit of one function or part of one. */
+/* Size limit of a function or of one of its parts. */
 #define MAX_CODE (4U << 20)
 
-/* A stack check takes up to eight instructions, including the check for large frames. */
+/* A Go stack check takes up to eight instructions, including the check for large frames. */
 #define GO_CHECK_MOST 10
 
-/* Longest x86 instruction. */
+/* The longest x86 instruction. */
 #define LONGEST 15
 
 struct user_code {
@@ -34,7 +34,7 @@ struct user_code {
 	struct binary_functions functions;
 	struct code_extents extents;
 	struct cfi_table cfi;
-	bool has_extents, has_cfi, knows_cfi;   /* read already, and usable */
+	bool has_extents, has_cfi, knows_cfi;   /* whether already read, and whether usable */
 };
 
 static bool is_known_machine(u32 elf_machine, enum machine_code *machine)
@@ -124,13 +124,13 @@ enum stack_state user_code__stack_at(struct user_code *c, u64 address)
 	return ARCH_CALL_BYTES ? STACK_AS_AT_ENTRY : STACK_UNKNOWN;
 }
 
-/* The first function after an address, in address order. */
+/* Returns the index of the first function after an address, in address order. */
 static size_t first_behind(const struct user_code *c, u64 address)
 {
 	return SORTED_UP_TO(c->functions.function, c->functions.n, address, address);
 }
 
-/* Picks the containing function that begins last, and among its names one with a size. */
+/* Returns the containing function that begins last; among its names, prefers one with a size. */
 const struct binary_function *user_code__function(const struct user_code *c, u64 address)
 {
 	size_t i = first_behind(c, address), steps;
@@ -219,7 +219,7 @@ int user_code__take_apart(struct user_code *c, struct disassembly *d, u64 start,
  * --- where instructions begin ------------------------------------------------------------------
  */
 
-/* Known from the file's own tables, without disassembling. */
+/* True if the file's own tables show, without disassembly, that an instruction begins there. */
 static bool is_named(struct user_code *c, u64 address)
 {
 	const struct binary_function *f = user_code__function(c, address);
@@ -265,7 +265,7 @@ int user_code__check(struct user_code *c, u64 address, struct code_neighbours *n
 	int err = user_code__extent(c, address, &start, &size);
 
 	if (!err) {
-		/* The last function, as far as it extends. */
+		/* Disassemble only up to the address and the instruction there. */
 		if (size > address - start + LONGEST)
 			size = address - start + LONGEST;
 		err = user_code__take_apart(c, &d, start, size);
@@ -303,7 +303,7 @@ bool user_code__is_nop(const struct user_code *c, u64 file_offset)
  * --- Go ----------------------------------------------------------------------------------------
  */
 
-/* From this address on, does a jump to the entry come before the function can end? */
+/* True if, from this address on, the code jumps to the entry before the function can end. */
 static bool leads_back(const struct disassembly *d, u64 from, u64 entry)
 {
 	size_t i;

@@ -15,7 +15,7 @@
 
 struct part {
 	u64 start, size;
-	bool is_shared;         /* in another function, or a part of one */
+	bool is_shared;         /* belongs to another function, or to a part of one */
 	struct disassembly d;
 };
 
@@ -29,7 +29,7 @@ struct search {
 	const char *why;
 };
 
-/* Records why the ends cannot be determined: the first reason stays. */
+/* Records why the ends cannot be determined; keeps the first reason. */
 static int undecided(struct search *s, const char *why)
 {
 	s->why = s->why ?: why;
@@ -74,7 +74,7 @@ static const struct part *part_of(const struct search *s, u64 address)
  * --- jumps to addresses ------------------------------------------------------------------------
  */
 
-/* Is f split off from p? GCC and clang name such parts FUNCTION.cold, optionally with a number. */
+/* True if f is split off from p. GCC and clang name such parts FUNCTION.cold, optionally with a number. */
 static bool is_split_off(const struct search *s, const struct part *p, const struct binary_function *f)
 {
 	const char *cold = strstr(f->name, ".cold");
@@ -87,7 +87,7 @@ static bool is_split_off(const struct search *s, const struct part *p, const str
 	return false;
 }
 
-/* For code without a name: does it jump back, and can it end at all? */
+/* Properties of code without a name: whether it jumps back, and whether it can end at all. */
 struct nature {
 	bool comes_back, ends;
 };
@@ -146,10 +146,7 @@ static int jump_to_nameless(struct search *s, const struct part *p, const struct
 		return err;
 	if (nature.comes_back)
 		return add_part(s, e->start, e->size, p->is_shared);
-	/*
-	 * Code that cannot end, such as a call of abort(), needs no probe, whichever function it
-	 * belongs to.
-	 */
+	/* Code that cannot end, such as a call of abort(), needs no probe, regardless of the function it belongs to. */
 	return nature.ends || i->flow == FLOW_JUMP ? leave(s, p, i) : 0;
 }
 
@@ -158,7 +155,7 @@ static int jump(struct search *s, const struct part *p, const struct instruction
 	const struct binary_function *f;
 
 	if (part_of(s, i->target)) {
-		/* In Go, the function starts again, on a larger stack. */
+		/* In Go, the function restarts on a larger stack. */
 		if (i->target != s->entry || user_code__is_go(s->code))
 			return 0;
 		if (i->flow == FLOW_CONDITION)
@@ -186,7 +183,7 @@ enum verdict { STAYS, LEAVES, UNDECIDED };
 
 #if defined(__aarch64__)
 
-/* An instruction sets its first operand, with few exceptions. */
+/* True if the instruction sets reg. With few exceptions, instructions set their first operand. */
 static bool sets(const struct instruction *i, const char *reg)
 {
 	static const char *const reads[] = { "st", "cmp", "cmn", "tst", "ccm", "prfm" };
@@ -201,8 +198,8 @@ static bool sets(const struct instruction *i, const char *reg)
 }
 
 /*
- * A sum is an entry of a table of relative offsets. The others may be tail calls, but the stack never shows that here:
- * it is the same at a function's end as in the middle of a leaf function.
+ * A sum is an entry of a table of relative offsets. Other jumps may be tail calls, but here the stack never shows
+ * that: it is the same at a function's end as in the middle of a leaf function.
  */
 static enum verdict by_operand(struct search *s, const struct part *p, size_t at)
 {
@@ -223,13 +220,13 @@ static enum verdict by_operand(struct search *s, const struct part *p, size_t at
 
 #else
 
-/* "(,%rax,8)", "(%rdx,%rax,8)": an entry of an address table. */
+/* True for an entry of an address table: "(,%rax,8)", "(%rdx,%rax,8)". */
 static bool is_element(const char *operand)
 {
 	return ends_with(operand, ",8)") || ends_with(operand, ", 8)");
 }
 
-/* A table at a fixed address: checks its first entry. */
+/* For a table at a fixed address, checks its first entry. */
 static enum verdict by_table(struct search *s, const char *operand)
 {
 	char *end;
@@ -272,7 +269,7 @@ static enum verdict by_register(struct search *s, const struct part *p, size_t a
 		if (ends_with(before->operands, reg))
 			return by_origin(s, before);
 	}
-	/* An argument of the function, or computed long before. */
+	/* The register holds an argument of the function, or was computed long before. */
 	return reg ? LEAVES : UNDECIDED;
 }
 
@@ -294,10 +291,7 @@ static enum verdict jump_elsewhere(struct search *s, const struct part *p, size_
 	enum stack_state stack = user_code__stack_at(s->code, i->address);
 	enum verdict v;
 
-	/*
-	 * notrack marks the compiler's own jump tables; with the stack in use, it cannot be a tail
-	 * call.
-	 */
+	/* notrack marks the compiler's own jump tables. With the stack in use, the jump cannot be a tail call. */
 	if (!strncmp(i->mnemonic, "notrack", 7) || stack == STACK_IN_USE)
 		return STAYS;
 	if (i->kind == INSTRUCTION_REFERS)
@@ -316,7 +310,7 @@ static bool is_padding(const struct instruction *i)
 	       (!strncmp(i->mnemonic, "xchg", 4) && !strcmp(i->operands, "%ax, %ax"));
 }
 
-/* Can control fall through the end of a part? A call at its end does not return. */
+/* Complains if control can fall through the end of a part. A call at its end does not return. */
 static int check_end(struct search *s, const struct part *p)
 {
 	size_t i;
@@ -370,8 +364,8 @@ static int search_part(struct search *s, const struct part *p)
 }
 
 /*
- * Does an instruction begin there? Also accepts the address after a lock prefix, which
- * single-threaded code jumps over.
+ * True if an instruction begins there. Also accepts the address after a lock prefix, to which
+ * single-threaded code jumps.
  */
 static bool begins_at(const struct part *p, u64 address)
 {
@@ -384,7 +378,7 @@ static bool begins_at(const struct part *p, u64 address)
 		!strncmp(p->d.instruction[from - 1].mnemonic, "lock", 4));
 }
 
-/* Jumps into the middle of instructions show that the disassembly is wrong. */
+/* A jump into the middle of an instruction shows that the disassembly is wrong. */
 static int check_jumps(struct search *s)
 {
 	const struct part *p, *to;
@@ -431,7 +425,7 @@ int user_code__exits(struct user_code *code, u64 address, bool follow, struct co
 	err = search_all(&s);
 	if (err)
 		code_exits__free(exits);
-	/* If the callee cannot be followed, the jump itself is the end. */
+	/* If the callee cannot be followed, treat the jump itself as the end. */
 	if (err == -ENODATA && follow)
 		return user_code__exits(code, address, false, exits, why);
 	*why = s.why;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Functions of programs and libraries: PATH:FUNC, or FUNC of -x BINARY. */
+/* Functions of programs and libraries: PATH:FUNC, or FUNC with -x BINARY. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "event/user_binary.h"
 #include "event/user_resolver.h"
 
-/* A path; with -x also bare names that no other source claims. */
+/* Claims paths, and with -x also bare names that no other source claims. */
 static bool claims(const struct event_context *ctx, const struct event_word *w)
 {
 	size_t path = event_word__path(w);
@@ -20,7 +20,7 @@ static bool claims(const struct event_context *ctx, const struct event_word *w)
 	return w->len && (w->text[0] == '/' || (w->text[0] == '.' && memchr(w->text, '/', w->len)));
 }
 
-/* Parses NAME, or NAME@SOURCE; then ;PATTERN, or the suffixes of any function. */
+/* Parses NAME or NAME@SOURCE, then ;PATTERN or the suffixes that any function may have. */
 static int parse_function(struct event *e, const struct event_word *w, size_t from,
 			  struct complaint *c)
 {
@@ -104,7 +104,7 @@ static int no_debug_information(const struct resolver *r, int err)
 						"-dbgsym or -debuginfo package", "FUNCTION+OFFSET");
 }
 
-/* Complains: only functions of another class, or with other parameters, exist. */
+/* Complains that only functions of another class, or with other parameters, exist. */
 static int no_code_name(struct resolver *r)
 {
 	const struct event *e = r->event;
@@ -171,12 +171,12 @@ static int resolve_in(struct resolver *r)
 		return err;
 	if (r->is_one_of_several && !needed && r->sites->n == r->first)
 		return -ENOENT;
-	/* A glob means out-of-line functions, not all their inlined copies. */
+	/* A glob selects out-of-line functions, not all inlined copies. */
 	if (!r->is_glob || needed) {
 		r->c->what[0] = 0;
 		dwarf = resolver__add_from_dwarf(r);
 		if (needed && dwarf && r->c->what[0])
-			return dwarf;   /* it has complained */
+			return dwarf;   /* the callee has already complained */
 		if (needed && dwarf == -EPROTONOSUPPORT)
 			return is_unread(r);
 		if (needed && (dwarf == -ENODATA || dwarf == -EOPNOTSUPP))
@@ -186,7 +186,7 @@ static int resolve_in(struct resolver *r)
 		if (needed && dwarf)
 			return event__complain_binary(r->event, r->path, dwarf, r->c);
 	}
-	/* A plain name may be a C++ function outside namespaces, whose symbol differs. */
+	/* A plain name may be a C++ function outside any namespace, which has a different symbol. */
 	if (r->sites->n == r->first && !r->by_code_name && !needed) {
 		r->by_code_name = true;
 		err = resolver__add_symbols(r);
@@ -194,13 +194,13 @@ static int resolve_in(struct resolver *r)
 	return err ?: r->sites->n > r->first ? 0 : not_found(r);
 }
 
-/* Errors of a single file of a glob; the search continues with the others. */
+/* True for errors of a single file of a glob: the search continues with the others. */
 static bool is_of_one_file(int err)
 {
 	return err == -ENOENT || err == -ENOEXEC || err == -EBADMSG || err == -EACCES || err == -ENODATA;
 }
 
-/* Notes a file, if several define a plain name: all are probed, and the report lists the files. */
+/* Notes a file if several define a plain name: all are probed, and the report lists the files. */
 static int note_file(struct event_sites *sites, const char *file)
 {
 	const char *at = sites->several;
@@ -271,8 +271,8 @@ static int resolve(struct event_sites *sites, const struct event *e,
 	err = err ?: event__note_lacking(sites, &binaries);
 	err = err ?: resolve_in_all(&r, &binaries, is_glob);
 	/*
-	 * No file has such a symbol: a method by its last name, or an inlined function, needs debug information of all
-	 * files.
+	 * No file has such a symbol: a method by its last name, or an inlined function, needs debug information of
+	 * all files.
 	 */
 	if (is_glob && !err && sites->n == before)
 		err = resolve_in_all(&r, &binaries, false);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Functions and lines by debug information. */
+/* Finds functions and lines in debug information. */
 #include "event/user_resolver.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ static void free_names(char **names, size_t n)
 	free(names);
 }
 
-/* The names of the functions that contain the inlined copies, without parameters; NULL if out of memory. */
+/* Returns the names of the functions that contain the inlined copies, without parameters, or NULL if out of memory. */
 static char **tell_containers(struct resolver *r, const struct dwarf_function *f)
 {
 	char **names = calloc(f->nplaces ?: 1, sizeof(*names)), text[TOLD_MOST];
@@ -51,7 +51,7 @@ static char **tell_containers(struct resolver *r, const struct dwarf_function *f
 	return names;
 }
 
-/* Formats the name of the function that contains an inlined copy; with parameters if another one has the same name. */
+/* Formats the name of the function that contains an inlined copy, with parameters if another one has the same name. */
 static void tell_container(struct resolver *r, char *text, size_t size, const struct dwarf_function *f, size_t which,
 			   char *const *names)
 {
@@ -67,10 +67,7 @@ static void tell_container(struct resolver *r, char *text, size_t size, const st
 		resolver__tell_name(r, text, size, f->place[which].function, CODE_NAME_FULL);
 }
 
-/*
- * Inlined copies are calls too. They have no return, and an offset in one is not the same code as
- * in the function.
- */
+/* Inlined copies are calls too. They do not return, and an offset in one is not the same code as in the function. */
 static int add_places(struct resolver *r, const struct dwarf_function *f, const char *name)
 {
 	const struct event_function *e = &r->event->function;
@@ -101,7 +98,7 @@ static int add_places(struct resolver *r, const struct dwarf_function *f, const 
 	return err;
 }
 
-/* The nearest lines with code before and after the requested one, as suggestions. */
+/* Finds the nearest lines with code before and after the requested one, as suggestions. */
 static void near_lines(const struct dwarf_lines *lines, u32 line, u32 *before, u32 *behind)
 {
 	size_t i;
@@ -114,7 +111,7 @@ static void near_lines(const struct dwarf_lines *lines, u32 line, u32 *before, u
 	}
 }
 
-/* Offset of an address within its copy of the function. */
+/* Returns the offset of an address within its copy of the function. */
 static u64 offset_of(const struct dwarf_function *f, u64 address)
 {
 	const struct dwarf_place *p;
@@ -126,9 +123,9 @@ static u64 offset_of(const struct dwarf_function *f, u64 address)
 	return offset;
 }
 
-/* The lines requested in a function: one by number, or those that match a pattern. */
+/* The requested lines of a function: one by number, or all that match a pattern. */
 struct wanted_lines {
-	u32 before, behind;     /* nearest lines with code, as suggestions */
+	u32 before, behind;     /* the nearest lines with code, as suggestions */
 	struct source_text text;        /* of the last file read */
 	char *missing;          /* path of an unreadable file; owned */
 };
@@ -153,7 +150,7 @@ static int add_line(struct resolver *r, const struct dwarf_function *f,
 	return err;
 }
 
-/* Reads the source of these lines; remembers a missing file. */
+/* Reads the source of these lines; remembers an unreadable file. */
 static int read_source(struct wanted_lines *wanted, const struct dwarf_lines *lines)
 {
 	char *path;
@@ -219,7 +216,7 @@ static int no_line(const struct resolver *r, const struct wanted_lines *wanted)
 	return -ENOENT;
 }
 
-/* Complains that the function is not in the requested source file, and names the file it is in. */
+/* Complains that the function is not in the requested source file, and names the file that defines it. */
 static int no_source(const struct resolver *r, const struct dwarf_functions *found)
 {
 	const struct event *e = r->event;
@@ -253,7 +250,7 @@ static bool is_described_so(struct resolver *r, const struct dwarf_function *f)
 }
 
 /*
- * Finds functions by the last component of the name; debug information has the rest in the linkage
+ * Finds functions by the last component of the name. Debug information has the rest in the linkage
  * name, and may append template arguments. The result may include other functions.
  */
 static int find_described(struct resolver *r, struct dwarf_functions *found, struct dwarf *d)
@@ -262,7 +259,7 @@ static int find_described(struct resolver *r, struct dwarf_functions *found, str
 	char glob[256];
 	int err;
 
-	/* Debug information has Go names unchanged. */
+	/* Debug information has unmodified Go names. */
 	if (!r->by_code_name || !strstr(typed, "::")) {
 		err = dwarf_functions__find(found, d, typed);
 		if (err || !r->by_code_name)
@@ -279,8 +276,9 @@ static int find_described(struct resolver *r, struct dwarf_functions *found, str
 }
 
 /*
- * The names of functions of which several are meant: overloads, and methods of several classes. With their scopes, and
- * with parameters if that does not distinguish them. NULL: the name as typed is enough, or there is no memory.
+ * Returns the names of the functions if several match: overloads, and methods of several classes. The names have
+ * scopes, and parameters if the scopes do not distinguish them. Returns NULL if the typed name suffices, or if out of
+ * memory.
  */
 static char **tell_apart(struct resolver *r, const struct dwarf_functions *found)
 {

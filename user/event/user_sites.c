@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Sites: ends of functions, and places inside functions. */
+/* Sites at the ends of functions, and at places inside functions. */
 #include "event/user_resolver.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "event/user_binary.h"
 #include "report/diag.h"
 
-/* The code of the file; NULL: unavailable. */
+/* Returns the code of the file, or NULL if unavailable. */
 static struct user_code *code_of(struct resolver *r)
 {
 	if (!r->code && user_code__open(&r->code, r->path))
@@ -19,7 +19,7 @@ static struct user_code *code_of(struct resolver *r)
 	return r->code;
 }
 
-/* Does the site exist? Functions may share an instruction that ends them. */
+/* True if the site exists already. Functions may share an instruction that ends them. */
 static bool has_site(const struct resolver *r, u64 file_offset, u64 function)
 {
 	size_t i;
@@ -52,8 +52,9 @@ static void set_convention(struct resolver *r, struct event_site *site, const ch
 }
 
 /*
- * Adds a site unless one exists at that address. address is the instruction's, function that of the
- * first instruction of its function. If to is not NULL, *to is the new site, or NULL.
+ * Adds a site unless one exists at that address: `address` is the address of the instruction,
+ * `function` that of the function's first instruction. If `to` is not NULL, *to is set to the new
+ * site, or to NULL.
  */
 static int add_site(struct resolver *r, const char *name, u64 address, u64 offset, u64 file_offset,
 		    u64 function, struct event_site **to)
@@ -89,9 +90,9 @@ static int add_site(struct resolver *r, const char *name, u64 address, u64 offse
 /* --- ends ------------------------------------------------------------------------------------- */
 
 /*
- * Allocators of the C library and its replacements: called so often that the cost of a return probe
- * matters. Probing the return address on the stack costs less than probing the returning
- * instructions, which the kernel has to single-step.
+ * True for the allocators of the C library and its replacements, which are called so often that the
+ * cost of a return probe matters. It costs less to probe the return address on the stack than the
+ * returning instructions, which the kernel has to single-step.
  */
 static bool is_allocator(const char *name)
 {
@@ -108,9 +109,10 @@ static bool is_allocator(const char *name)
 }
 
 /*
- * A return address may be replaced only where the program is known to return through it, on the
- * stack of the call: not where stacks move or are switched (Go, swapcontext(), fibers), nor where
- * an exception or longjmp() passes through. Only allocators of C libraries are known to do so.
+ * A return address may be replaced only if the program is known to return through it, on the stack
+ * of the call. This excludes code that moves or switches stacks (Go, swapcontext(), fibers), or
+ * that an exception or longjmp() passes through. Only the allocators of C libraries are known to
+ * qualify.
  */
 static bool may_replace_return(struct resolver *r, const char *name)
 {
@@ -118,7 +120,7 @@ static bool may_replace_return(struct resolver *r, const char *name)
 	       user_code__is_c_library(r->code) && user_code__return_bytes(r->code) == ARCH_CALL_BYTES;
 }
 
-/* Probes the return by the return address on the stack. */
+/* Probes the return by replacing the return address on the stack. */
 static int add_return_probe(struct resolver *r, const char *text, u64 function, u64 file_offset)
 {
 	struct event_site *site;
@@ -153,7 +155,7 @@ static int add_exits(struct resolver *r, const char *text, u64 function,
 	return err;
 }
 
-/* Handles a function whose ends cannot be probed safely: one of a glob is left out. */
+/* Handles a function whose ends cannot be probed safely: leaves it out if it matches a glob, else complains. */
 static int leave_out(struct resolver *r, const char *name, const char *why, const char *hint)
 {
 	const struct event *e = r->event;
@@ -167,7 +169,7 @@ static int leave_out(struct resolver *r, const char *name, const char *why, cons
 	return complain_hint(r->c, -EOPNOTSUPP, "%s", hint);
 }
 
-/* Probes the ends of a function at the returning instructions, which changes nothing on its stack. */
+/* Probes a function at its returning instructions, which leaves its stack unchanged. */
 int resolver__add_ends(struct resolver *r, const char *name, const char *text, u64 function,
 		    u64 file_offset)
 {
@@ -199,7 +201,7 @@ int resolver__add_ends(struct resolver *r, const char *name, const char *text, u
 
 /* --- places inside functions ------------------------------------------------------------------ */
 
-/* Probes the place at an offset in a function, which is at file_offset. */
+/* Probes the place at an offset in a function that begins at file_offset. */
 int resolver__add_place(struct resolver *r, const char *text, u64 function, u64 offset, u64 file_offset)
 {
 	u64 at = function + offset;
@@ -209,7 +211,7 @@ int resolver__add_place(struct resolver *r, const char *text, u64 function, u64 
 	return add_site(r, text, at, offset, file_offset + (at - function), function, NULL);
 }
 
-/* An address from debug information is trusted to begin an instruction unless the code contradicts it. */
+/* Trusts that an address from debug information begins an instruction, unless the code contradicts this. */
 int resolver__check_place(struct resolver *r, const char *name, u64 address, bool from_dwarf)
 {
 	const struct event *e = r->event;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Functions by the symbols of a file. */
+/* Finds functions by the symbols of a file. */
 #include "event/user_resolver.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "event/code_name.h"
 #include "event/user_binary.h"
 
-/* The best of a function's names: the one typed, else the plainest. */
+/* Returns the best of a function's names: the typed one, else the one with the fewest leading underscores. */
 static const char *best_name(const struct binary_function *f, size_t n, const char *typed)
 {
 	const char *best = f->name;
@@ -26,7 +26,7 @@ static const char *best_name(const struct binary_function *f, size_t n, const ch
 	return best;
 }
 
-/* An IFUNC symbol is a resolver: it selects the function, and is not called with the function's arguments. */
+/* An IFUNC symbol is a resolver: it selects the function, and is not called with its arguments. */
 static int refuse_indirect(const struct resolver *r)
 {
 	const struct event *e = r->event;
@@ -37,7 +37,7 @@ static int refuse_indirect(const struct resolver *r)
 						"'*%s*'` shows them", r->file, e->function.name);
 }
 
-/* Sets the symbol of the sites from index from on. */
+/* Sets the symbol of the sites starting at index `from`. */
 int resolver__set_symbols(struct resolver *r, size_t from, const char *symbol)
 {
 	for (; from < r->sites->n; from++) {
@@ -51,7 +51,7 @@ int resolver__set_symbols(struct resolver *r, size_t from, const char *symbol)
 	return 0;
 }
 
-/* Formats the name in text[size]; symbols that are not C++ or Rust are printed as is. */
+/* Formats the name into text[size]; prints symbols that are not C++ or Rust unchanged. */
 void resolver__tell_name(struct resolver *r, char *text, size_t size, const char *symbol, enum code_name_form form)
 {
 	char *demangled = malloc(DEMANGLED_MAX);
@@ -63,7 +63,7 @@ void resolver__tell_name(struct resolver *r, char *text, size_t size, const char
 	free(demangled);
 }
 
-/* confined_work's callback: demangles there, since symbols may be crafted to attack the demangler. */
+/* Callback of confined_work: demangles there, since symbols may be crafted to attack the demangler. */
 bool user_symbol__is_named(const char *symbol, const void *typed)
 {
 	char *demangled;
@@ -80,7 +80,7 @@ bool user_symbol__is_named(const char *symbol, const void *typed)
 	return is;
 }
 
-/* The short names of all functions found; NULL if out of memory. */
+/* Returns the short names of all functions found, or NULL if out of memory. */
 static char **tell_all(struct resolver *r, const struct binary_functions *all)
 {
 	char **told = calloc(all->n ?: 1, sizeof(*told)), text[TOLD_MOST];
@@ -102,7 +102,7 @@ static void free_told(char **told, size_t n)
 	free(told);
 }
 
-/* Overloaded functions are named with parameters, all others without. */
+/* Names overloaded functions with parameters, and all others without. */
 static void tell_shortly(struct resolver *r, char *text, size_t size, const struct binary_functions *all, size_t which)
 {
 	const char *name = r->told[which];
@@ -157,7 +157,7 @@ static int add_symbol(struct resolver *r, const struct binary_functions *all, co
 
 #define ANY_TYPES "[...]"
 
-/* main.Map[...], as Go's runtime writes it, means all instances of a generic function. */
+/* main.Map[...], as Go's runtime writes it, selects all instances of a generic function. */
 static int find_instances(struct binary_functions *found, const struct resolver *r)
 {
 	const char *name = r->event->function.name, *types = strstr(name, ANY_TYPES);

@@ -28,7 +28,7 @@ int event_word__number(const struct event_word *w, size_t from, size_t to, u64 *
 	char *text;
 	int err;
 
-	/* K, M and G are for sizes. */
+	/* K, M and G are suffixes of sizes only. */
 	if (from >= to || !isxdigit((unsigned char)w->text[to - 1]))
 		return -EINVAL;
 	text = event_word__copy(w, from, to);
@@ -55,7 +55,7 @@ bool event_word__base(const struct event_word *w, size_t *len)
 
 /* --- modifiers ------------------------------------------------------------------------------ */
 
-/* Does the letter apply to this type of event? Only CPU events have guest, host and precision. */
+/* True if the letter applies to this type of event. Only CPU events have guest, host and precision. */
 static bool modifier_applies(enum event_type type, char letter)
 {
 	switch (type) {
@@ -102,7 +102,7 @@ static void add_modifier(struct event_modifiers *m, char letter)
 	m->precise += letter == 'p';
 }
 
-/* Several letters of a kind combine: uk is user mode and the kernel. */
+/* Several letters of a kind combine: uk is user mode and kernel. */
 static void apply_modifiers(struct perf_event_attr *attr, const struct event_modifiers *m)
 {
 	bool modes = m->user || m->kernel || m->hypervisor;
@@ -157,7 +157,7 @@ static bool in_function_name(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '.' || c == '$';
 }
 
-/* Checks that bytes from..to are a function name; globs and sets allowed. */
+/* Checks that bytes from..to are a function name. Allows globs and sets if `glob`. */
 static int check_function_name(const struct event_word *w, size_t from, size_t to, bool glob,
 			       struct complaint *c)
 {
