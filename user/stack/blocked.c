@@ -19,10 +19,10 @@
 
 struct blocked_entry {
 	struct blocked_key key;
-	struct blocked_sum sum;         /* as of the last read */
+	struct blocked_sum sum;         /* at the last read */
 };
 
-/* A stack from the kernel's maps, resolved once. */
+/* A stack from the kernel's maps, resolved only once. */
 struct blocked_part {
 	struct stack_id id;
 	struct stack_path path;
@@ -50,7 +50,7 @@ static bool same_part(const void *array, u32 index, const void *key)
 		       sizeof(struct stack_id));
 }
 
-/* A lost stack becomes a note; one without frames becomes empty. */
+/* A lost stack becomes a note; a stack without frames becomes empty. */
 static int resolve_part(struct blocked_report *b, const struct stack_id *id,
 			struct stack_path *path)
 {
@@ -64,7 +64,7 @@ static int resolve_part(struct blocked_report *b, const struct stack_id *id,
 	return err;
 }
 
-/* The array of parts may move, so this returns an index. */
+/* Sets *index, since the array of parts may move. */
 static int find_part(struct blocked_report *b, const struct stack_id *id, u32 *index)
 {
 	u64 hash = table_hash(0, id, sizeof(*id));
@@ -173,7 +173,7 @@ static bool is_interrupt(const struct report_frame *f)
 	return false;
 }
 
-/* The frames of a waker that show why it woke the task: [*first, *end) of its path. */
+/* Finds the frames of a waker that show why it woke the task: [*first, *end) of its path. */
 static bool waker_frames(const struct blocked_report *b, const struct stack_path *p, u32 *first,
 			 u32 *end)
 {
@@ -231,7 +231,7 @@ static int put_task(struct blocked_report *b, struct chain *c, const struct bloc
 	return err;
 }
 
-/* Starts a stack of a report with both kinds of time. */
+/* Starts a stack of a report with both on-CPU and off-CPU time. */
 static int put_kind(struct blocked_report *b, struct chain *c, const struct blocked_key *key)
 {
 	char text[32];
@@ -258,7 +258,7 @@ static int put_either(struct blocked_report *b, struct chain *c, const struct bl
 	return key->why == BLOCKED_ON_CPU ? put_sampled(b, c, key) : put_task(b, c, key);
 }
 
-/* comm: the waker's name, TASK_KEY_COMM_LEN, or the note that replaces it. */
+/* comm is the waker's name (TASK_KEY_COMM_LEN), or the note that replaces it. */
 static int put_stack(struct blocked_report *b, struct chain *c, const struct blocked_key *key,
 		     char comm[])
 {
@@ -357,7 +357,7 @@ static int add(struct merge *m, const struct blocked_key *key, const struct bloc
 				       &m->chain.path);
 }
 
-/* Joins both kinds of frames in one list, notes last. */
+/* Joins the frames and the notes in one list, notes last. */
 static int join_frames(struct merge *m)
 {
 	struct blocked_report *b = m->b;
@@ -422,7 +422,7 @@ static bool same_entry(const void *array, u32 index, const void *key)
 		       sizeof(struct blocked_key));
 }
 
-/* The increase of one key since the last read. */
+/* Sets *gained to the increase of a key since the last read. */
 static int take_element(struct blocked_report *b, const struct blocked_key *key,
 			const struct blocked_sum *now, struct blocked_sum *gained)
 {
@@ -443,7 +443,7 @@ static int take_element(struct blocked_report *b, const struct blocked_key *key,
 	return 0;
 }
 
-/* Holds a slice that has ended and whose user part is about to be taken. */
+/* Holds the stacks of slices that have ended and whose user part is yet to be taken. */
 static int hold_kicked(struct blocked_report *b)
 {
 	int fd = bpf_object__find_map_fd_by_name(b->stacks->obj, "kicked"), cpus = libbpf_num_possible_cpus();
@@ -460,7 +460,7 @@ static int hold_kicked(struct blocked_report *b)
 	return err;
 }
 
-/* See stack/store.h. On failure nothing is removed. */
+/* Begins a turn (stack/store.h) if one is due. Removes nothing on failure. */
 static bool begin_turn(struct blocked_report *b)
 {
 	struct stack_store *s = &b->stacks->store;
@@ -473,7 +473,7 @@ static bool begin_turn(struct blocked_report *b)
 	return false;
 }
 
-/* Leaves an entry of the current generation for the next read, with its stacks. */
+/* Leaves an entry of the current generation, and its stacks, for the next read. */
 static void leave(struct blocked_report *b, const struct blocked_key *key)
 {
 	stack_store__hold(&b->stacks->store, &key->kernel);
@@ -531,7 +531,7 @@ static int add_elements(struct merge *m)
 	stacks__forget_ended(s);
 	s->read_ns = monotonic_ns();
 	err = elements__read(&e, s->store.counts_fd);
-	/* Comes after reading, so that records cover everything that was read. */
+	/* Must follow the read, so that the records cover everything that was read. */
 	if (!err)
 		err = stacks__watch(s);
 	if (!err)
@@ -563,7 +563,7 @@ static void forget_all(struct blocked_report *b)
 	b->nparts = b->nnotes = b->nentries = b->nidle = 0;
 }
 
-/* Forgets the data from before a turn. */
+/* Forgets all data from before a turn. */
 static void begin_anew(struct blocked_report *b)
 {
 	if (!b->stale)

@@ -8,7 +8,7 @@
 #include "report/diag.h"
 #include "report/incomplete.h"
 
-/* Modules named for each reason, by descending number of events. */
+/* Modules listed for each reason, by descending number of events. */
 #define TOLD_MODULES 5
 #define SAID_MODULES 3
 
@@ -38,7 +38,10 @@ void broken__count(struct broken *b, const struct stack_path *path, u64 count)
 		m->value[path->breaks] += count;
 }
 
-/* The module after before (NULL: the first) by descending number of events; equal ones keep their order. */
+/*
+ * Returns the module that follows `before` (NULL for the first) by descending number of events. Modules with equal
+ * numbers keep their order.
+ */
 static const struct broken_module *next_module(const struct broken *b, enum stack_break why,
 					       const struct broken_module *before)
 {
@@ -65,7 +68,7 @@ static u64 sum_of(const struct broken *b)
 	return sum;
 }
 
-/* Generated code has its own note (stack/generated.h). */
+/* Skips generated code, which has its own note (stack/generated.h). */
 static enum stack_break main_reason(const struct broken *b)
 {
 	enum stack_break best = STACK_WHOLE;

@@ -68,7 +68,7 @@ int callers__begin(struct callers *c, struct measurement *m, int fd)
 	return epoll_ctl(c->stacks.watch_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
 }
 
-/* Is the frame among the innermost ones of every context switch? perf leaves these out, too. */
+/* True for the innermost frames of every context switch, which perf leaves out, too. */
 static bool is_every_switch(const struct report_frame *f)
 {
 	static const char *const names[] = {
@@ -82,7 +82,7 @@ static bool is_every_switch(const struct report_frame *f)
 	return false;
 }
 
-/* The innermost frame comes first in call stacks; in a path it is last. */
+/* The innermost frame comes first in call stacks, but last in a path. */
 static int add_path(struct callers *c, const struct stack_path *path)
 {
 	struct report_frame *frame = calloc(path->n ?: 1, sizeof(*frame));

@@ -19,10 +19,10 @@ void generated__add(struct generated *g, u32 pid, u64 value)
 	add_saturating(&g->process[i].value, value);
 }
 
-/* Beginnings of the names of files that only processes of a runtime map. The first match decides. */
+/* Prefixes of the names of files that only processes of a runtime map. The first match decides. */
 static const struct runtime {
 	const char *file, *name;
-	const char *command;            /* takes the pid; NULL: none */
+	const char *command;            /* takes the pid; NULL if there is none */
 	const char *advice;
 } runtimes[] = {
 	{ "libjvm.so", "Java", "jcmd",

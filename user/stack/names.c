@@ -125,7 +125,7 @@ static int add_note(struct stack_names *names, struct stack_path *path, const ch
 	return add_frame(names, path, &f, FRAME_PLACES, FRAME_PLACES);
 }
 
-/* The debug information at an address; n 0: none, or not requested. */
+/* Debug information at an address; n is 0 if there is none, or if it was not requested. */
 struct places {
 	const struct source_place *place;
 	size_t n;
@@ -174,7 +174,7 @@ static int add_inlined(struct stack_names *names, struct stack_path *path, const
 	return err;
 }
 
-/* code: an address inside the running instruction, or inside the call. */
+/* code is an address inside the running instruction, or inside the call. */
 static int add_symbol(struct stack_names *names, struct stack_path *path, const struct symbol *s,
 		      const struct stack *of, u64 address, u64 code)
 {
@@ -201,7 +201,7 @@ static int add_symbol(struct stack_names *names, struct stack_path *path, const 
  * --- parts -------------------------------------------------------------------------------------
  */
 
-/* Is it this function? Versions of a symbol have it, and functions of Go's assembly, whose names end in .abi0. */
+/* True if name is the function, a version of its symbol, or Go assembly, whose names end in .abi0. */
 static bool is_function(const char *name, const char *function)
 {
 	size_t len = strlen(function);
@@ -212,7 +212,7 @@ static bool is_function(const char *name, const char *function)
 	return !*end || *end == '@' || (!strncmp(name, "runtime.", 8) && !strcmp(end, ".abi0"));
 }
 
-/* Functions in which C libraries and runtimes start a thread. */
+/* True for the functions in which C libraries and runtimes start a thread. */
 static bool is_start_name(const char *name)
 {
 	static const char *const names[] = {
@@ -252,7 +252,7 @@ bool is_first_function(const struct symbol *s, u32 nuser)
 
 	if (s->name && is_start_name(s->name))
 		return true;
-	/* Stripped C libraries lack the name; only thread starts call from there at the outer end. */
+	/* Stripped C libraries lack the name. At the outer end, only thread starts call from there. */
 	for (i = 0; nuser > 1 && !s->name && s->module && i < ARRAY_SIZE(libraries); i++)
 		if (!strncmp(s->module, libraries[i], strlen(libraries[i])))
 			return true;
@@ -261,7 +261,7 @@ bool is_first_function(const struct symbol *s, u32 nuser)
 
 /*
  * Outer frames hold return addresses: the call is before them. The innermost frame is the current
- * instruction; in a user part below a kernel part it follows the instruction that entered the
+ * instruction. In a user part below a kernel part, it follows the instruction that entered the
  * kernel, which never ends a function.
  */
 static u64 code_address(const u64 *frame, u32 i)
@@ -270,8 +270,8 @@ static u64 code_address(const u64 *frame, u32 i)
 }
 
 /*
- * The kernel calls a handler of signals with the address of another function to return to. No call is before it. Tables
- * of C libraries begin a byte earlier; Go has none.
+ * The kernel calls a signal handler with the address of another function to return to; no call precedes that address.
+ * Tables of C libraries begin a byte earlier; Go has none.
  */
 static u64 user_code_address(const u64 *frame, const struct symbol *symbol, u32 i)
 {
@@ -290,21 +290,21 @@ static bool is_no_code(const struct symbol *s)
 /* --- frames of Python -------------------------------------------------------------------------- */
 
 /*
- * Python frames replace the interpreter's: each run of them replaces the C function that ran it.
- * Other frames of the interpreter's file between and around them are hidden; frames of other files
- * are shown, as are calls made by the innermost Python frame.
+ * Python frames replace the interpreter's: each run of Python frames replaces the C function that
+ * ran it. Other frames of the interpreter's file between and around the runs are hidden. Frames of
+ * other files are shown, as are calls made by the innermost Python frame.
  */
 struct python_part {
 	const u64 *word;                /* innermost first */
 	u64 *placed;                    /* copy of the words, see place_objects() */
 	u64 runs, runs_end;             /* address range of the function that runs the frames */
-	u32 left;                       /* not shown yet */
-	u32 innermost;                  /* innermost frame that a run replaces */
+	u32 left;                       /* frames not shown yet */
+	u32 innermost;                  /* the innermost frame that a run replaces */
 	u32 outermost;                  /* nothing beyond this frame is hidden */
-	const char *module, *path;      /* of the interpreter */
+	const char *module, *path;      /* name and path of the interpreter */
 };
 
-/* The native frame replaced by the run that contains word i; n: unknown, or beyond the stack. */
+/* Returns the native frame replaced by the run that contains word i, or n if it is unknown or beyond the stack. */
 static u32 native_of(const struct stack *stack, const u64 *word, u32 i, u32 n)
 {
 	u32 native;
@@ -321,9 +321,10 @@ static bool is_call(const struct python_part *part, const u64 *frame, u32 i)
 }
 
 /*
- * Up to Python 3.10, a call of a C function runs each frame, and nothing says which call runs which frame: pair them in
- * order from the inner end. Excess calls have not entered their frame yet, or have left it. Excess frames, run by a
- * part of the function that is located elsewhere, belong to the outermost call, or to the missing part of the stack.
+ * Up to Python 3.10, a call of a C function runs each frame, and nothing records which call runs which frame: we pair
+ * them in order from the inner end. Excess calls have not entered their frame yet, or have left it. Excess frames,
+ * run by a part of the function that is located elsewhere, belong to the outermost call, or to the missing part of
+ * the stack.
  */
 static void place_objects(const struct stack *stack, const u64 *frame, u32 n, struct python_part *part)
 {
@@ -346,7 +347,7 @@ static void place_objects(const struct stack *stack, const u64 *frame, u32 n, st
 	word[stack->python - 1] = (word[stack->python - 1] & ~(u64)PYTHON_IN_RUN) | last;
 }
 
-/* Sets the words and their places; the caller frees part->placed. */
+/* Sets the words and their places. The caller frees part->placed. */
 static int place_words(struct stack_names *names, const struct stack *stack, u32 n, struct python_part *part)
 {
 	const u64 *word = stack->frame + stack->kernel + stack->user;
@@ -410,7 +411,7 @@ static int add_python_frame(struct stack_names *names, struct stack_path *path, 
 	return add_frame(names, path, &f, FRAME_PLACES, FRAME_PLACES);
 }
 
-/* Adds the run that replaces frame i, outermost first; n: all runs without a known frame. */
+/* Adds the run that replaces frame i, outermost first. With i == n, adds all runs without a known frame. */
 static int add_run(struct stack_names *names, struct stack_path *path, const struct stack *stack,
 		   struct python_part *part, u32 i, u32 n)
 {
@@ -447,7 +448,7 @@ static int add_user_frames(struct stack_names *names, struct stack_path *path, c
 	if (err)
 		return err;
 	bound_part(stack, symbol, n, &part);
-	/* Position of the outermost run: missing frames are beyond it. */
+	/* The position of the outermost run: missing frames are beyond it. */
 	outermost = stack->python ? native_of(stack, part.word, stack->python - 1, n) : n;
 	err = outermost == n ? add_python_note(names, path, stack) : 0;
 	err = err ?: add_run(names, path, stack, &part, n, n);
@@ -464,7 +465,7 @@ static int add_user_frames(struct stack_names *names, struct stack_path *path, c
 	return err;
 }
 
-/* Why the walk had to guess at a step. */
+/* Returns why the walk had to guess a step. */
 static enum stack_break break_of_guess(const struct symbol *symbol)
 {
 	if (!symbol->path)
@@ -472,7 +473,7 @@ static enum stack_break break_of_guess(const struct symbol *symbol)
 	return symbol->mark && !unwinder__is_without_table(*symbol->mark) ? STACK_LATE_TABLE : STACK_NO_TABLE;
 }
 
-/* Why a walk by tables broke. */
+/* Returns why a walk by unwind tables broke. */
 static enum stack_break break_of(const struct stack *stack, const struct symbol *outermost)
 {
 	switch (stack->user_end) {
@@ -506,8 +507,8 @@ static bool is_wrong_guess(const struct stack_names *names, const struct symbol 
 }
 
 /*
- * The first frame whose caller may not be the next frame: the caller was found by a frame pointer, and the table of the
- * code, read since or still missing, does not confirm it. Returns n if there is none.
+ * Returns the first frame whose caller may not be the next frame, or n if there is none: the caller was found by a
+ * frame pointer, and the unwind table of the code, read later or still missing, does not confirm it.
  */
 static u32 wrong_guess(const struct stack_names *names, const struct stack *stack, const struct symbol *symbol, u32 n)
 {
@@ -521,7 +522,7 @@ static u32 wrong_guess(const struct stack_names *names, const struct stack *stac
 	return n;
 }
 
-/* Adds a note for user frames that are missing. */
+/* Adds a note if user frames are missing. */
 static int add_user_note(struct stack_names *names, struct stack_path *path, const struct stack *stack,
 			 const struct symbol *symbol, u32 n)
 {
@@ -549,10 +550,7 @@ static int add_user(struct stack_names *names, struct stack_path *path, const st
 		err = symbols__user_at(names->symbols, stack->pid, stack->first_ns,
 				       user_code_address(frame, symbol, i), &symbol[i]);
 		path->is_mixed |= symbol[i].is_mixed;
-		/*
-		 * An unseen process has no known code; otherwise, frames beyond a non-code address
-		 * are meaningless.
-		 */
+		/* An unseen process has no known code. Otherwise, frames beyond a non-code address are meaningless. */
 		if (i && is_no_code(&symbol[i]) && !is_no_code(&symbol[0]))
 			n = i;
 		if (i && is_other_thread(&symbol[i], &symbol[i - 1]))
@@ -577,8 +575,8 @@ out:
 bool is_tracers_own(const char *name)
 {
 	static const char *const begin[] = {
-		"__traceiter_",         /* calls all tracers of it (since 5.10) */
-		"perf_trace_",          /* perf events on it, with their programs */
+		"__traceiter_",         /* calls all tracers of the tracepoint (since 5.10) */
+		"perf_trace_",          /* perf events of the tracepoint, with their programs */
 		"perf_syscall_enter", "perf_syscall_exit",
 		"perf_call_bpf_enter", "perf_call_bpf_exit", "trace_call_bpf",
 		"__bpf_trace_", "bpf_trace_run", "bpf_prog_",   /* tp_btf programs */
@@ -591,7 +589,7 @@ bool is_tracers_own(const char *name)
 	return false;
 }
 
-/* Number of innermost frames that belong to the tracer; never all of them. */
+/* Counts the innermost frames that belong to the tracer; never counts all frames. */
 static int count_own(struct stack_names *names, const struct stack *stack, u32 *n)
 {
 	struct symbol symbol;
@@ -618,7 +616,7 @@ static int add_kernel(struct stack_names *names, struct stack_path *path, const 
 	for (i = stack->kernel; i-- > own && !err;) {
 		err = symbols__kernel(names->symbols, code_address(stack->frame, i), &symbol);
 		if (!err && symbol.kind == SYMBOL_UNKNOWN) {
-			symbol.module = "[kernel]";     /* hidden, or code unloaded since */
+			symbol.module = "[kernel]";     /* hidden, or code that has been unloaded */
 			symbol.kind = SYMBOL_KERNEL;
 		}
 		if (!err)

@@ -27,7 +27,7 @@ static int parse_format(void *own, char *arg)
 
 	if (!strcmp(arg, "table")) {
 		o->table = true;
-		o->format = -1;         /* as text, or as set by --json and --csv */
+		o->format = -1;         /* text, or as set by --json and --csv */
 		return 0;
 	}
 	o->format = report_stack_format(arg);
@@ -40,7 +40,7 @@ static int parse_format(void *own, char *arg)
 static int parse_call_graph(void *own, char *arg)
 {
 	struct stack_options *o = own;
-	/* perf's "dwarf,4096" gives the bytes of stack to copy; here no stack is copied. */
+	/* In perf's "dwarf,4096", the number is the bytes of stack to copy; tally copies no stack. */
 	bool dwarf = !strcmp(arg, "dwarf") || !strncmp(arg, "dwarf,", 6);
 
 	o->call_graph = dwarf ? CALL_GRAPH_DWARF : CALL_GRAPH_FP;
@@ -50,7 +50,7 @@ static int parse_call_graph(void *own, char *arg)
 	return -EINVAL;
 }
 
-/* Options of all tools with stacks. */
+/* Options of all tools that report stacks. */
 #define PART_ROWS \
 	HEADING("Stacks:", HELP_STACKS), \
 	{ "kernel-stacks", 'K', NULL, ROW_FLAG, "Only kernel stacks", HELP_STACKS, \
@@ -89,7 +89,7 @@ const struct option_row stack_option_rows[] = {
 	{},
 };
 
-/* all: the tool's keys, for the message. */
+/* all lists the tool's keys, for the message. */
 static int parse_by(struct stack_options *o, const char *arg, const char *all, u32 *by)
 {
 	size_t room = strlen(arg) + 2, n = 0;
@@ -113,7 +113,7 @@ static int parse_by(struct stack_options *o, const char *arg, const char *all, u
 	return err;
 }
 
-/* Formats with one report per file, and the kind of file. */
+/* Formats that have one report per file, and the kind of that file. */
 struct single {
 	const char *name, *what, *file;
 	bool is_text;           /* a terminal can show it */
@@ -157,7 +157,7 @@ int stack_format__check(struct cli *cli)
 	return 0;
 }
 
-/* The report has the innermost frames only. */
+/* True if the report has only the innermost frames. */
 static bool hides_callers(const struct stack_options *o)
 {
 	return (o->table && (o->leaf || !o->of_stacks)) || o->max_depth == 1;
@@ -170,7 +170,7 @@ static bool takes_tables(const struct stack_options *o)
 	return !hides_callers(o);
 }
 
-/* These options come in place of --format, which user/cli checks. */
+/* These options replace --format, which user/cli checks. */
 static int check_live(const struct stack_options *o, const struct cli *cli)
 {
 	if (!cli->live || o->format <= FORMAT_TEXT)
@@ -179,7 +179,7 @@ static int check_live(const struct stack_options *o, const struct cli *cli)
 	return -EINVAL;
 }
 
-/* Sets the format by the file name of -o; all tools know the names of the other formats. */
+/* Sets the format by the file name of -o. All tools know the names of the other formats. */
 static void set_format_by_name(struct cli *cli)
 {
 	static const struct {
@@ -209,7 +209,7 @@ int stack_options__check(struct stack_options *o, struct stacks *s, struct cli *
 	if (check_live(o, cli))
 		return -EINVAL;
 	o->table |= o->leaf != 0;
-	/* A screen has no room for a tree: a table of functions, unless other keys are asked for. */
+	/* A screen has no room for a tree: show a table, of functions unless other keys are requested. */
 	if (cli->live && !o->table) {
 		o->table = true;
 		if (!cli->by_text)

@@ -14,7 +14,7 @@ int perf_ring__map(struct perf_ring *r, int fd, size_t bytes)
 	*r = (struct perf_ring){};
 	if (base == MAP_FAILED)
 		return -errno;
-	*r = (struct perf_ring){ base, bytes, malloc(UINT16_MAX) };     /* maximum size in a header */
+	*r = (struct perf_ring){ base, bytes, malloc(UINT16_MAX) };     /* the largest size that a header can have */
 	if (!r->record) {
 		perf_ring__unmap(r);
 		return -ENOMEM;
@@ -39,7 +39,7 @@ int perf_ring__read(struct perf_ring *r, int (*take)(void *ctx, const struct per
 	struct perf_event_header *record = r->record;
 	int err = 0;
 
-	/* The kernel never exposes more than the ring's size. */
+	/* Unread data never exceeds the ring's size. */
 	while (!err && head - tail <= r->bytes && head - tail >= sizeof(*record)) {
 		copy_out(r, tail, record, sizeof(*record));
 		if (record->size < sizeof(*record) || record->size > head - tail)

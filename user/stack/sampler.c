@@ -23,7 +23,7 @@
 #define SHORTEST_PERIOD_NS 10000        /* the kernel's minimum (perf_swevent_hrtimer()) */
 #define USER_TICK_NS 10000000           /* unit of /proc/stat, USER_HZ */
 
-/* The kernel would refuse it too, but without saying why. */
+/* The kernel would also refuse the rate, but without saying why. */
 int sampler__choose_rate(u64 *hz, u64 usual)
 {
 	bool is_typed = *hz;
@@ -73,7 +73,7 @@ static int start_cpu(struct sampler_cpu *c, const struct sampler *s, int prog_fd
 		.size = sizeof(attr),
 		.config = PERF_COUNT_SW_CPU_CLOCK,
 		.freq = !s->period_ns,
-		.sample_period = s->period_ns ?: s->hz, /* shares a union with sample_freq */
+		.sample_period = s->period_ns ?: s->hz, /* in a union with sample_freq */
 		.disabled = 1,
 	};
 
@@ -113,7 +113,7 @@ static struct sampler_cpu *find_cpu(struct sampler *s, u64 cpu)
 	return NULL;
 }
 
-/* Parses "cpu3 USER NICE SYSTEM IDLE IOWAIT ...": the sum of the last two. False for other lines. */
+/* Sums the last two fields of "cpu3 USER NICE SYSTEM IDLE IOWAIT ...". Returns false for other lines. */
 static bool parse_idle(const char *line, u64 *cpu, u64 *idle_ns)
 {
 	u64 field[5];
@@ -154,7 +154,7 @@ static int each_idle(struct sampler *s, void (*fn)(struct sampler_cpu *c, u64 id
 	return 0;
 }
 
-/* only: the CPU, or NULL for all. */
+/* only: the CPU to set, or NULL for all */
 static void set_before(struct sampler_cpu *c, u64 idle_ns, void *only)
 {
 	if (!only || c == only)
@@ -225,7 +225,7 @@ static u64 period_of(const struct sampler *s)
 	return period < SHORTEST_PERIOD_NS ? SHORTEST_PERIOD_NS : period;
 }
 
-/* The latest sample may still be pending. */
+/* Does not count the latest sample, which may still be pending. */
 u64 sampler__due(const struct sampler *s)
 {
 	u64 period = period_of(s), due;
@@ -245,7 +245,7 @@ u64 samples_missed(u64 hz, u64 due, const struct sampler_seen *seen, u64 elapsed
 	busy = (double)(elapsed_ns - idle_ns);
 	share = busy / elapsed_ns;
 	busy_due = due * share;
-	/* Three standard deviations, plus the resolution of the idle time at both ends. */
+	/* Three standard deviations, plus the resolution of the idle time at the start and at the end. */
 	chance = idle_ns ? 3 * sqrt(due * share * (1 - share)) +
 				   2.0 * hz * USER_TICK_NS / NSEC_PER_SEC + 1
 			 : 0;

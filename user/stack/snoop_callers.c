@@ -13,7 +13,7 @@ int snoop_callers__check(void *own, struct cli *cli)
 	struct snoop *s = own;
 	int err;
 
-	/* All events have the same kernel stack, that of the system call. */
+	/* All events have the same kernel stack: that of the system call. */
 	s->callers->user |= s->callers->wanted;
 	err = callers__check(s->callers) ?: snoop__check(own, cli);
 	s->lines.has_stack = s->callers->wanted;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The notes below a report of stacks: incomplete stacks and missing names, with the reasons. */
+/* Notes below a report of stacks: incomplete stacks and missing names, with the reasons. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,12 +8,12 @@
 #include "report/incomplete.h"
 #include "stack/stacks.h"
 
-/* Files without debug information listed in a note. */
+/* Maximum number of files without debug information listed in a note. */
 #define MOST_SOURCELESS 4
 
 /*
  * Lists the first files without source information, with the reason unless they only lack debug
- * information. Returns their number.
+ * information. Returns the number of all such files.
  */
 static size_t put_sourceless(FILE *f, const struct symbols *symbols)
 {
@@ -34,7 +34,7 @@ static size_t put_sourceless(FILE *f, const struct symbols *symbols)
 	return n;
 }
 
-/* Lists the first unreadable files, with the reason. Returns their number. */
+/* Lists the first unreadable files, with the reason. Returns the number of all such files. */
 static size_t put_unread(FILE *f, const struct symbols *symbols)
 {
 	const char *name, *slash, *why;
@@ -51,8 +51,8 @@ static size_t put_unread(FILE *f, const struct symbols *symbols)
 }
 
 /*
- * Adds a note with title and put()'s list, unless empty; begins with "; " after other notes.
- * Returns the number of items.
+ * Adds a note with title and put()'s list, unless the list is empty. The note begins with "; "
+ * after other notes. Returns the number of items.
  */
 static size_t add_list(FILE *f, const char *title, bool others, const struct symbols *symbols,
 		       size_t (*put)(FILE *f, const struct symbols *symbols))
@@ -73,7 +73,7 @@ static size_t add_list(FILE *f, const char *title, bool others, const struct sym
 /* Minimum percentage of events of unknown processes that gets a note. */
 #define UNKNOWN_TO_NOTE 1
 
-/* With several events, the total of the first one. */
+/* Returns the total; with several events, that of the first. */
 static u64 total_of(const struct report_stacks *stacks)
 {
 	return stacks->nevents ? stacks->event[0].total : stacks->total;
@@ -84,7 +84,7 @@ static const char *separator(const struct report *r, size_t n)
 	return r->caveat || n ? "; " : "";
 }
 
-/* Minimum share that gets a note, per thousand: trees do not show smaller branches. */
+/* Minimum share, per thousand, that gets a note: trees do not show smaller branches. */
 #define GENERATED_TO_NOTE 5
 
 static bool is_generated_shown(const struct stacks *s, const struct report_stacks *stacks)
@@ -93,7 +93,7 @@ static bool is_generated_shown(const struct stacks *s, const struct report_stack
 	       (stacks->nevents > 1 || s->generated.value >= total_of(stacks) * (GENERATED_TO_NOTE / 1000.0));
 }
 
-/* Notes on missing and wrong names caused by events in the processes. */
+/* Adds notes on missing and wrong names caused by events in the processes. */
 static size_t put_process_notes(FILE *f, const struct stacks *s, const struct report *r)
 {
 	size_t n = 0;

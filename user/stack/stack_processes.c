@@ -14,7 +14,7 @@
 #include "types/command_programs.h"
 #include "types/program_files.h"
 
-/* Most errors are ignored: a process that has exited gets no names. */
+/* Ignores most errors: a process that has exited gets no names. */
 static int see(void *ctx, void *data, size_t size)
 {
 	struct stacks *s = ctx;
@@ -32,7 +32,7 @@ static int see(void *ctx, void *data, size_t size)
 	return err == -ENOMEM ? err : 0;
 }
 
-/* Reads records first, since data of live processes, read next, overrides them. */
+/* Reads records first, since the data of live processes, read next, overrides them. */
 int stacks__watch(struct stacks *s)
 {
 	int n = told__read(&s->told, s->names.symbols);
@@ -61,10 +61,10 @@ static int watch_all(struct stacks *s)
 	return 0;
 }
 
-/* Limit for delaying a run of the whole machine to load tables. */
+/* Limit on the delay of a system-wide run to load tables. */
 #define HEAD_START_NS (60 * NSEC_PER_MSEC)
 
-/* Loads the tables of the busiest processes now and others during the run, or all now, if requested. */
+/* Loads the tables of the busiest processes now and others during the run, or all tables now if requested. */
 static int see_all(struct stacks *s)
 {
 	int err;
@@ -100,7 +100,7 @@ static int see_wanted(void *stacks, u32 pid, const char *name)
 	return told__wants(&s->told, pid) && see_now(s, pid) == -ENOMEM ? -ENOMEM : 0;
 }
 
-/* Limits for delaying a command: to find the files that it will map, and to load their tables. */
+/* Limits on the delay of a command: to find the files that it will map, and to load their tables. */
 #define FIND_FILES_NS NSEC_PER_SEC
 #define COMMAND_START_NS (5 * NSEC_PER_SEC)
 
@@ -109,7 +109,7 @@ static int expect_file(void *stacks, const struct program_file *file)
 	struct stacks *s = stacks;
 	int err = unwinder__expect(&s->unwinder, file->fd, &file->st);
 
-	/* Tables are read while the search for files continues. */
+	/* Read tables while the search for files continues. */
 	return err ?: unwinder__work(&s->unwinder);
 }
 
@@ -125,7 +125,7 @@ static int expect_program(void *expecting, const char *path)
 	return monotonic_ns() < e->end_ns ? program_files__each(path, e->end_ns, expect_file, e->stacks) : 1;
 }
 
-/* Loads tables in advance: a short command, and the programs it starts, may end before their files are read. */
+/* Loads tables in advance, since a short command, and the programs it starts, may end before their files are read. */
 static int expect_command(struct stacks *s, const struct measurement *m)
 {
 	char **command = m->run->cli->command;
@@ -139,7 +139,7 @@ static int expect_command(struct stacks *s, const struct measurement *m)
 	return err ?: unwinder__finish(&s->unwinder, now + COMMAND_START_NS);
 }
 
-/* Sees running processes in scope; later ones come from records. */
+/* Sees the running processes in scope. Records report later ones. */
 static int see_processes(struct stacks *s, const struct scope_options *scope)
 {
 	int err = 0;
@@ -168,7 +168,7 @@ static int want_named(void *stacks, u32 pid, const char *name)
 	return 0;
 }
 
-/* Loading the tables of every program that starts would cost far more than the stacks of matching ones. */
+/* Wants only matching programs: loading the tables of every new program would cost far more than their stacks. */
 static int want_names(struct stacks *s, const char *pattern)
 {
 	struct scope_glob names;
@@ -181,7 +181,7 @@ static int want_names(struct stacks *s, const char *pattern)
 	return err == -ENOMEM ? err : 0;
 }
 
-/* Ignores records of processes out of scope. */
+/* Restricts the records to processes in scope. */
 static int want_processes(struct stacks *s, const struct scope_options *scope)
 {
 	size_t i;
@@ -220,7 +220,7 @@ static int begin_unwinding(struct stacks *s, const struct measurement *m)
 {
 	int err = unwinder__begin(&s->unwinder, s->obj, s->names.symbols);
 
-	/* Opens the rings first, so that no process is missed in between. */
+	/* Open the rings first, so that no process is missed in between. */
 	if (!err)
 		err = begin_told(s, m);
 	if (!err)
@@ -242,7 +242,7 @@ int stack_processes__begin(struct stacks *s, const struct measurement *m)
 		err = begin_unwinding(s, m);
 	else if (s->user)
 		err = begin_told(s, m);
-	/* Children inherit the code of their parent, which may have exited when its fork is reported. */
+	/* Children inherit their parent's code, and the parent may have exited when its fork is reported. */
 	if (!err && s->user && !s->unwind)
 		err = see_pids(s, &m->cli->scope);
 	return err ?: watch_all(s);

@@ -71,7 +71,7 @@ static int leave_out_python(const struct bpf_object *obj)
 	return leave_out(obj, names, ARRAY_SIZE(names));
 }
 
-/* Skips stack_on_mapping, which only stacks need. */
+/* Skips loading stack_on_mapping, which only stacks need. */
 static int leave_out_mappings(const struct bpf_object *obj)
 {
 	struct bpf_program *prog = bpf_object__find_program_by_name(obj, "stack_on_mapping");
@@ -87,7 +87,7 @@ int stacks__leave_out(const struct bpf_object *obj)
 	return err ?: leave_out_tables(obj) ?: leave_out_python(obj) ?: leave_out_mappings(obj);
 }
 
-/* A report without callers has no place for Python frames. */
+/* Leaves out Python if unsupported or not wanted: a report without callers has no place for Python frames. */
 static int prepare_python(struct stacks *s, const struct measurement *m)
 {
 	const u32 *since = object_variable(s->obj, ".rodata", "python_since");
@@ -115,7 +115,7 @@ static int prepare_tables(struct stacks *s)
 	return 0;
 }
 
-/* Processes are identified by pids of our pid namespace, the only ones in /proc and perf records. */
+/* Processes are identified by pids of our pid namespace, the only pids in /proc and perf records. */
 static int prepare_processes(struct stacks *s, const struct measurement *m)
 {
 	struct bpf_program *prog = bpf_object__find_program_by_name(s->obj, "stack_on_mapping");
@@ -172,7 +172,7 @@ static int want_sources(struct stacks *s)
 	s->names.inlined = s->inlined;
 	if (!s->lines && !s->inlined)
 		return 0;
-	/* In addition to files held open for names; with a lower limit, fewer frames get lines. */
+	/* In addition to the files held open for names. With a lower limit, fewer frames get lines. */
 	host__allow_files(2048);
 	if (!symbols__want_source(s->names.symbols))
 		return 0;
@@ -202,7 +202,7 @@ int stacks__begin(struct stacks *s, struct measurement *m)
 	err = measurement__fill_scope(m, s->obj);
 	if (!err)
 		err = stack_store__begin(&s->store, s->obj, s->counts, s->seed);
-	/* The iterator only shows the tasks of our pid namespace. */
+	/* The iterator shows only the tasks of our pid namespace. */
 	if (s->store.show_held && !m->run->host.initial_pidns)
 		s->store.generation = NULL;
 	if (!err)
@@ -230,7 +230,7 @@ static bool same_known(const void *array, u32 index, const void *key)
 	return a->stack == b->stack;
 }
 
-/* Index of the resolved stack of a sample. */
+/* Sets *index to the resolved stack of a sample. */
 static int resolve(struct stacks *s, const struct stack_sample *sample, u32 *index)
 {
 	struct known_stack k = { sample->stack, {} };
@@ -259,7 +259,7 @@ static int resolve(struct stacks *s, const struct stack_sample *sample, u32 *ind
 }
 
 struct merged_key {
-	struct task_key task;           /* as the report shows it */
+	struct task_key task;           /* as shown by the report */
 	const struct stack_count *newest;       /* has the newest name */
 };
 
@@ -341,7 +341,7 @@ static bool same_path(const void *array, u32 index, const void *key)
 	       !memcmp(a->frame, b->frame, a->nframes * sizeof(*a->frame));
 }
 
-/* Merges stacks with equal names: drops the location details in which they differ. */
+/* Merges stacks with equal names, and drops the location details in which they differ. */
 static void merge_places(struct report_stack *to, const struct stack_path *from)
 {
 	u32 i;
@@ -375,7 +375,7 @@ static int append_stack(struct report_stacks *out, const struct report_stack *li
 	return 0;
 }
 
-/* False: the stack is not selected, and its value is counted as left out. */
+/* Returns 0 if the stack is not selected, and counts its value as left out. */
 static int choose(struct stacks *s, struct report *r, u32 event, u64 value, const struct stack_path *path)
 {
 	int takes = stack_choice__takes(&s->choice, &s->names, path);
@@ -404,7 +404,7 @@ int stacks__add_path(struct stacks *s, struct report *r, struct table *by_path, 
 
 	if (err <= 0)
 		return err;
-	/* The share is that of the first event. */
+	/* The share covers only the first event. */
 	if (path->generated_by)
 		generated__add(&s->generated, path->generated_by, event ? 0 : value);
 	add_saturating(&out->total, value);
@@ -429,7 +429,7 @@ static int add_sample(struct stacks *s, struct report *r, struct merge *m,
 				       sample->count, path);
 }
 
-/* Figures of several events start at zero. */
+/* Resets the figures of the events to zero. */
 static void begin_events(struct stacks *s, struct report_stacks *out)
 {
 	size_t i;
@@ -498,7 +498,7 @@ static bool is_over(const struct stacks *s, const struct stack *stack)
 	       symbols__is_over(s->names.symbols, stack->pid, stack->first_ns, s->read_ns);
 }
 
-/* Keeps the resolved stacks that remain. */
+/* Keeps the resolved stacks that are not marked. */
 static int keep_known(struct stacks *s)
 {
 	size_t n = 0, i;
@@ -524,7 +524,7 @@ void stacks__forget_ended(struct stacks *s)
 {
 	if (!s->read_ns || !s->user)
 		return;
-	/* Must come before the record of ended programs is dropped. */
+	/* Must be called before the record of ended programs is dropped. */
 	python__forget_over(&s->interpreters, s->read_ns);
 	symbols__forget_over(s->names.symbols, s->read_ns);
 }
@@ -585,7 +585,7 @@ int stacks__report(struct stacks *s, const struct measurement *measurement, stru
 
 	if (!err)
 		err = stacks__read(s);
-	/* Comes after reading, so that records cover everything that was read. */
+	/* Must follow the read, so that the records cover everything that was read. */
 	if (!err)
 		err = stacks__watch(s);
 	forget_mixed(s);
@@ -596,7 +596,7 @@ int stacks__report(struct stacks *s, const struct measurement *measurement, stru
 	if (!err)
 		begin_events(s, m.out);
 	for (i = 0; i < s->store.nsamples && !err; i++) {
-		/* Resolving may take a while, during which rings fill up. */
+		/* Resolving may take long enough for the rings to fill up. */
 		if (i % SAMPLES_AT_ONCE == SAMPLES_AT_ONCE - 1)
 			err = stacks__watch(s);
 		if (!err)
@@ -621,7 +621,7 @@ int stacks__report(struct stacks *s, const struct measurement *measurement, stru
 	return stacks__add_notes(s, r);
 }
 
-/* Reports data left out to stay within bounds. */
+/* Reports the data left out to stay within bounds. */
 static void tell_bounds(const struct stacks *s)
 {
 	struct symbols_bounds left = s->names.symbols ? symbols__bounds(s->names.symbols) :

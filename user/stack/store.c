@@ -53,7 +53,7 @@ static int set_room(struct bpf_map *map, const struct host *host, u64 room, bool
 	return repeats ? map__set_room_for_keys(map, host, room) : map__set_room(map, host, room);
 }
 
-/* Long stacks are rarer; the total size of all three maps bounds the memory. */
+/* Longer stacks are rarer. The total size of all three maps bounds the memory. */
 static int size_class(struct bpf_object *obj, const struct host *host, size_t class, u32 stacks,
 		      u32 most, bool repeats)
 {
@@ -128,7 +128,7 @@ int stack_store__begin(struct stack_store *s, const struct bpf_object *obj, cons
 	return s->generation && s->stored && s->armed ? 0 : -ENOENT;
 }
 
-/* A key of zeroes belongs to no stack and no count. */
+/* No stack and no count has a key of zeroes. */
 static void fill_stock(int fd)
 {
 	struct bpf_map_info info = {};
@@ -197,7 +197,7 @@ static int keep_stack(struct stack_store *s, struct stack *stack, u64 hash)
 	return 0;
 }
 
-/* The map of a stack, by the rule of stack_keep() in bpf/lib/stack.bpf.h. */
+/* Returns the map of a stack, by the rule of stack_keep() in bpf/lib/stack.bpf.h. */
 static const struct stack_classes *class_of(const struct stack_store *s, u32 frames)
 {
 	return &s->class[frames <= STACK_SMALL ? 0 : frames <= STACK_MEDIUM ? 1 : 2];
@@ -227,7 +227,7 @@ int stack_store__fetch(const struct stack_store *s, const struct stack_id *id, s
 	return err;
 }
 
-/* Sets *index to a stack's index, NO_STACK if it was lost. */
+/* Sets *index to the stack's index, or to NO_STACK if it was lost. */
 static int find_stack(struct stack_store *s, const struct stack_id *id, u32 *index)
 {
 	struct stack *stack = NULL;
@@ -257,7 +257,7 @@ static int find_stack(struct stack_store *s, const struct stack_id *id, u32 *ind
  * --- turns -------------------------------------------------------------------------------------
  */
 
-/* A turn is not worth it below this number of idle keys. */
+/* Minimum number of idle keys that justifies a turn. */
 #define IDLE_TO_NOTE 4096
 
 /* Maximum time between turns, which also drop the names of files that are no longer mapped. */
@@ -277,7 +277,7 @@ bool stack_store__is_due(const struct stack_store *s, size_t n, size_t nidle)
 {
 	size_t i;
 
-	/* The last read of a run must not leave anything for another read. */
+	/* The last read of a run must not leave anything to a later read. */
 	if (!s->generation || !*s->armed)
 		return false;
 	for (i = 0; i < ARRAY_SIZE(s->class); i++)
@@ -304,7 +304,7 @@ void stack_store__leave_all(struct stack_store *s)
 	s->nold = 0;
 }
 
-/* Programs only add entries: those present at the start are found, later ones may be. */
+/* Programs only add entries. Entries present at the start are found; later ones may be. */
 static int find_leaving(struct stack_store *s, u32 class)
 {
 	u64 hash, *before = NULL;
@@ -336,7 +336,7 @@ static int hold_shown(void *context, const void *id)
 	return 0;
 }
 
-/* Holds stacks that tasks have taken but not counted yet. */
+/* Holds the stacks that tasks have taken but not counted yet. */
 static int hold_of_tasks(struct stack_store *s)
 {
 	struct bpf_link *link;
@@ -363,7 +363,7 @@ int stack_store__begin_turn(struct stack_store *s)
 	for (class = 0; class < ARRAY_SIZE(s->class) && !err; class++)
 		err = find_leaving(s, class);
 	s->turned_ns = monotonic_ns();
-	/* Unlike elements__next_generation(), uses all 32 bits. */
+	/* Uses all 32 bits, unlike elements__next_generation(). */
 	generation = *s->generation + 1;
 	*s->generation = generation;
 	if (!err)
@@ -424,7 +424,7 @@ static int add_key(struct stack_store *s, const struct stack_key *key, u64 hash,
 	return 0;
 }
 
-/* The increase of one key since the last read. */
+/* Sets *gained to the increase of a key since the last read, and *gained_by to its index. */
 static int take_element(struct stack_store *s, const struct stack_key *key,
 			const struct stack_count *now, u32 *gained_by, u64 *gained)
 {
@@ -444,10 +444,7 @@ static int take_element(struct stack_store *s, const struct stack_key *key,
 	return 0;
 }
 
-/*
- * Does the key belong to the current generation, at the end of the previous one? Then it is left
- * for the next read, with its stack.
- */
+/* True if the key belongs to the new generation of the turn: it is left for the next read, with its stack. */
 static bool is_left(struct stack_store *s, const struct stack_key *key)
 {
 	if (key->generation != *s->generation)
@@ -489,7 +486,7 @@ static void delete_elements(struct stack_store *s, const struct elements *e)
 	}
 }
 
-/* The arrays no longer move. */
+/* Call when the arrays no longer move. */
 static void fill_in_samples(struct stack_store *s, const u32 *index)
 {
 	size_t i;
@@ -511,7 +508,7 @@ int stack_store__read(struct stack_store *s)
 	u32 *index = NULL;
 	int err;
 
-	/* On failure nothing is removed. */
+	/* On failure, the turn removes nothing. */
 	turns = turns && !stack_store__begin_turn(s);
 	err = elements__read(&e, s->counts_fd);
 	free(s->sample);
@@ -538,7 +535,7 @@ int stack_store__read(struct stack_store *s)
  * --- ended programs ----------------------------------------------------------------------------
  */
 
-/* New numbers of stacks; NO_STACK for removed ones. NULL: no memory. */
+/* Returns the new numbers of the stacks, with NO_STACK for removed ones; NULL if out of memory. */
 static u32 *renumber(const struct stack_store *s)
 {
 	u32 *number = calloc(s->nstacks ?: 1, sizeof(*number)), n = 0;

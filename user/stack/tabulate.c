@@ -12,12 +12,12 @@
 /* A row under construction. */
 struct leaf {
 	u32 key;
-	const char *dso, *sym;  /* NULL: unknown, or not requested */
-	const char *file;       /* NULL: unknown, or not requested */
+	const char *dso, *sym;  /* NULL if unknown or not requested */
+	const char *file;       /* NULL if unknown or not requested */
 	u32 line;
-	u32 event;              /* of several, if each has its own rows */
-	u64 value[REPORT_MOST_EVENTS];  /* one value, or one for each of several events side by side */
-	double share;           /* the largest, side by side */
+	u32 event;              /* with several events, if each has its own rows */
+	u64 value[REPORT_MOST_EVENTS];  /* one value, or one per event if events are side by side */
+	double share;           /* the largest one, if events are side by side */
 };
 
 /* A table under construction. */
@@ -25,7 +25,10 @@ struct tabulation {
 	struct report *r;
 	u32 leaf;               /* enum leaf_part */
 	bool side_by_side;
-	/* per key: the key that represents it, after the entries of all frames (report/tree.h); NULL: each itself */
+	/*
+	 * per key: the key that represents it, after the entries of all frames (report/tree.h); NULL if each
+	 * represents itself
+	 */
 	const u32 *same;
 };
 
@@ -64,7 +67,7 @@ static struct leaf leaf_of(const struct tabulation *t, const struct report_stack
 	return l;
 }
 
-/* first: of the fields. */
+/* first: index of the first field to copy */
 static int copy_key(struct report_row *row, const struct report_row *key, size_t first)
 {
 	struct field f;
@@ -85,7 +88,7 @@ static int copy_key(struct report_row *row, const struct report_row *key, size_t
 	return err;
 }
 
-/* "main.c:12" */
+/* Adds a field like "main.c:12". */
 static int add_line(struct report_row *row, const struct leaf *l)
 {
 	char *text = NULL;
@@ -98,13 +101,13 @@ static int add_line(struct report_row *row, const struct leaf *l)
 	return err;
 }
 
-/* Name of the column of values. */
+/* Returns the name of the value column. */
 static const char *value_name(const struct report *r)
 {
 	return r->unit == UNIT_NS ? "time" : r->stacks->unit;
 }
 
-/* Shares are of the row's event, if there are several. */
+/* With several events, percentages are of the row's event. */
 static int add_figures(const struct report *r, const struct leaf *l, struct report_row *row)
 {
 	const struct report_stack like = { .event = r->stacks->nevents ? l->event : 0 };
@@ -141,7 +144,7 @@ static int add_shares(const struct report *r, const struct leaf *l, struct repor
 	return err;
 }
 
-/* key: a row of keys; its first field is an event, if there are several. */
+/* key is a row of keys. With several events, its first field is the event. */
 static int add_row(const struct tabulation *t, const struct leaf *l, const struct report_row *key)
 {
 	struct report *r = t->r;
@@ -189,7 +192,7 @@ static int add_leaf(const struct tabulation *t, struct table *by_leaf, struct le
 	return err;
 }
 
-/* Rows of shares are sorted here, since none of their columns gives the order. */
+/* Sorts rows of shares here, since no column gives their order. */
 static int by_share(const void *a, const void *b)
 {
 	const struct leaf *x = a, *y = b;

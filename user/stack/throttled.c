@@ -14,7 +14,7 @@
 
 #define RING_PAGES 2    /* 128 throttlings on pages of 4 KiB: half a second at worst */
 
-/* 0: unknown. */
+/* Returns the limit, or 0 if unknown. */
 static u64 read_limit(void)
 {
 	char line[32];
@@ -50,7 +50,7 @@ int throttled__watch(struct throttled *t, int fd, int cpu, int watch_fd)
 static int take(void *ctx, const struct perf_event_header *record)
 {
 	struct throttled_cpu *c = ctx;
-	u64 lost[2];            /* event id, and count */
+	u64 lost[2];            /* event id and count */
 
 	if (record->type == PERF_RECORD_THROTTLE)
 		c->times++;

@@ -131,7 +131,7 @@ bool told__wants(const struct told *t, u32 pid)
 	return !t->wanted || (pid < MOST_PIDS && t->wanted[pid / 8] & 1U << pid % 8);
 }
 
-/* A new process is wanted if it is a child of a wanted one. Otherwise its pid may be a reuse of a wanted one. */
+/* A new process is wanted if it is a child of a wanted one. Otherwise it may reuse the pid of a wanted process. */
 static void note_child(struct told *t, u32 pid, u32 parent)
 {
 	if (!t->wanted || pid == parent || pid >= MOST_PIDS)
@@ -142,7 +142,7 @@ static void note_child(struct told *t, u32 pid, u32 parent)
 		t->wanted[pid / 8] &= ~(1U << pid % 8);
 }
 
-/* Returns whether the process is wanted from now on, and was not before. */
+/* Returns true if the process has become wanted. */
 static bool note_name(struct told *t, u32 pid, const char *name, bool execs)
 {
 	bool was = told__wants(t, pid);
@@ -187,7 +187,7 @@ static int by_time(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* Layouts of the records after the header, as in perf_event_open(2). */
+/* Layouts of the records after the header; see perf_event_open(2). */
 struct mmap2_record {
 	u32 pid, tid;
 	u64 address, length, offset;
@@ -262,7 +262,10 @@ static int tell_unwinder(struct told *t)
 	return err == -ENOMEM ? err : 0;
 }
 
-/* Has a program noticed an unmapping since the code from from_ns was mapped? */
+/*
+ * Begins a new code generation if no BPF program has noticed an unmapping since from_ns, when the replaced code was
+ * mapped.
+ */
 static void check_generation(struct told *t, struct symbols *s, u32 pid, u64 from_ns)
 {
 	struct stack_code *code = t->codes ? &t->codes[pid % STACK_CODES] : NULL;
@@ -308,7 +311,7 @@ static int tell_mapping(struct told *t, struct symbols *s, const char *body, siz
 	return err ?: note_changed(t, m.pid);
 }
 
-/* COMM: a thread has a new name, by prctl(2) or by an exec. */
+/* COMM: a thread has a new name, set by prctl(2) or by an exec. */
 static int tell_name(struct told *t, struct symbols *s, const char *body, size_t size, bool execs, u64 at_ns)
 {
 	const char *name = body + offsetof(struct comm_record, name);
@@ -334,7 +337,7 @@ static int tell_task(struct told *t, struct symbols *s, u32 type, const char *bo
 	memcpy(&task, body, sizeof(task));
 	if (type == PERF_RECORD_FORK)
 		return tell_fork(t, s, &task, at_ns);
-	/* EXIT is per thread: this uses the first thread's, which is usually the last to exit. */
+	/* EXIT is per thread: use the first thread's, which is usually the last to exit. */
 	if (task.pid == task.tid)
 		symbols__exited(s, task.pid, at_ns);
 	return 0;
@@ -368,7 +371,7 @@ static int tell(struct told *t, struct symbols *s, const char *record, u64 at_ns
 	}
 }
 
-/* Keeps the records from first on for the next read. */
+/* Keeps the records from index `first` for the next read. */
 static void keep_records(struct told_records *r, size_t first)
 {
 	struct told_records left = {};
@@ -383,9 +386,9 @@ static void keep_records(struct told_records *r, size_t first)
 }
 
 /*
- * Rings are read one after another: a ring read late may hold a record newer than one that arrived,
- * after its read, in an earlier ring. So only records older than the start of reading are passed
- * on.
+ * Rings are read one after another: a ring read late may hold a record newer than one that arrived
+ * in an earlier ring after that ring was read. So only records older than the start of reading are
+ * passed on.
  */
 int told__read(struct told *t, struct symbols *symbols)
 {
