@@ -16,7 +16,7 @@
 #include <setjmp.h>
 
 /*
- * A few hundred bytes can expand to gigabytes, by nested substitutions. The demanglers with a
+ * A few hundred bytes can expand to gigabytes by nested substitutions. The demanglers with a
  * callback allocate only stack, so the callback can longjmp() out of them at the limit.
  */
 struct output {
@@ -49,7 +49,7 @@ size_t demangle(const char *symbol, char *buffer, size_t size)
 
 	if (!may_be_mangled(symbol) || !size || setjmp(o.full))
 		return 0;
-	/* Rust's legacy symbols are C++ ones with a hash, so try Rust first. */
+	/* Rust's legacy symbols are C++ symbols with a hash, so try Rust first. */
 	if (!rust_demangle_callback(symbol, 0, append, &o)) {
 		o.n = 0;
 		if (!cplus_demangle_v3_callback(symbol, DMGL_PARAMS | DMGL_ANSI, append, &o))
@@ -83,10 +83,10 @@ size_t demangle(const char *symbol, char *buffer, size_t size)
 #define MAX_FAILURES 32
 #define ANSWER_NS (2 * NSEC_PER_SEC)
 
-/* Each message is a symbol; each answer is '=' and a name, so that none is empty. */
+/* Each message is a symbol. Each answer is '=' and a name, so that none is empty. */
 static void serve(struct answer *to, void *arg)
 {
-	/* Static, as this process does nothing else, and the user may have limited its stack. */
+	/* Static, since this process does nothing else, and the user may have limited its stack. */
 	static char symbol[MAX_SYMBOL + 1], text[1 + DEMANGLED_MAX] = "=";
 	ssize_t n;
 

@@ -9,13 +9,13 @@
 #include "base/confined.h"
 #include "sym/capstone.h"
 
-/* The child's answer for each instruction. Two NUL-terminated texts follow. */
+/* The child's answer for each instruction. Two NUL-terminated strings follow. */
 struct sent {
 	u32 size;
 	u32 kind;               /* enum instruction_kind */
 	u32 flow;               /* enum instruction_flow */
 	u64 target;
-	u32 mnemonic, operands; /* bytes of the texts, NULs included */
+	u32 mnemonic, operands; /* bytes of the strings, including NULs */
 };
 
 /*
@@ -87,9 +87,9 @@ static enum instruction_flow flow_of(const struct capstone *cs, csh handle, cons
 }
 
 /*
- * capstone 4.0 takes the upper half of a vector register number, as in %ymm17, for a vector index: it writes "(%rsi,
- * %xmm0)" for (%rsi,%rax), and "(%rsp, %xmm4)" for (%rsp). The number is that of the register, 4 if there is none. Only
- * gathers and scatters have a vector index.
+ * capstone 4.0 mistakes the upper half of a vector register number, as in %ymm17, for a vector index: it writes
+ * "(%rsi, %xmm0)" for (%rsi,%rax), and "(%rsp, %xmm4)" for (%rsp). The number is that of the register, or 4 if there
+ * is none. Only gathers and scatters have a vector index.
  */
 static void mend_index(cs_insn *i)
 {
@@ -117,9 +117,9 @@ static void mend_index(cs_insn *i)
 	snprintf(from, end - from, "%s%s%s", number == 4 ? "" : ", %", registers[number], rest);
 }
 
-#define LONGEST 15              /* bytes of an instruction */
+#define LONGEST 15              /* bytes of the longest instruction */
 
-/* Bytes of a memory operand after its ModRM byte, which is modrm[0]. */
+/* Returns the bytes of a memory operand after its ModRM byte, which is modrm[0]. */
 static size_t operand_length(const u8 *modrm)
 {
 	u8 mod = modrm[0] >> 6, rm = modrm[0] & 7;
@@ -132,7 +132,7 @@ static size_t operand_length(const u8 *modrm)
 	return has_sib + ((has_sib ? modrm[1] & 7 : rm) == 5 ? 4 : 0);
 }
 
-/* Length of a VEX or EVEX prefix, and its opcode map; 0: not a prefix. */
+/* Returns the length of a VEX or EVEX prefix and its opcode map, or 0 if it is not such a prefix. */
 static size_t vector_prefix(const u8 *code, u8 *map)
 {
 	*map = code[0] == 0xc5 ? 1 : code[1] & (code[0] == 0x62 ? 7 : 0x1f);
@@ -140,8 +140,8 @@ static size_t vector_prefix(const u8 *code, u8 *map)
 }
 
 /*
- * Length of a vector instruction that capstone does not know (4.0 lacks many with masks), so that
- * disassembly resumes at the next instruction. 0: not one, or unknown.
+ * Returns the length of a vector instruction that capstone does not know (4.0 lacks many with
+ * masks), so that disassembly resumes at the next instruction. Returns 0 if it is none, or unknown.
  */
 static size_t unknown_length(const u8 *bytes, size_t left)
 {
@@ -159,7 +159,7 @@ static size_t unknown_length(const u8 *bytes, size_t left)
 	return size <= left ? size : 0;
 }
 
-/* Instructions with a known length are vector instructions. */
+/* Only vector instructions have a known length here. */
 static enum instruction_flow unknown_flow(const u8 *code)
 {
 	(void)code;
@@ -175,9 +175,9 @@ static size_t unknown_length(const u8 *code, size_t left)
 }
 
 /*
- * An unknown branch (capstone 4.0 has no retaa) must not be taken for an instruction that falls through. Bits 25 to 28
- * are 101x in branches, exceptions and system instructions (Arm ARM, C4.1); system instructions begin with 0xd50 and
- * fall through.
+ * An unknown branch (capstone 4.0 lacks retaa) must not be mistaken for an instruction that falls through. Bits 25 to
+ * 28 are 101x in branches, exceptions and system instructions (Arm ARM, C4.1); system instructions begin with 0xd50
+ * and fall through.
  */
 static enum instruction_flow unknown_flow(const u8 *code)
 {
@@ -220,7 +220,7 @@ static enum instruction_flow flow_of(const struct capstone *cs, csh handle, cons
 	case ARM64_INS_HLT:
 		return FLOW_STOP;
 	}
-	/* System calls return here. Instructions of newer CPUs (retaa, braa) cannot be told apart. */
+	/* System calls return here. Instructions of newer CPUs (retaa, braa) cannot be distinguished. */
 	return cs->insn_group(handle, i, CS_GRP_JUMP) || cs->insn_group(handle, i, CS_GRP_RET) ||
 	       cs->insn_group(handle, i, CS_GRP_IRET) ? FLOW_UNKNOWN : FLOW_ON;
 }
@@ -230,7 +230,7 @@ static void mend_index(cs_insn *i)
 	(void)i;
 }
 
-/* The address is the last operand (cbz x0, ADDRESS), possibly after others. */
+/* The address is the last operand, possibly after others: cbz x0, ADDRESS. */
 static void find_target(const cs_insn *i, bool branches, struct sent *s)
 {
 	const cs_arm64 *a = &i->detail->arm64;
@@ -301,7 +301,7 @@ static void put_instruction(struct answer *to, const struct capstone *cs, csh ha
 	put(to, &s, i->mnemonic, i->op_str);
 }
 
-/* Emits unknown code as bytes. Returns how many. */
+/* Emits unknown code as bytes. Returns their number. */
 static size_t put_unknown(struct answer *to, const u8 *code, size_t left)
 {
 	size_t known = unknown_length(code, left);
@@ -315,7 +315,7 @@ static size_t put_unknown(struct answer *to, const u8 *code, size_t left)
 	return s.size;
 }
 
-/* confined_work */
+/* Callback of confined_work. */
 static void disassemble(struct answer *to, void *arg)
 {
 	const struct work *w = arg;
@@ -341,7 +341,7 @@ static void disassemble(struct answer *to, void *arg)
 		address += n;
 		left -= n;
 	}
-	/* The child exits after this, so nothing needs freeing. */
+	/* The child exits now, so nothing needs freeing. */
 }
 
 int disassembly__ask(enum machine_code machine, const void *code, size_t size, u64 address,
@@ -379,7 +379,7 @@ int disassembly__ask(enum machine_code machine, const void *code, size_t size, u
  * --- the parent: checks the child's answer -----------------------------------------------------
  */
 
-/* Takes a NUL-terminated text of n bytes from the rest of the answer; NULL: malformed. */
+/* Takes a NUL-terminated string of n bytes from the rest of the answer. Returns NULL if it is malformed. */
 static const char *take_text(const char **at, size_t *left, u32 n)
 {
 	const char *text = *at;

@@ -11,12 +11,12 @@
 #include "types/go_file.h"
 
 #define MAX_SEGMENTS 1024
-/* The largest page size of supported machines, in which the kernel maps files. */
+/* The largest page size of supported machines: the kernel maps files in pages. */
 #define PAGE_MAX 65536ULL
 
 /*
- * The child's answer: this, then segments, entries and names. Its members' types have no invalid
- * values, unlike bool.
+ * The child's answer begins with this; segments, entries and names follow. The members have types
+ * without invalid values, unlike bool.
  */
 struct head {
 	s64 err;
@@ -40,19 +40,19 @@ struct sent_segment {
  * --- the child: reads untrusted files ----------------------------------------------------------
  */
 
-/* Code ranges of sections: symbols outside of them are ignored. */
+/* Code ranges of sections. Symbols outside them are ignored. */
 struct code {
 	u64 start, end;
 };
 
 struct reading {
 	struct symbol_list list;
-	struct code *code;      /* per section; empty: no code */
+	struct code *code;      /* per section; empty if it has no code */
 	size_t ncode;
 	u64 moved;              /* to add to addresses: prelink moves a file, but not its debug file */
 	u64 names;              /* limit in bytes */
 	u64 dropped;            /* symbols dropped at the limit */
-	bool has_locals;        /* there are symbols of local code: `strip -x` and `ld -x` keep only the others */
+	bool has_locals;        /* has symbols of local code: `strip -x` and `ld -x` keep only the others */
 };
 
 static enum symbol_rank rank_of(const GElf_Sym *s)
@@ -66,7 +66,7 @@ static enum symbol_rank rank_of(const GElf_Sym *s)
 	return GELF_ST_BIND(s->st_info) == STB_LOCAL ? SYMBOL_RANK_LOCAL : SYMBOL_RANK_GLOBAL;
 }
 
-/* Is it a function, or a label in code? Excludes the compiler's local labels and mapping symbols. */
+/* True for functions and labels in code. Excludes the compiler's local labels and mapping symbols. */
 static bool is_code(const GElf_Sym *s, const char *name)
 {
 	int type = GELF_ST_TYPE(s->st_info);
@@ -76,7 +76,7 @@ static bool is_code(const GElf_Sym *s, const char *name)
 	return type == STT_FUNC || type == STT_GNU_IFUNC;
 }
 
-/* Has the source made it local? The linker makes hidden symbols local, such as _init, and keeps them with -x. */
+/* True if the source makes it local. The linker makes hidden symbols like _init local, and keeps them with -x. */
 static bool is_own_local(const GElf_Sym *s, const char *name)
 {
 	return GELF_ST_BIND(s->st_info) == STB_LOCAL && GELF_ST_VISIBILITY(s->st_other) == STV_DEFAULT &&
@@ -146,7 +146,7 @@ static int find_code(struct reading *r, const struct elf_file *f)
 	return 0;
 }
 
-/* Reads both symbol tables of one file. Sets *complete if it has a .symtab. A damaged table is skipped. */
+/* Reads both symbol tables of a file. Sets *complete if it has a .symtab. Skips a damaged table. */
 static int read_tables(struct reading *r, const struct elf_file *f, u32 *complete)
 {
 	int err = find_code(r, f);
@@ -162,8 +162,8 @@ static int read_tables(struct reading *r, const struct elf_file *f, u32 *complet
 }
 
 /*
- * Limits symbols without a size to their function's extent in .eh_frame. If .eh_frame does not cover a symbol, it is
- * taken to extend to the next one, unless local functions may lack symbols.
+ * Limits symbols without a size to their function's extent in .eh_frame. A symbol that .eh_frame does not cover is
+ * assumed to extend to the next one, unless local functions may lack symbols.
  */
 static int end_unsized(struct reading *r, const struct elf_file *f, bool has_locals)
 {
@@ -329,7 +329,7 @@ static void give(struct answer *to, struct reading *r, const struct elf_file *f,
 	free(names);
 }
 
-/* confined_work: descriptor 0 is the file, 1 the debug file. */
+/* Callback of confined_work. Descriptor 0 is the file, 1 is the debug file. */
 static void read_symbols(struct answer *to, void *arg)
 {
 	const bool *has_debug = arg;
@@ -337,21 +337,21 @@ static void read_symbols(struct answer *to, void *arg)
 	struct elf_file f = {};
 	struct head head;
 
-	memset(&head, 0, sizeof(head));         /* including padding, which goes through the pipe */
+	memset(&head, 0, sizeof(head));         /* including padding, which is sent through the pipe */
 	head.err = elf_file__open_fd(&f, 0);
 	if (!head.err && f.header.e_type != ET_EXEC && f.header.e_type != ET_DYN)
 		head.err = -ENOEXEC;
 	if (!head.err)
 		head.err = read_all(&r, &f, *has_debug ? 1 : -1, &head);
 	give(to, &r, &f, &head);
-	/* The child exits after this, so nothing needs freeing. */
+	/* The child exits now, so nothing needs freeing. */
 }
 
 /*
  * --- the parent: checks the child's answer -----------------------------------------------------
  */
 
-/* Copies the next n elements of the answer. Returns NULL if it is too short. */
+/* Copies the next n elements of the answer. Returns NULL if the answer is too short, or if out of memory. */
 static void *take(const char **at, size_t *left, u64 n, size_t size)
 {
 	void *copy;
@@ -476,7 +476,7 @@ int elf_symbols__read(struct elf_symbols *s, int fd, int debug_fd, struct allowa
 	return err;
 }
 
-/* confined_work */
+/* Callback of confined_work. */
 static void read_build_id(struct answer *to, void *arg)
 {
 	struct elf_file f = {};
@@ -512,7 +512,7 @@ void elf_symbols__free(struct elf_symbols *s)
 	memset(s, 0, sizeof(*s));
 }
 
-/* Does the segment contain the offset? With slack, the pages around the segment, which are mapped too, count. */
+/* True if the segment contains the offset. With slack, the pages around the segment, which are mapped too, count. */
 static bool holds(const struct elf_segment *s, u64 offset, u64 slack)
 {
 	u64 from = s->offset - s->offset % slack, end;

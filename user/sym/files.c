@@ -16,9 +16,9 @@
 #include "sym/root.h"
 #include "sym/state.h"
 
-/* Unread files held open. Above the limit, files are read at once, whether or not their symbols are needed. */
+/* Limit on unread files held open. Above it, files are read at once, whether or not their symbols are needed. */
 #define MAX_HELD 256
-/* Files kept open after reading, for their code. */
+/* Maximum number of files kept open after reading, for their code. */
 #define MAX_KEPT_OPEN 256
 
 /*
@@ -47,7 +47,7 @@ const char *symbols__interned(const struct symbols *s, const char *text)
 	return found ? *found : NULL;
 }
 
-/* Returns the shared copy of a string; NULL: no memory. */
+/* Returns the shared copy of a string, or NULL if out of memory. */
 const char *symbols__intern(struct symbols *s, const char *text)
 {
 	const char *found = symbols__interned(s, text);
@@ -205,8 +205,8 @@ int symbols__expect(struct symbols *s, int fd, const struct stat *st, u32 **mark
 }
 
 /*
- * Opens the file of a mapping: the mapped file itself if permitted, else by name, if that is still
- * the same file.
+ * Opens the file of a mapping: the mapped file itself if permitted, else by name, if the name still
+ * refers to the same file.
  */
 static int open_file(u32 pid, const struct mapping_line *line, struct stat *st)
 {
@@ -239,7 +239,7 @@ int symbols__add_unanswered(struct symbols *s, const struct mapping_line *line, 
 	return 0;
 }
 
-/* Leaves *file NULL if it cannot be opened. Returns 0 or -ENOMEM. */
+/* Sets *file, but leaves it NULL if the file cannot be opened. Returns 0 or -ENOMEM. */
 int symbols__find_file(struct symbols *s, u32 pid, const struct mapping_line *line,
 		     struct mapped_file **file)
 {
@@ -259,7 +259,7 @@ int symbols__find_file(struct symbols *s, u32 pid, const struct mapping_line *li
 	return 0;
 }
 
-/* A file identified as in a side-band record. */
+/* A file as identified by a side-band record. */
 struct told_file {
 	u64 device, inode, generation;
 	const char *path;               /* interned */
@@ -293,8 +293,8 @@ static int keep_told(struct symbols *s, const struct told_file *told)
 }
 
 /*
- * Opens a file by its path, in the process's root or, if the process has exited, in ours. It must be the file that was
- * mapped.
+ * Opens a file by its path, in the process's root or, if the process has exited, in ours. Rejects a file other than
+ * the mapped one.
  */
 int symbols__open_told(struct symbols *s, u32 pid, struct mapping *m)
 {
@@ -343,7 +343,7 @@ int symbols__open_at_once(struct symbols *s, u32 pid, const struct mapping_line 
 	if (s->held >= MAX_HELD)
 		return 0;
 	err = symbols__open_told(s, pid, m);
-	/* Another process may have it open; else it is opened on first use. */
+	/* Another process may have the file open; otherwise it is opened on first use. */
 	m->unopened = !m->file;
 	told.file = m->file;
 	return err || !m->file ? err : keep_told(s, &told);
@@ -376,7 +376,7 @@ void symbols__keep_told_texts(struct symbols *s)
 struct closing {
 	struct symbols *symbols;
 	bool with_names;
-	struct told_file **told;        /* entries of closed files */
+	struct told_file **told;        /* entries that refer to closed files */
 	size_t n, room;
 };
 
@@ -448,7 +448,7 @@ int symbols__read_memory(u32 pid, u64 start, void *to, size_t size)
 	return n < 0 ? (int)n : n == (ssize_t)size ? 0 : -EIO;
 }
 
-/* Makes a file with the image, since symbols are read from files. */
+/* Creates a file with the image, since symbols are read from files. */
 static struct mapped_file *image_file(const void *image, size_t size)
 {
 	struct stat st = {};
@@ -504,7 +504,7 @@ struct mapped_file *symbols__find_vdso(struct symbols *s, u32 pid, const struct 
 	return add_vdso(s, image, size);
 }
 
-/* Finds our own vdso; false: none. */
+/* Finds our own vdso. Returns 0 if the line is another mapping. */
 static int take_own_vdso(void *arg, const struct mapping_line *line)
 {
 	if (strcmp(line->name, "[vdso]"))
@@ -514,8 +514,8 @@ static int take_own_vdso(void *arg, const struct mapping_line *line)
 }
 
 /*
- * For an exited process, uses a known vdso or ours. The vdsos of different kinds of processes differ in size, or have
- * the same names.
+ * Returns a known vdso, or ours, for an exited process. The vdsos of different kinds of processes differ in size, or
+ * have the same names.
  */
 static struct mapped_file *find_own_vdso(struct symbols *s, u64 size)
 {

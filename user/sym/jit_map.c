@@ -23,7 +23,7 @@
 struct piece {
 	u64 start;
 	u32 size;
-	u32 line;               /* larger is newer */
+	u32 line;               /* a larger number is newer */
 	u32 name, len;          /* position in the text */
 };
 
@@ -103,7 +103,7 @@ static int find_pieces(struct pieces *all, const char *text, size_t size)
 	while (!err && at < text + size) {
 		end = memchr(at, '\n', text + size - at);
 		if (!end)
-			break;                  /* line still being written */
+			break;                  /* this line is still being written */
 		if (parse_piece(&p, text, at, end))
 			err = add_piece(all, &p);
 		p.line++;
@@ -121,7 +121,7 @@ static int by_start(const void *a, const void *b)
 	return x->line < y->line ? -1 : 1;
 }
 
-/* Removes overlaps: code at a newer piece has overwritten the older piece. */
+/* Removes overlaps: newer pieces have overwritten older ones. */
 static void drop_replaced(struct pieces *all)
 {
 	struct piece *p = all->piece;
@@ -197,7 +197,10 @@ void jit_map__free(struct jit_map *j)
 	jit_map__init(j);
 }
 
-/* File times are up to one timer tick (10 ms) late, and some file systems round them to one or two seconds. */
+/*
+ * True if the file was surely written earlier. File times are up to one timer tick (10 ms) late, and some file
+ * systems round them to one or two seconds.
+ */
 static bool is_older(const struct stat *st, s64 than_ns)
 {
 	s64 written_ns = st->st_mtim.tv_sec * (s64)NSEC_PER_SEC + st->st_mtim.tv_nsec;
@@ -243,7 +246,7 @@ int jit_map__open(struct jit_map *j, u32 pid)
 	return 0;
 }
 
-/* Reads at most size bytes from an offset on. */
+/* Reads at most size bytes, starting at an offset. */
 static ssize_t read_from(int fd, u64 offset, char *text, size_t size)
 {
 	size_t at = 0;
@@ -266,7 +269,7 @@ struct head {
 	u64 entries, names_size, is_cut;
 };
 
-/* confined_work: the file is descriptor 0. */
+/* Callback of confined_work; the file is descriptor 0. */
 static void read_map(struct answer *to, void *arg)
 {
 	const struct part *part = arg;
@@ -276,7 +279,7 @@ static void read_map(struct answer *to, void *arg)
 	struct head head = {};
 
 	if (n > 0 && part->offset) {
-		at = memchr(text, '\n', n) ?: text + n;        /* its first line is incomplete */
+		at = memchr(text, '\n', n) ?: text + n;        /* the first line of this part is incomplete */
 		n -= at - text;
 	}
 	if (n < 0 || jit_map__parse(&t, at, n))
@@ -287,10 +290,10 @@ static void read_map(struct answer *to, void *arg)
 	answer__put(to, &head, sizeof(head));
 	answer__put(to, t.entry, t.n * sizeof(*t.entry));
 	answer__put(to, t.names, t.names_size);
-	/* The child exits after this, so nothing needs freeing. */
+	/* The child exits now, so nothing needs freeing. */
 }
 
-/* Parses the answer, which is not trusted. */
+/* Parses the answer, which is untrusted. */
 static int take_map(struct symbol_table *t, bool *is_cut, const char *answer, size_t size)
 {
 	struct symbol_entry *entry;
@@ -343,7 +346,7 @@ int jit_map__read(struct jit_map *j, struct allowance *allowance)
 	if (err)
 		return err == -ENOMEM ? err : 0;
 	/*
-	 * The new table replaces the old one, so its memory is returned to the allowance. The memory of all tables is
+	 * The new table replaces the old one, so credit its memory to the allowance. The memory of all tables is
 	 * limited elsewhere.
 	 */
 	allowance->spent_bytes -= n < allowance->spent_bytes ? n : allowance->spent_bytes;

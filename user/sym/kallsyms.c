@@ -10,16 +10,16 @@
 #include "base/array.h"
 #include "sym/loaded_code.h"
 
-/* One line: "ADDRESS TYPE NAME [MODULE]". Points into the line. */
+/* A line: "ADDRESS TYPE NAME [MODULE]". The pointers point into the line. */
 struct line {
 	u64 address;
 	char type;
 	const char *name;
 	size_t name_len;
-	const char *module;     /* NULL: vmlinux */
+	const char *module;     /* NULL for vmlinux */
 };
 
-/* Start of a symbol of any kind, which ends the symbol before it. */
+/* Start of a symbol of any kind, which ends the previous symbol. */
 struct start {
 	u64 address;
 	u32 owner;              /* differs between modules */
@@ -30,7 +30,7 @@ struct starts {
 	size_t n;
 };
 
-/* With over 100,000 lines, strtoull() would take a tenth of the time of reading the file. */
+/* With over 100,000 lines, strtoull() would take a tenth of the time needed to read the file. */
 static char *parse_address(char *at, u64 *address)
 {
 	for (*address = 0;; at++) {
@@ -75,8 +75,8 @@ static bool parse_line(struct line *s, char *line)
 }
 
 /*
- * Is it code of the kernel or a module? Excludes JITed programs, trampolines, and the padding before functions (which
- * has symbols since 6.2).
+ * True for code of the kernel or a module. Excludes JITed programs, trampolines, and the padding before functions
+ * (which has symbols since 6.2).
  */
 static bool is_function(const struct line *s)
 {
@@ -89,9 +89,9 @@ static bool is_function(const struct line *s)
 }
 
 struct wanted {
-	const char *name;       /* NULL: all */
+	const char *name;       /* NULL for all */
 	size_t literal;         /* length of its prefix without wildcards */
-	const char *module;     /* NULL: any; "": vmlinux */
+	const char *module;     /* NULL for any, "" for vmlinux */
 };
 
 static bool is_wanted(const struct wanted *w, const struct line *s)
@@ -146,7 +146,7 @@ static int compare_functions(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* vmlinux is sorted already, so this is mostly a check. */
+/* vmlinux is already sorted, so this is mostly a check. */
 static void sort_starts(struct starts *s)
 {
 	size_t i;
@@ -179,7 +179,7 @@ static void set_sizes(struct kernel_functions *f, const struct starts *s)
 	}
 }
 
-/* Numbers the modules. Symbols of a module are consecutive. */
+/* Returns the number of the line's module. Symbols of a module are consecutive. */
 static u32 owner_of(const struct line *s, char *last, size_t size, u32 *owner)
 {
 	if (strncmp(s->module ?: "", last, size - 1)) {
@@ -268,7 +268,7 @@ int kernel_symbols__locate(const char *const *name, size_t n, u64 *address)
 
 	if (!file)
 		return errno == EACCES ? -EPERM : -errno;
-	/* A zero address may be a per-CPU symbol's, or mean that all addresses are hidden. */
+	/* A zero address may belong to a per-CPU symbol, or mean that all addresses are hidden. */
 	while (!(found == all && any) && getline(&line, &size, file) >= 0) {
 		if (!parse_line(&s, line))
 			continue;
@@ -301,11 +301,11 @@ int kernel_symbol(const char *name, u64 *address)
  * --- by address --------------------------------------------------------------------------------
  */
 
-/* Size limits: for the last function of a module, whose size is unknown, and for BPF trampolines. */
+/* Size limits of the last function of a module, whose size is unknown, and of BPF trampolines. */
 #define MAX_UNSIZED (64 << 10)
 #define MAX_TRAMPOLINE 4096
 
-/* Types of symbols, as in nm(1). */
+/* Symbol types, as in nm(1). */
 #define CODE "tTwW"
 #define VARIABLES "dDbBrRvV"
 
@@ -316,7 +316,10 @@ static enum symbol_rank rank_of(const struct line *s, const char *types)
 	return strchr("tdbr", s->type) ? SYMBOL_RANK_LOCAL : SYMBOL_RANK_GLOBAL;
 }
 
-/* Symbols of a module are consecutive, so this is the last module or a new one. */
+/*
+ * Sets *found to the index of the symbol's module. Symbols of a module are consecutive, so it is the last module or
+ * a new one.
+ */
 static int find_module(struct kernel_symbols *k, const struct line *s, size_t *found)
 {
 	const char *name = s->module ?: "[kernel]";
@@ -342,7 +345,7 @@ struct reading {
 	bool modules_only;
 };
 
-/* BPF programs cannot extend to the next symbol: unloaded programs may have been in between. */
+/* A BPF program cannot be assumed to extend to the next symbol: an unloaded program may have been in between. */
 static void set_size(const struct reading *r, const struct line *s, struct symbol_candidate *c)
 {
 	bool is_bpf = s->module && !strcmp(s->module, "bpf");
@@ -408,7 +411,7 @@ static int read_kernel(struct kernel_symbols *k, const char *types, bool modules
 
 	if (!file)
 		return errno == EACCES ? -EPERM : -errno;
-	/* A program that is loaded between the two calls has no size. */
+	/* A program loaded between the two calls has no size. */
 	err = bpf_functions__read(&r.bpf) ?: read_symbols(file, &r);
 	fclose(file);
 	bpf_functions__free(&r.bpf);

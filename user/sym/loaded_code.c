@@ -25,10 +25,7 @@ static bool has_newer(u32 *last, int (*next)(u32 id, u32 *following))
 	return *last != before;
 }
 
-/*
- * Hashes the name, which is the first word of the line, and the address, which is the last, but not the reference
- * count.
- */
+/* Hashes the name (the first word of the line) and the address (the last word), but not the reference count. */
 static u64 hash_module(u64 hash, const char *line)
 {
 	const char *address = strstr(line, " 0x");
@@ -73,7 +70,7 @@ static int make_room(struct bpf_functions *f, size_t n)
 	return ARRAY_RESERVE(f->function, f->room, f->n + n);
 }
 
-/* A program may have many functions. If addresses are hidden, all are 0. */
+/* Adds all functions of a program. If addresses are hidden, all are 0. */
 static int add_functions(struct bpf_functions *f, int fd, u32 n)
 {
 	u64 *start = calloc(n, sizeof(*start));
@@ -102,7 +99,7 @@ static int add_program(struct bpf_functions *f, u32 id)
 	u32 length = sizeof(info);
 	int fd = bpf_prog_get_fd_by_id(id), err = 0;
 
-	/* The program is gone, or we lack permission to see it. */
+	/* The program has been unloaded, or we lack permission to see it. */
 	if (fd < 0)
 		return 0;
 	if (!bpf_obj_get_info_by_fd(fd, &info, &length) && info.nr_jited_ksyms)

@@ -83,7 +83,7 @@ int mapped_file__compare(const void *a, const void *b)
 
 #define DEBUG_DIR "/usr/lib/debug"
 
-/* NULL: no memory. */
+/* Returns NULL if out of memory. */
 static char *build_id_path(const struct build_id *id)
 {
 	char hex[2 * BUILD_ID_MAX + 1], *path = NULL;
@@ -97,7 +97,7 @@ static char *build_id_path(const struct build_id *id)
 	return path;
 }
 
-/* Returns the next candidate path of the debug file. NULL: no more, or no memory. */
+/* Returns the next candidate path of the debug file, or NULL if there are no more, or if out of memory. */
 static char *debug_path(const struct mapped_file *f, int place)
 {
 	const char *link = f->symbols.link.name, *slash = f->path ? strrchr(f->path, '/') : NULL;
@@ -140,7 +140,7 @@ static int try_alt(const struct mapped_file *f, u32 pid, const char *path,
 	return err;
 }
 
-/* path: the file with the debug information. Returns a descriptor or a negative errno. */
+/* path is the file with the debug information. Returns a descriptor or a negative errno. */
 static int open_alt(const struct mapped_file *f, u32 pid, const char *path,
 		    struct allowance *allowance)
 {
@@ -163,10 +163,7 @@ static int open_alt(const struct mapped_file *f, u32 pid, const char *path,
 	return fd;
 }
 
-/*
- * Keeps fd's debug information, which matches the symbols, open for source lookup; fd remains the
- * caller's.
- */
+/* Keeps fd's debug information, which matches the symbols, open for source lookup. The caller still owns fd. */
 static void keep_source(struct mapped_file *f, int fd, u32 pid, const char *path,
 			struct allowance *allowance)
 {
@@ -183,15 +180,15 @@ static void keep_source(struct mapped_file *f, int fd, u32 pid, const char *path
 }
 
 /*
- * A file mapped by many processes is read once, with the debug file found through one of them. The debug file's owner
- * must therefore be a user who could have changed the file itself.
+ * A file mapped by many processes is read once, with the debug file found through one of them. So the owner of the
+ * debug file must be a user who could have changed the file itself.
  */
 static bool may_name(const struct mapped_file *f, const struct stat *debug)
 {
 	return (!debug->st_uid && !(debug->st_mode & S_IWOTH)) || debug->st_uid == f->uid;
 }
 
-/* Rereads both files if this is the debug file. Its debug information is used if f has none. */
+/* Rereads both files if this is the debug file. Uses its debug information if f has none. */
 static int try_debug(struct mapped_file *f, u32 pid, const char *path,
 		     const struct reading_wish *want)
 {
@@ -203,7 +200,7 @@ static int try_debug(struct mapped_file *f, u32 pid, const char *path,
 	if (fd < 0)
 		return fd;
 	if (st.st_dev == f->dev && st.st_ino == f->inode)
-		err = -ESTALE;          /* stripped in place, under the name in the debug link */
+		err = -ESTALE;          /* the file itself, stripped in place, under the name in the debug link */
 	else if (!may_name(f, &st))
 		err = -EPERM;
 	else
@@ -218,13 +215,13 @@ static int try_debug(struct mapped_file *f, u32 pid, const char *path,
 	return err;
 }
 
-/* Is nothing left to search? */
+/* True if nothing is left to search. */
 static bool has_all(const struct mapped_file *f, const struct reading_wish *want)
 {
 	return f->symbols.complete && (!want->source || f->source.fd >= 0);
 }
 
-/* Is this error worth reporting for a file? */
+/* True if the error is to be reported for a file. */
 static bool is_fault(int err)
 {
 	return err == -ETIME || err == -EDQUOT || err == -EBADMSG;
@@ -267,7 +264,7 @@ int mapped_file__read(struct mapped_file *f, const struct reading_wish *want)
 		err = read_debug(f, want);
 	if (err == -EINTR) {
 		f->err = err;
-		return 0;       /* later, if called again */
+		return 0;       /* retried if called again */
 	}
 	close(f->fd);
 	f->fd = -1;

@@ -84,7 +84,7 @@ bool mapping__parse(struct mapping_line *m, char *line)
 	return true;
 }
 
-/* The process's root as a path in ours: "" for our own. */
+/* Reads the process's root as a path in our root; "" if it is our own. */
 static void read_root(u32 pid, char *root, size_t size)
 {
 	char link[32];
@@ -97,15 +97,15 @@ static void read_root(u32 pid, char *root, size_t size)
 	root[n] = 0;
 }
 
-/* Names are relative to our root: strip the path of a chroot. */
+/* Returns the name without the path of a chroot: names are relative to our root. */
 static const char *below_root(const char *name, const char *root, size_t len)
 {
 	return len && !strncmp(name, root, len) && name[len] == '/' ? name + len : name;
 }
 
-/* The kernel returns a page per read, which is more than stdio's buffer. */
+/* The kernel returns a page per read, which exceeds stdio's buffer. */
 #define MAPS_BUFFER 4096
-/* Short lines between two checks of the clock and of signals. A long line may take long by itself. */
+/* Short lines between two checks of the clock and of signals. A single long line may take long. */
 #define LINES_AT_ONCE 64
 #define LONG_LINE 512
 
@@ -114,7 +114,7 @@ static const char *below_root(const char *name, const char *root, size_t len)
  * names of processes just seen.
  */
 #define PATIENCE_NS (50 * NSEC_PER_MSEC)
-/* Wall-clock limit, for a machine so busy that little CPU time is consumed. */
+/* Wall-clock limit, for a machine too busy to give us much CPU time. */
 #define LAST_NS (5 * MAPPINGS_TIME_NS)
 
 struct reading {
@@ -126,7 +126,7 @@ struct reading {
 	u32 since;      /* lines since the last check */
 };
 
-/* 1: a line, 0: the end, or a negative errno. */
+/* Returns 1 if there is a line, 0 at the end, or a negative errno. */
 static int next_line(struct reading *r)
 {
 	ssize_t n;
@@ -248,7 +248,7 @@ enum stat_field {
 	STAT_CODE = 26, STAT_STACK = 28, STAT_FIELDS
 };
 
-/* *ended: the thread is a zombie. */
+/* Sets *ended if the thread is a zombie. */
 static int read_thread(u64 field[STAT_FIELDS], u32 tid, bool *ended)
 {
 	char text[1024], *at;
@@ -257,7 +257,7 @@ static int read_thread(u64 field[STAT_FIELDS], u32 tid, bool *ended)
 	err = read_file(tid, "stat", text, sizeof(text));
 	if (err)
 		return err;
-	/* Field 2 is a name in parentheses that may contain any bytes, parentheses too. */
+	/* Field 2 is a name in parentheses. It may contain any bytes, including parentheses. */
 	at = strrchr(text, ')');
 	if (!at || strnlen(at, 4) < 4)
 		return -ESRCH;
@@ -268,7 +268,7 @@ static int read_thread(u64 field[STAT_FIELDS], u32 tid, bool *ended)
 	return 0;
 }
 
-/* If the first thread has exited, the fields are those of another thread, except for the process's start time. */
+/* If the first thread has exited, reads the fields of another thread, except for the process's start time. */
 static int read_fields(u64 field[STAT_FIELDS], u32 pid)
 {
 	u64 start_time;
@@ -299,7 +299,7 @@ static int read_stat(struct process_stamp *p, u32 pid)
 	return 0;
 }
 
-/* Keeps a single tick of a process that has just started from becoming a large share. */
+/* Prevents a single tick of a process that has just started from becoming a large share. */
 #define YOUNG_TICKS 10
 
 int process_cpu_share(u32 pid, u64 *share)
@@ -326,7 +326,7 @@ int process_began(u32 pid, s64 *real_ns)
 	return err;
 }
 
-/* proc_pid_statm(5): size resident shared text lib data dirty */
+/* Fields of proc_pid_statm(5): size resident shared text lib data dirty */
 static int read_statm(struct process_stamp *p, u32 pid)
 {
 	char text[256], *at = text;
@@ -351,7 +351,7 @@ int process_stamp__read(struct process_stamp *p, u32 pid)
 	return err;
 }
 
-/* The number at an index, or the last one if there are fewer; false if there is none. */
+/* Sets *out to the number at an index, or to the last number if there are fewer. Returns false if there is none. */
 static bool number_at(const char *text, int index, u32 *out)
 {
 	char *end;
@@ -379,7 +379,7 @@ int process_self__read(struct process_self *p, u32 pid)
 	file = fopen(path, "re");
 	if (!file)
 		return errno == ENOENT ? -ESRCH : -errno;
-	/* Newlines in the name are escaped, so a name cannot imitate another line. */
+	/* Newlines in the name are escaped, so the name cannot imitate another line. */
 	while (!(uid && own) && getline(&line, &size, file) >= 0) {
 		if (!strncmp(line, "Uid:", 4))
 			uid = number_at(line + 4, EFFECTIVE, &p->uid);

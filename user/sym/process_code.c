@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The code of a process: its mappings, shared with its parent's until either changes. */
+/* The code of a process: its mappings, shared with its parent until either changes. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +63,7 @@ const struct mapping *process__find_current(const struct process *p, u64 address
 }
 
 /*
- * Returns the last mapping at the address before that time. The list is unordered, since records may arrive after newer
+ * Returns the last mapping at the address before that time. The list is unordered: records may arrive after newer
  * mappings have been seen.
  */
 static const struct mapping *find_former(const struct process *p, u64 address, u64 at_ns)

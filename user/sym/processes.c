@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "sym/state.h"
 
-/* Limit for all processes together: mappings, and lines of JIT maps. */
+/* Limit on mappings and lines of JIT maps, for all processes together. */
 #define MAX_KEPT 1000000
 
 /*
@@ -57,7 +57,7 @@ void symbols__free_process(struct symbols *s, struct process *p)
 	free(p);
 }
 
-/* Shared code is charged to the parent. */
+/* Counts what the process keeps. Shared code is charged to the parent. */
 void symbols__count_kept(struct symbols *s, struct process *p)
 {
 	size_t now = 1 + p->nformer + p->jit.table.n;
@@ -153,7 +153,7 @@ static bool is_gone(u32 pid)
 
 /*
  * The exit of the first thread is reported like that of the process, but other threads may continue. The process has
- * ended when its PID is gone; no record has the time of that.
+ * ended when its PID no longer exists; no record has the time of that.
  */
 static bool has_ended(struct process *p, u64 before_ns)
 {
@@ -180,7 +180,7 @@ static void mark_files_of(const struct process *p)
 	mark_files(p->former, p->nformer);
 }
 
-/* With fewer files open, it is not worth closing those that only ended programs had mapped. */
+/* Minimum number of open files at which we close those that only ended programs had mapped. */
 #define HELD_TO_NOTE 32
 
 static void let_files_go(struct symbols *s, bool with_names)
@@ -212,7 +212,7 @@ void symbols__forget_over(struct symbols *s, u64 before_ns)
 		let_files_go(s, false);
 }
 
-/* Adds an unknown process once its PID is gone: it may have run until now. */
+/* Adds an unknown process once its PID no longer exists: it may have run until now. */
 static void note_gone(struct symbols *s, u32 pid)
 {
 	struct process *p = is_gone(pid) ? symbols__add_process(s, pid, 0) : NULL;
@@ -245,8 +245,8 @@ bool symbols__is_over(struct symbols *s, u32 pid, u64 at_ns, u64 before_ns)
 struct taking {
 	struct symbols *symbols;
 	struct process *process;
-	bool is_same;           /* its earlier mappings are of the same address space */
-	u64 from_ns;            /* for mappings that were not there when the process was last seen */
+	bool is_same;           /* the process's earlier mappings belong to the same address space */
+	u64 from_ns;            /* for mappings that did not exist when the process was last seen */
 	struct mapping *mapping;
 	size_t n;
 	bool makes_code;
@@ -280,12 +280,12 @@ bool mapping_line__is_made(const struct mapping_line *line)
 {
 	if (!line->executable)
 		return false;
-	/* Other names in brackets are the kernel's: [vdso]. */
+	/* The kernel uses other names in brackets: [vdso]. */
 	return line->deleted || !line->name[0] || !strncmp(line->name, "[anon", 5) ||
 	       !strncmp(line->name, "[heap]", 6) || !strncmp(line->name, "[stack", 6);
 }
 
-/* Reuses the file of an unchanged mapping. Most are unchanged, and opening a file takes some microseconds. */
+/* Returns an unchanged mapping, to reuse its file. Most are unchanged, and opening a file takes some microseconds. */
 static const struct mapping *known_mapping(const struct taking *t, const struct mapping *m)
 {
 	const struct mapping *old = t->is_same ? process__find_current(t->process, m->start) : NULL;
@@ -315,15 +315,15 @@ static int take_file(const struct taking *t, const struct mapping_line *line, st
 }
 
 /*
- * Limits for the names of mappings, so that nobody can use up the room of others: for all together, for each process,
- * and for each user except root. Users are charged only once the total exceeds the limit of one process. Paths too long
- * to be opened are dropped.
+ * Limits on the names of mappings, so that no user can exhaust the room of others: for all processes together, for
+ * each process, and for each user except root. Users are charged only once the total exceeds the limit of one
+ * process. Paths too long to be opened are dropped.
  */
 #define MAX_PATH_BYTES (32 << 20)
 #define MAX_PATH_BYTES_OF_USER (MAX_PATH_BYTES / 4)
 #define MAX_PATH_BYTES_OF_PROCESS (MAX_PATH_BYTES / 8)
 
-/* Returns the bytes charged to a process's user, NULL if that is not counted. Users in the same slot share them. */
+/* Returns the bytes charged to the process's user, or NULL if not counted. Users in the same slot share the count. */
 static size_t *share_of_user(struct symbols *s, struct process *p)
 {
 	struct process_self self;
@@ -366,7 +366,7 @@ static size_t keep_names(const struct mapping *m, size_t n)
 	return bytes;
 }
 
-/* Each name is charged to the first process that uses it, as if it had been new then. */
+/* Charges each name to the first process that uses it, as if the name were new. */
 static void charge_again(struct symbols *s, struct process *p)
 {
 	size_t bytes = keep_names(p->former, p->nformer);
@@ -474,16 +474,16 @@ bool process__is_same(const struct process_stamp *a, const struct process_stamp 
 	return a->start_time == b->start_time && a->code == b->code && a->stack == b->stack;
 }
 
-/* Is it the same program as last seen? True if it is known only from records. */
+/* True if this is the same program as last seen, or if the program is known only from records. */
 static bool goes_on(const struct process *p, const struct process_stamp *now)
 {
 	return !p->stamp.start_time || process__is_same(&p->stamp, now);
 }
 
-/* CPU time granted to each process; more is charged to the allowance. */
+/* CPU time granted to each process. Any excess is charged to the allowance. */
 #define EACH_PROCESS_NS (100 * NSEC_PER_MSEC)
 
-/* Mappings beyond the time limit are skipped. */
+/* Reads the mappings, and skips those beyond the time limit. */
 static int read_mappings(struct taking *t)
 {
 	struct allowance *a = &t->symbols->allowance;
@@ -543,8 +543,8 @@ int symbols__take_jit_map(struct symbols *s, struct process *p)
 }
 
 /*
- * The process was seen running after its recorded end, or as another program. In the latter case, the old program may
- * have run until now.
+ * Called if the process was seen running after its recorded end, or as another program. In the latter case, the old
+ * program may have run until now.
  */
 static struct process *continue_process(struct symbols *s, struct process *old, const struct process_stamp *now)
 {

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "sym/state.h"
 
-/* Limit for the mappings that records add to a process. */
+/* Limit on the mappings that records add to a process. */
 #define MAX_MAPPINGS 8192
 
 static int insert_mapping(struct process *p, const struct mapping *m)
@@ -26,7 +26,7 @@ static int insert_mapping(struct process *p, const struct mapping *m)
 	return 0;
 }
 
-/* Removes the range of m from p's mappings. Mappings that extend beyond m keep the parts outside. */
+/* Removes the range of m from p's mappings. Mappings that extend beyond m keep the parts outside it. */
 static int cut_mappings(struct process *p, const struct mapping *m)
 {
 	size_t i, n = 0, total = p->code->n;
@@ -66,15 +66,15 @@ static int put_mapping(struct process *p, const struct mapping *m)
 }
 
 /*
- * Is the record older than the last read of the mappings? Then the mappings read are newer. A record from during the
- * read may belong to the mappings read or to later ones; if it is outdated, another record follows.
+ * True if the record is older than the last read of the mappings, which is then newer. A record from during the read
+ * may belong to the mappings read or to later ones; if it is outdated, another record follows.
  */
 static bool is_old(const struct process *p, u64 at_ns)
 {
 	return at_ns < p->seen_ns;
 }
 
-/* Mappings per process in a burst, and per second over time. A process that creates more loses names. */
+/* Mappings per process in a burst, and per second in the long run. A process that creates more loses names. */
 #define MAPPINGS_AT_ONCE 4096
 #define MAPPINGS_A_SECOND 512
 
@@ -105,7 +105,7 @@ static int take_told(struct symbols *s, struct process *p, const struct mapping_
 	struct mapping *old = find_exactly(p, m->start, m->end);
 	int err;
 
-	/* Already seen, but its mapping time was unknown, and other mappings may have been there before. */
+	/* The mapping was seen before, but its time was unknown: other mappings may have preceded it. */
 	if (old && mapping__is_same_code(old, m)) {
 		if (m->from_ns <= p->seen_until_ns && old->path && old->from_ns == p->from_ns)
 			old->from_ns = m->from_ns;
@@ -142,7 +142,7 @@ int symbols__mapped(struct symbols *s, u32 pid, const struct mapping_line *line,
 		return -ENOMEM;
 	if (line->end <= line->start)
 		return 0;
-	/* Code generated at run time is named by the JIT map, wherever it is mapped. */
+	/* The JIT map names code generated at run time, wherever it is mapped. */
 	p->makes_code |= mapping_line__is_made(line);
 	if (!has_credit(p, at_ns) || (p->code && p->code->n >= MAX_MAPPINGS)) {
 		s->skipped++;
@@ -174,7 +174,7 @@ int symbols__forked(struct symbols *s, u32 pid, u32 parent, u64 at_ns)
 	if (pid == parent)
 		return 0;
 	from = symbols__find_process_at(s, parent, at_ns);
-	/* The parent started before the records, and may still exist. */
+	/* The parent started before recording, and may still exist. */
 	if (!from && symbols__see(s, parent) == -ENOMEM)
 		return -ENOMEM;
 	from = from ?: symbols__find_process_at(s, parent, at_ns);
@@ -191,7 +191,7 @@ int symbols__forked(struct symbols *s, u32 pid, u32 parent, u64 at_ns)
 	return 0;
 }
 
-/* The process was seen as its current program before the record of its exec arrived, which has an earlier time. */
+/* The process was seen with its current program before the earlier record of its exec arrived. */
 static void began_earlier(struct process *p, u64 at_ns)
 {
 	size_t i;
@@ -205,7 +205,7 @@ static void began_earlier(struct process *p, u64 at_ns)
 	p->from_ns = at_ns;
 }
 
-/* The mappings were read after the exec, so they belong to the new program. Nothing is known of the old program's. */
+/* The mappings were read after the exec, so they belong to the new program. The old program's are unknown. */
 static void take_over(struct process *to, struct process *from)
 {
 	struct jit_map jit = to->jit;
@@ -250,7 +250,7 @@ void symbols__exited(struct symbols *s, u32 pid, u64 at_ns)
 		symbols__end_process(s, p, at_ns);
 }
 
-/* Such a process holds its mmap lock most of the time, so reading its mappings would block. */
+/* True for a process that holds its mmap lock most of the time: reading its mappings would block. */
 static bool is_stormy(const struct process *p)
 {
 	return p->debt_ns >= (u64)MAPPINGS_AT_ONCE / 2 * (NSEC_PER_SEC / MAPPINGS_A_SECOND);

@@ -16,7 +16,7 @@
 #include "base/regular.h"
 #include "sym/mappings.h"
 
-/* The inode number of the process's mount namespace; 0: unknown. Processes that share it see the same files. */
+/* Returns the inode of the process's mount namespace, or 0 if unknown. Processes that share it see the same files. */
 static u64 mounts_of(u32 pid)
 {
 	char link[32], text[32];
@@ -48,8 +48,9 @@ int root__open(u32 pid, const char *path, u64 resolve, struct stat *st)
 }
 
 /*
- * Opens the file without a child if it is on that device. O_PATH and AT_STATX_DONT_SYNC avoid requests to a server, in
- * case another file has been mapped there in the meantime. -EXDEV: it is on another device.
+ * Opens the file without a child process if it is on that device. O_PATH and AT_STATX_DONT_SYNC avoid requests to a
+ * server, in case another file has been mapped there in the meantime. Returns -EXDEV if the file is on another
+ * device.
  */
 static int open_local(const char *path, u64 device, struct stat *st)
 {

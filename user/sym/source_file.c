@@ -15,15 +15,15 @@
 #include "sym/demangle.h"
 #include "types/dwarf_source.h"
 
-/* Idle readers kept. Restarting one rereads its file. */
+/* Maximum number of idle readers. Restarting one rereads its file. */
 #define MAX_READERS 32
-/* Limit of consecutive failures. libdw may fail on single addresses; more failures mean that the file is damaged. */
+/* Limit on consecutive failures. libdw may fail on single addresses; more failures mean that the file is damaged. */
 #define MAX_FAILURES 3
 #define MAX_ANSWER (64 << 10)
 
 /*
- * An answer is a status, then for each place the line in four bytes, and the function and file, NUL-terminated, "" if
- * unknown.
+ * An answer is a status, then for each place the line in four bytes, and the function and file as NUL-terminated
+ * strings, "" if unknown.
  */
 enum { ANSWER_PLACES = '=', ANSWER_DAMAGED = '!' };
 
@@ -36,7 +36,7 @@ struct message {
 	size_t n;
 };
 
-/* Omits a text that does not fit, keeping room for a line and two NULs per place. */
+/* Omits a string that does not fit, and reserves room for a line and two NULs per place. */
 static void put_text(struct message *m, const char *text, size_t reserve)
 {
 	size_t len = text ? strlen(text) : 0;
@@ -96,7 +96,7 @@ static void answer_one(struct answer *to, struct dwarf_source *source, u64 addre
 	answer__put(to, m.data, m.n);
 }
 
-/* confined_work: descriptor 0 is the file, 1 the dwz file, if any. */
+/* Callback of confined_work. Descriptor 0 is the file, 1 is the dwz file, if any. */
 static void serve(struct answer *to, void *arg)
 {
 	const bool *has_alt = arg;
@@ -115,7 +115,7 @@ static void serve(struct answer *to, void *arg)
 		else
 			answer_one(to, source, address);
 	}
-	/* The child exits after this, so nothing needs freeing. */
+	/* The child exits now, so nothing needs freeing. */
 }
 
 /*
@@ -147,7 +147,7 @@ static void end_reader(struct sources *s, struct source_file *f)
 	s->nreaders--;
 }
 
-/* Starts the reader if it is not running, and makes it the most recently queried one. */
+/* Starts the reader if it is not running, and makes it the most recently used one. */
 static int start_reader(struct sources *s, struct source_file *f)
 {
 	int ends[2], files[] = { f->fd, f->alt_fd }, err;
@@ -221,7 +221,7 @@ static int compare_texts(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-/* Takes the next text of an answer, and returns a shared copy. "" becomes NULL. */
+/* Takes the next string of an answer, and sets *text to a shared copy, or to NULL for "". */
 static int take_text(struct sources *s, const char **at, const char *end, const char **text)
 {
 	const char *start = *at, *nul = memchr(start, 0, end - start);
@@ -332,7 +332,7 @@ int sources__ask(struct sources *s, struct source_file *f, const char *name, u64
 	if (!old) {
 		err = ask(s, f, address, found, n);
 		if (err == -EINTR) {
-			*n = 0;         /* retried at the next query */
+			*n = 0;         /* retried by the next query */
 			end_reader(s, f);
 			return 0;
 		}

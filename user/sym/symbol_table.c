@@ -12,7 +12,7 @@
 /* A hostile file could nest a million symbols; compilers nest one or two. */
 #define MAX_NESTING 64
 #define MAX_SIZE (UINT32_MAX >> 1)
-/* Limit of all names: offsets have 32 bits, and the memory is charged to us. */
+/* Limit on the size of all names: offsets have 32 bits, and the memory is charged to us. */
 #define MAX_NAMES (512U << 20)
 
 /*
@@ -38,7 +38,7 @@ static bool is_sound(const struct symbol_entry *entry, u64 n, const char *names,
 	return true;
 }
 
-/* Linear: each step shortens a chain of outer symbols. */
+/* Takes linear time: each step shortens a chain of outer symbols. */
 static void set_outer(struct symbol_table *t)
 {
 	u32 i, outer;
@@ -91,7 +91,7 @@ void symbol_table__free(struct symbol_table *t)
 	memset(t, 0, sizeof(*t));
 }
 
-/* The last symbol that starts at or before address. */
+/* Returns the last symbol that starts at or before address. */
 static u32 last_before(const struct symbol_table *t, u64 address)
 {
 	u32 low = 0, high = t->n, mid;
@@ -130,7 +130,7 @@ char *symbol_name__cut(const char *name)
 	return asprintf(&cut, "%.*s...", (int)len, name) < 0 ? NULL : cut;
 }
 
-/* Returns the name itself if it is shown unchanged. */
+/* Returns the name itself if it is shown unchanged, else a copy. */
 static char *copy_shown(char *name, struct demangler *d)
 {
 	char *text = malloc(DEMANGLED_MAX), *shown, *from = name;
@@ -160,7 +160,7 @@ const char *symbol_table__shown(struct symbol_table *t, u32 i, struct demangler 
  * --- choosing names ----------------------------------------------------------------------------
  */
 
-/* Negative if a is the better name. */
+/* Returns a negative number if a is the better name. */
 static int compare_names(const char *a, const char *b)
 {
 	size_t under_a = strspn(a, "_"), under_b = strspn(b, "_");
@@ -229,8 +229,8 @@ static void choose_names(struct symbol_list *l)
 }
 
 /*
- * End of an unsized symbol: the next symbol, the end of the section, or the end of the enclosing symbol (reach), if
- * any, whichever comes first.
+ * Returns the size of an unsized symbol. It ends at the next symbol, the end of the section, or the end of the
+ * enclosing symbol (reach), if any, whichever comes first.
  */
 static u64 unsized(const struct symbol_list *l, size_t i, u64 reach)
 {
@@ -245,8 +245,8 @@ static u64 unsized(const struct symbol_list *l, size_t i, u64 reach)
 }
 
 /*
- * Drops labels inside symbols and sets the other sizes. The remaining symbols are packed at the
- * front of the list, one per entry.
+ * Drops labels inside symbols, and sets the other sizes. Packs the remaining symbols at the front
+ * of the list, one per entry. Returns their number.
  */
 static size_t make_entries(struct symbol_list *l, struct symbol_entry *entry)
 {

@@ -43,7 +43,7 @@ static const char *intern_cut(struct symbols *s, const char *name)
 	return kept;
 }
 
-/* Looks up an address in a table and fills in the name, if any. */
+/* Looks up an address in a table, and fills in the name, if any. */
 static int name_it(struct symbols *s, struct symbol_table *t, u64 address, struct symbol *found)
 {
 	u32 i = symbol_table__find(t, address);
@@ -103,8 +103,8 @@ static struct mapping *find_mapping(const struct process *p, u64 address, u64 at
 }
 
 /*
- * Is it code that the process generated: anonymous, or in a file without a path that is not an ELF file? Excludes
- * special mappings of the kernel, such as [uprobes].
+ * True for code that the process generated: anonymous, or in a file without a path that is not an ELF file.
+ * Excludes the kernel's special mappings, such as [uprobes].
  */
 static bool is_generated(const struct mapping *m)
 {
@@ -204,7 +204,7 @@ bool symbols__user_is_32_bit(struct symbols *s, u32 pid, u64 address)
 	return m && is_32_bit(m);
 }
 
-/* Is it still the process that was seen, rather than another program or a process that reuses the PID? */
+/* True if this is still the process that was seen, not another program or a process that reuses the PID. */
 static bool is_there(const struct process *p)
 {
 	struct process_stamp now;
@@ -343,7 +343,7 @@ static int read_kernel(struct symbols *s)
 {
 	if (s->kernel_read)
 		return 0;
-	/* Check before reading: code loaded meanwhile is found by the next check. */
+	/* Check before reading: the next check finds code that is loaded during the read. */
 	loaded_code__has_news(&s->loaded);
 	s->looked_ns = monotonic_ns();
 	s->kernel_read = true;
@@ -355,7 +355,7 @@ void symbols__leave_kernel(struct symbols *s)
 	s->kernel_read = s->kernel_left = true;
 }
 
-/* On failure, the previous tables stay. */
+/* Rereads the module tables. On failure, the previous tables remain. */
 static int reread_modules(struct symbols *s)
 {
 	struct kernel_symbols now = {};
@@ -370,7 +370,7 @@ static int reread_modules(struct symbols *s)
 	return 0;
 }
 
-/* Time between two periodic checks; and the time to wait after a read, as a multiple of the read's duration. */
+/* Time between two periodic checks, and the time to wait after a read, as a multiple of the read's duration. */
 #define LOOK_NS (100 * NSEC_PER_MSEC)
 #define REREAD_FACTOR 10
 
@@ -389,7 +389,7 @@ static int look_again(struct symbols *s)
 
 u64 symbols__kernel_changes(struct symbols *s)
 {
-	/* If out of memory, the names stay as they are. */
+	/* If out of memory, the names remain unchanged. */
 	if (s->kernel_read)
 		look_again(s);
 	return s->kernel_changes;
@@ -401,7 +401,7 @@ static bool covers(const struct kernel_symbols *k, u64 address, u32 *i)
 	return *i != SYMBOL_NONE;
 }
 
-/* The kernel itself does not move. A module or BPF program that has been unloaded keeps its names for a while. */
+/* The kernel itself does not move. An unloaded module or BPF program keeps its names for a while. */
 static struct kernel_symbols *find_kernel(struct symbols *s, u64 address, u32 *i)
 {
 	bool is_there = covers(&s->kernel, address, i);
@@ -418,7 +418,7 @@ static struct kernel_symbols *find_kernel(struct symbols *s, u64 address, u32 *i
 	return covers(&s->before, address, i) ? &s->before : NULL;
 }
 
-/* Module tables are replaced, but returned names must stay valid. */
+/* Module tables are replaced, but returned names must remain valid. */
 static int keep_names(struct symbols *s, struct symbol *found)
 {
 	found->module = symbols__intern(s, found->module);
@@ -441,7 +441,7 @@ int symbols__kernel(struct symbols *s, u64 address, struct symbol *found)
 	if (err)
 		return err;
 	k = find_kernel(s, address, &i);
-	/* On all supported machines the kernel has the upper half of the address space. */
+	/* On all supported machines, the kernel has the upper half of the address space. */
 	if (!k && !(address >> 63))
 		return 0;
 	found->kind = SYMBOL_KERNEL;
