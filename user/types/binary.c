@@ -16,7 +16,7 @@
 #include "types/debug_file.h"
 #include "types/go_symbols.h"
 
-/* Limits: one text of a USDT probe, and all names kept. */
+/* Limits on the size of one string of a USDT probe, and of all names kept. */
 #define MAX_NAME 16384
 #define MAX_NAMES (512ULL << 20)
 #define MIN_NAMES (1ULL << 20)
@@ -24,11 +24,11 @@
 /*
  * --- questions ---------------------------------------------------------------------------------
  *
- * An unprivileged process reads the files (base/confined.h): descriptor 0 is the program or library, and 1 its debug
- * file, if any. It answers with an error code and its findings.
+ * An unprivileged process reads the files (base/confined.h): descriptor 0 is the program or library, and 1 is its
+ * debug file, if any. It answers with an error code and its findings.
  */
 struct question {
-	/* Fills in the answer; f is the program. */
+	/* Fills in the answer. f is the program. */
 	int (*find)(const struct elf_file *f, const struct question *q, struct wire *w);
 	const char *glob, *other_glob;
 	const char *exact;      /* if a function has exactly this name, find no other */
@@ -38,7 +38,7 @@ struct question {
 	bool has_debug;
 };
 
-/* confined_work */
+/* Callback of confined_work. */
 static void answer_question(struct answer *to, void *arg)
 {
 	const struct question *q = arg;
@@ -47,7 +47,7 @@ static void answer_question(struct answer *to, void *arg)
 	s64 err;
 
 	err = elf_file__open_fd(&f, 0);
-	/* A program or a shared library: user code. */
+	/* Accept only user code: programs and shared libraries. */
 	if (!err && f.header.e_type != ET_EXEC && f.header.e_type != ET_DYN)
 		err = -ENOEXEC;
 	if (!err)
@@ -55,7 +55,7 @@ static void answer_question(struct answer *to, void *arg)
 	answer__put(to, &err, sizeof(err));
 	if (!err)
 		answer__put(to, w.data, w.n);
-	/* The child exits after this, so nothing needs freeing. */
+	/* The child exits now, so nothing needs freeing. */
 }
 
 static bool is_errno(s64 err)
@@ -64,7 +64,7 @@ static bool is_errno(s64 err)
 	       err == -EBADMSG;
 }
 
-/* Opens the file to search in addition to the program itself. */
+/* Opens the debug file to search in addition to the program itself. */
 static int open_debug(int fd, const char *path)
 {
 	struct elf_about about;
@@ -75,7 +75,7 @@ static int open_debug(int fd, const char *path)
 	return about.has_symbols ? -ENOENT : debug_file__open(&about, path, NULL);
 }
 
-/* *answer backs *u. The caller frees it. */
+/* *answer backs *u, and is freed by the caller. */
 static int ask(const char *path, struct question *q, bool symbols, void **answer, struct unwire *u)
 {
 	int fd[2] = { opener__open_path(path, NULL), -ENOENT }, err;
@@ -109,7 +109,7 @@ static int ask(const char *path, struct question *q, bool symbols, void **answer
  * --- symbols -----------------------------------------------------------------------------------
  */
 
-/* Visits both tables of one file. A missing or damaged table does not affect the other. */
+/* Visits both symbol tables of a file. A missing or damaged table does not affect the other. */
 static int visit_tables(const struct elf_file *f, symbol_visit visit, void *arg)
 {
 	static const char *const tables[][2] = {
@@ -128,7 +128,7 @@ static int visit_tables(const struct elf_file *f, symbol_visit visit, void *arg)
 	return there ? 0 : -ENOENT;
 }
 
-/* Visits all known symbols of a file; searches other files only if needed. */
+/* Visits all known symbols of a file. Searches other files only if needed. */
 static int visit_symbols(const struct elf_file *f, const struct question *q, symbol_visit visit,
 			 void *arg)
 {
@@ -159,8 +159,8 @@ struct function_search {
 	const struct elf_file *file;
 	const struct question *question;
 	struct binary_functions found;
-	u64 bytes;              /* of names */
-	u64 most;               /* limit */
+	u64 bytes;              /* of the names */
+	u64 most;               /* limit on the bytes */
 	bool is_exact;          /* all found so far have the exact name */
 };
 
@@ -220,10 +220,10 @@ static int by_address(const void *a, const void *b)
 	names = strcmp(f->name, g->name);
 	if (names)
 		return names;
-	return f->size == g->size ? 0 : f->size > g->size ? -1 : 1;     /* symbols of known size first */
+	return f->size == g->size ? 0 : f->size > g->size ? -1 : 1;     /* symbols with a size first */
 }
 
-/* Drops duplicates: symbols in both .symtab and .dynsym, or in two versions. */
+/* Drops duplicates: symbols in both .symtab and .dynsym, or with two versions. */
 static void drop_doubles(struct binary_functions *f)
 {
 	size_t i, n = 0;
@@ -238,7 +238,7 @@ static void drop_doubles(struct binary_functions *f)
 	f->n = n;
 }
 
-/* A table may point many symbols at one long name. .gnu_debugdata expands about fivefold. */
+/* Limits the names, since a table may point many symbols at one long name. .gnu_debugdata expands about fivefold. */
 static u64 most_names(const struct question *q)
 {
 	u64 blocks = 0;
@@ -384,7 +384,7 @@ struct symbol_search {
 	bool found, global;
 };
 
-/* Finds the first global symbol of that name; else the first local one. */
+/* Finds the first global symbol with that name, or else the first local one. */
 static int find_symbol(void *arg, const GElf_Sym *symbol, const char *name, size_t len)
 {
 	struct symbol_search *search = arg;
@@ -440,7 +440,7 @@ int binary__symbol(const char *path, const char *name, u64 *address, bool *is_re
 struct usdt_search {
 	const struct elf_file *file;
 	const char *provider, *name;    /* globs */
-	u64 base;                       /* current .stapsdt.base; 0: the file has none */
+	u64 base;                       /* current .stapsdt.base; 0 if the file has none */
 	struct usdt_probes found;
 	u64 bytes;
 };
@@ -458,7 +458,7 @@ static u64 word_at(const struct elf_file *f, const u8 *p)
 	return small;
 }
 
-/* Parses three words and three strings. False: malformed. The strings point into the note. */
+/* Parses three words and three strings. Returns false if they are malformed. The strings point into the note. */
 static bool parse_probe(const struct usdt_search *search, struct usdt_probe *probe, const u8 *desc,
 			size_t size)
 {
@@ -607,7 +607,7 @@ void usdt_probes__free(struct usdt_probes *p)
  * --- by name -----------------------------------------------------------------------------------
  */
 
-/* Reads the start of a file; both ELF classes agree up to e_machine. */
+/* Reads the start of a file, which is the same in both ELF classes up to e_machine. */
 static bool read_header(const char *path, Elf32_Ehdr *h)
 {
 	int fd = opener__open_path(path, NULL);
@@ -620,7 +620,7 @@ static bool read_header(const char *path, Elf32_Ehdr *h)
 	return whole && !memcmp(h->e_ident, ELFMAG, SELFMAG);
 }
 
-/* Does the file exist, with code for the same machine as program's? */
+/* True if the file exists and has code for the program's machine. */
 static bool is_like(const char *path, const char *program)
 {
 	Elf32_Ehdr own, f;
@@ -656,7 +656,7 @@ struct cache_entry {
 #define CACHE_MAGIC "glibc-ld.so.cache1.1"
 #define CACHE_MAX (64 << 20)
 
-/* Reads a small system file. NULL: missing or too large. */
+/* Reads the cache. Returns NULL if it is missing or too large. */
 static char *read_cache(size_t *size)
 {
 	FILE *file = fopen("/etc/ld.so.cache", "re");
@@ -677,7 +677,7 @@ static char *read_cache(size_t *size)
 	return text;
 }
 
-/* Old versions of glibc wrote the cache of libc5 before this one. */
+/* Old versions of glibc wrote the libc5 cache before this one. */
 static const char *find_header(const char *cache, size_t size, struct cache_header *header)
 {
 	const char *at = memmem(cache, size, CACHE_MAGIC, strlen(CACHE_MAGIC));
@@ -707,7 +707,7 @@ static char *locate_library(const char *name, const char *program)
 			break;
 		memcpy(&entry, start + at, sizeof(entry));
 		if (entry.key >= room || entry.value >= room)
-			continue;       /* the cache ends with a NUL, and so does every string */
+			continue;       /* every string, and the cache itself, ends with a NUL */
 		exact = !strcmp(start + entry.key, name);
 		if (!exact && (best || !is_library(start + entry.key, name)))
 			continue;
@@ -729,7 +729,7 @@ static char *locate(const char *name, const char *program)
 {
 	static const char *const places[] = {
 		"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin",
-		/* Without a cache (musl): directories searched for a library's full name. */
+		/* Directories searched for a library's full name if there is no cache (musl). */
 		"/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib",
 	};
 	char *path;
@@ -766,12 +766,12 @@ char *binary__locate_for(const char *name, const char *program)
 	Elf32_Ehdr header;
 	int err;
 
-	/* For a script, the interpreter is what matters; it is assumed to match our own machine. */
+	/* A script's interpreter determines the machine. Assume that it matches our own machine. */
 	if (path && read_header(path, &header))
 		found = locate(name, path);
 	free(path);
 	found = found ?: binary__locate(name);
-	/* A file on a server that does not answer is not missing. */
+	/* A file on an unresponsive server is not missing. */
 	err = found ? 0 : opener__start();
 	if (err)
 		errno = -err;

@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "types/btf_common.h"
 
-/* Limit for the members of one type including nested ones; task_struct has about 2,000. */
+/* Limit on the members of a type, including nested ones; task_struct has about 2,000. */
 #define MEMBERS_MAX (1 << 20)
 
 const struct btf_type *btf_bare_type(const struct btf *btf, u32 id, u32 *bare_id)
@@ -53,7 +53,7 @@ static int add_member(struct type_layout *l, const struct type_member *m)
 
 /* The context of a member. */
 struct place {
-	const char *path;       /* "fault." or "" */
+	const char *path;       /* e.g. "fault.", or "" */
 	u64 bit_offset;
 	u32 depth;
 	bool deep;
@@ -62,7 +62,7 @@ struct place {
 static int add_members(struct type_layout *l, const struct btf *btf, const struct btf_type *t,
 		       const struct place *at);
 
-/* Returns the struct or union whose members are listed too, or NULL. */
+/* Returns the struct or union whose members are to be listed too, or NULL. */
 static const struct btf_type *inner_type(const struct btf *btf, u32 id, bool deep)
 {
 	const struct btf_type *t = btf__type_by_id(btf, id);
@@ -70,7 +70,7 @@ static const struct btf_type *inner_type(const struct btf *btf, u32 id, bool dee
 
 	if (deep)
 		t = btf_bare_type(btf, id, NULL);
-	/* A typedef's members are found under its own name. */
+	/* The members of a typedef are found under its own name. */
 	for (steps = 0; t && btf_is_mod(t) && steps < BTF_NESTING_MAX; steps++)
 		t = btf__type_by_id(btf, t->type);
 	if (!t || !btf_is_composite(t))
@@ -165,7 +165,7 @@ int enum_values__read(struct enum_values *out, const struct btf *btf, u32 id)
 	e.value = calloc(btf_vlen(t) ?: 1, sizeof(*e.value));
 	if (!e.value)
 		return -ENOMEM;
-	/* pahole before 1.24 (in kernels before 6.0) never sets this: -1 reads as 4294967295 there. */
+	/* pahole before 1.24 (in kernels before 6.0) never sets the flag: -1 reads as 4294967295. */
 	e.is_signed = btf_kflag(t);
 	for (i = 0; i < btf_vlen(t); i++) {
 		struct enum_value *v = &e.value[i];

@@ -24,7 +24,7 @@ static void PRINTF_LIKE(2, 3) rewrite(char **text, const char *fmt, ...)
 	*text = n < 0 ? NULL : new;
 }
 
-/* "(struct sock *sk, ...)" */
+/* Returns the parameters, e.g. "(struct sock *sk, ...)". */
 static char *arguments(const struct btf *btf, const struct btf_type *proto, int nesting)
 {
 	const struct btf_param *p = btf_params(proto);
@@ -47,7 +47,7 @@ static char *arguments(const struct btf *btf, const struct btf_type *proto, int 
 	return text;
 }
 
-/* "struct sock", "unsigned int": a type that a declarator follows. */
+/* Returns the type that a declarator follows, e.g. "struct sock" or "unsigned int". */
 static char *base_name(const struct btf *btf, const struct btf_type *t)
 {
 	const char *name = t ? btf_name(btf, t->name_off) : "void", *kind = "";
@@ -71,14 +71,14 @@ static char *base_name(const struct btf *btf, const struct btf_type *t)
 	return asprintf(&text, "%s%s", kind, *name ? name : "{...}") < 0 ? NULL : text;
 }
 
-/* A C declarator, built from the name outwards. */
+/* A C declarator, built outwards from the name. */
 struct declarator {
-	char *text;             /* NULL: no memory */
+	char *text;             /* NULL if out of memory */
 	bool is_pointer;        /* needs parentheses before [] and () */
 	const char *constant, *is_volatile, *is_restrict;
 };
 
-/* Prepends words, each followed by a blank; drops the last blank unless a name follows. */
+/* Prepends words, each followed by a blank. Drops the last blank unless a name follows. */
 static void put_in_front(struct declarator *d, const char *star, const char *words)
 {
 	int n = strlen(words);
@@ -123,7 +123,7 @@ static void add_tag(struct declarator *d, const char *tag, bool is_attribute)
 	free(words);
 }
 
-/* Takes one step from the name towards the base type. False: this is the base type. */
+/* Takes one step from the name towards the base type. Returns false at the base type. */
 static bool step(struct declarator *d, const struct btf *btf, const struct btf_type *t, u32 *next,
 		 int nesting)
 {

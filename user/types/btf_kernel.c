@@ -20,7 +20,7 @@ static int add_module(struct kernel_types *t, const char *name)
 	return 0;
 }
 
-/* Module BTF is in sysfs since 5.11; older kernels do not expose the types of modules. */
+/* sysfs has module BTF since 5.11. Older kernels do not expose the types of modules. */
 static int find_modules(struct kernel_types *t)
 {
 	DIR *dir = opendir("/sys/kernel/btf");
@@ -81,7 +81,7 @@ struct kernel_types *kernel_types__on_first_use(struct kernel_types *t)
 	return t->vmlinux ? t : NULL;
 }
 
-/* NULL: the module has no BTF, has been unloaded, or its BTF cannot be read. */
+/* Returns NULL if the module has no readable BTF, or has been unloaded. */
 static const struct btf *read_module(struct kernel_types *t, struct module_types *m)
 {
 	if (!m->btf)

@@ -58,7 +58,7 @@ int btf_names__add(struct btf_names *names, const char *name, u32 kind)
 	return add_name(names, "", name, kind, false);
 }
 
-/* The name of one of an object's types; NULL: none. */
+/* Returns the name of one of the object's types, or NULL if it has none. */
 static const char *name_of(const struct btf *btf, const struct btf_type *t)
 {
 	const char *name = t ? btf__name_by_offset(btf, t->name_off) : NULL;
@@ -83,7 +83,7 @@ static int add_root(struct btf_names *names, const struct btf *btf, u32 id)
 	return err;
 }
 
-/* Which names libbpf looks up for a flavour of a function depends on its version. */
+/* Refuses flavours: the names that libbpf looks up for a function's flavour depend on its version. */
 static int add_whole_name(struct btf_names *names, const char *prefix, const char *name, u32 kind)
 {
 	if (name[btf_essential_length(name)])
@@ -106,7 +106,7 @@ static int add_ksyms(struct btf_names *names, const struct btf *btf)
 	return err;
 }
 
-/* The text that libbpf puts before the name of a program's target, by attach type; NULL: it has none. */
+/* Returns the prefix that libbpf adds to the name of a program's target, by attach type, or NULL if it has none. */
 static const char *target_prefix(const struct bpf_program *prog)
 {
 	switch (bpf_program__expected_attach_type(prog)) {
@@ -178,7 +178,7 @@ static int add_relocations(struct btf_names *names, const struct btf *btf, const
 			return -EBADMSG;
 		for (i = 0; i < section.n && !err; i++, at += record) {
 			memcpy(&relo, data + at, sizeof(relo));
-			/* Later kinds compare what pointers point to. */
+			/* Later kinds compare the types that pointers point to. */
 			if (relo.kind > BPF_CORE_ENUMVAL_VALUE)
 				return -EOPNOTSUPP;
 			names->keep_ids |= relo.kind == BPF_CORE_TYPE_ID_TARGET;
@@ -202,7 +202,7 @@ static int add_ext(struct btf_names *names, const struct btf *btf, const u8 *dat
 	return add_relocations(names, btf, data + h.hdr_len + h.core_off, h.core_len);
 }
 
-/* NULL: no such section. */
+/* Returns NULL if there is no such section. */
 static const u8 *find_section(const u8 *file, size_t size, const char *name, size_t *section_size)
 {
 	const Elf64_Ehdr *e = (const void *)file;

@@ -8,7 +8,7 @@
 
 /* --- the kernel's bytes ----------------------------------------------------------------------- */
 
-/* Bytes of a type's record; 0: unknown. */
+/* Returns the bytes of a type's record, or 0 if unknown. */
 static size_t record_size(const struct btf_type *t)
 {
 	size_t n = btf_vlen(t);
@@ -57,7 +57,7 @@ static const char *string_at(const struct btf_bytes *b, u32 offset)
 	return offset < b->strings_size ? b->strings + offset : "";
 }
 
-/* Takes a name up to its first flavour. */
+/* Hashes a name up to its first flavour. */
 static u32 hash_name(const char *s)
 {
 	u32 hash = 0, i;
@@ -70,7 +70,7 @@ static u32 hash_name(const char *s)
 	return (hash ^ hash >> 15) % BTF_HASHES;
 }
 
-/* Chains are in the order of ids if types are added from the last one on. */
+/* Chains are in the order of ids if types are added starting with the last one. */
 static void add_to_index(struct btf_bytes *b, u32 id)
 {
 	const struct btf_type *t = btf_bytes__type(b, id);
@@ -150,7 +150,7 @@ const struct btf_type *btf_bytes__type(const struct btf_bytes *b, u32 id)
 	return id && id < b->n ? (const void *)(b->types + b->offset[id]) : NULL;
 }
 
-/* The first id of the chain that has all types of this name and kind. */
+/* Returns the first id of the chain that has all types with this name and kind. */
 static u32 first_of(const struct btf_bytes *b, const char *name, u32 kind)
 {
 	return kind == BTF_KIND_INT ? b->first_int : b->first[hash_name(name)];
@@ -175,7 +175,7 @@ struct search {
 	const struct btf_bytes *b;
 	struct btf_names *names;
 	u8 *how;                /* enum kept of each id */
-	u32 *todo;              /* kept; what they hold has to be kept, too */
+	u32 *todo;              /* kept types whose references have yet to be kept */
 	size_t ntodo;
 	u32 nkept;
 	bool keeps_ids, bad;
@@ -183,7 +183,7 @@ struct search {
 
 enum kept {
 	KEPT_NOT, KEPT,
-	KEPT_FOLLOWED,          /* also what its pointers point to: compared for functions */
+	KEPT_FOLLOWED,          /* with the targets of its pointers, which are compared for functions */
 };
 
 static void keep(struct search *s, u32 id, enum kept how)
@@ -197,7 +197,7 @@ static void keep(struct search *s, u32 id, enum kept how)
 	}
 }
 
-/* Keeps more than is asked for: functions called like a wanted struct, other flavours. */
+/* Also keeps types that are not wanted: functions with the name of a wanted struct, and other flavours. */
 static void keep_named(struct search *s, struct btf_wanted *w)
 {
 	const struct btf_type *t;
@@ -222,7 +222,7 @@ static void find_wanted(struct search *s)
 
 	for (i = 0; i < s->names->n; i++)
 		keep_named(s, &s->names->name[i]);
-	/* libbpf tells the size of pointers by them. */
+	/* libbpf derives the size of pointers from the integer types. */
 	for (id = s->b->first_int; id; id = s->b->next[id])
 		keep(s, id, KEPT_FOLLOWED);
 }
@@ -333,7 +333,7 @@ static void move_string(struct writing *p, u32 *offset)
 	*offset = put_string(p, *offset);
 }
 
-/* Calls back for each type that a record names. */
+/* Calls back for each type that a record refers to. */
 static void each_type(struct btf_type *t, void (*visit)(struct writing *p, u32 *id), struct writing *p)
 {
 	u32 i, n = btf_vlen(t);
@@ -371,13 +371,13 @@ static void each_type(struct btf_type *t, void (*visit)(struct writing *p, u32 *
 	}
 }
 
-/* Nobody has looked at the id of a type that was not followed: it becomes void. */
+/* Renumbers a type. A type that was not followed has no id in the part, and becomes void. */
 static void move_type(struct writing *p, u32 *id)
 {
 	*id = *id < p->s->b->n && p->s->how[*id] ? btf_part__id(p->part, *id) : 0;
 }
 
-/* The shortest record there is stands for a type that is left out. */
+/* Returns the type's record, or the shortest possible record for a type that is left out. */
 static const struct btf_type *record_of(const struct writing *p, u32 kernel_id)
 {
 	static const struct btf_type none = { .info = BTF_KIND_FWD << 24 };
@@ -414,7 +414,7 @@ static void put_types(struct writing *p)
 	}
 }
 
-/* Types follow each other in the order of the kernel's ids. */
+/* Numbers the types in the order of the kernel's ids. */
 static int number_types(const struct search *s, struct btf_part *part)
 {
 	u32 id, last = 0;
@@ -457,7 +457,7 @@ static int write_part(const struct search *s, struct btf_part *part)
 	return 0;
 }
 
-/* Whether no id of the kernel's that libbpf is told would be one of the part's as well. */
+/* True if none of the kernel's ids that libbpf receives is also an id of the part. */
 static bool ids_are_apart(const struct search *s)
 {
 	size_t i;
@@ -478,7 +478,7 @@ int btf_bytes__make_part(const struct btf_bytes *b, struct btf_names *names, boo
 	int err = -ENOMEM;
 
 	*part = (struct btf_part){};
-	/* A type is kept at most twice. */
+	/* A type is queued at most twice. */
 	s.todo = malloc(2 * b->n * sizeof(*s.todo));
 	if (!s.how || !s.todo)
 		goto out;

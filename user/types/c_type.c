@@ -9,7 +9,7 @@
 #include "types/dwarf.h"
 
 #define MOST_NESTED 16          /* nesting limit of anonymous members */
-#define MOST_NAMELESS 1000      /* limit per type: debug information may contain cycles */
+#define MOST_NAMELESS 1000      /* per type: debug information may contain cycles */
 
 struct c_type c_type__integer(u32 size, bool is_signed)
 {
@@ -27,7 +27,7 @@ struct c_type c_type__pointer_to(struct c_type t)
 	return t;
 }
 
-/* Strips typedefs and qualifiers; NULL for pointers by stars, void, and types without BTF. */
+/* Strips typedefs and qualifiers. Returns NULL for pointers by stars, void, and types without BTF. */
 static const struct btf_type *bare(const struct c_type *t, u32 *id)
 {
 	return t->btf && !t->stars ? btf_bare_type(t->btf, t->id, id) : NULL;

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* "zPLRSBG" has all known letters. */
+/* "zPLRSBG" contains all known letters. */
 #define MAX_AUGMENTATION 8
 
 u32 eh_pointer_bytes(u8 encoding, u32 word_bytes)
@@ -74,7 +74,7 @@ static bool read_augmentation(struct cie *cie, const char *text, struct cursor d
 		case 'S':
 			cie->is_signal_frame = true;
 			break;
-		/* arm64: the key with which return addresses are signed, and tagged stack memory. */
+		/* arm64: the key that signs return addresses, and tagged stack memory. */
 		case 'B':
 		case 'G':
 			break;
@@ -85,7 +85,7 @@ static bool read_augmentation(struct cie *cie, const char *text, struct cursor d
 	return !data.failed;
 }
 
-/* Reads a CIE, starting after its length and its id, 0. */
+/* Reads a CIE, starting after its length and its id (0). */
 static bool read_cie(struct cie *cie, struct cursor c, u32 word_bytes)
 {
 	u8 version = cursor__take(&c, 1);
@@ -108,7 +108,7 @@ static bool read_cie(struct cie *cie, struct cursor c, u32 word_bytes)
 	return !c.failed;
 }
 
-/* Takes an entry's length and its contents, which may be truncated. False: no more entries. */
+/* Takes an entry's length and its contents, which may be truncated. Returns false if there are no more entries. */
 static bool take_entry(struct cursor *c, struct cursor *entry)
 {
 	u64 length = cursor__take(c, 4);

@@ -9,7 +9,7 @@
 #include "base/program_path.h"
 #include "base/types.h"
 
-/* Characters that end a word in a shell, or precede the name of a program: $(cmd, "cmd, VAR=cmd. */
+/* Characters that end a word in a shell, or precede a program's name: $(cmd, "cmd, VAR=cmd. */
 #define BETWEEN " \t\n;|&(){}<>'\"`$="
 
 struct search {
@@ -59,7 +59,7 @@ static int take_words(struct search *s, const char *text)
 	return err;
 }
 
-/* -c, -lc, -ec */
+/* True for options that a script follows: -c, -lc, -ec. */
 static bool is_script_next(const char *arg)
 {
 	return arg[0] == '-' && arg[1] && arg[1] != '-' && arg[strlen(arg) - 1] == 'c';

@@ -21,7 +21,7 @@ struct about_answer {
 	struct elf_about about;
 };
 
-/* confined_work: the file is descriptor 0. */
+/* Callback of confined_work; the file is descriptor 0. */
 static void tell_about(struct answer *to, void *arg)
 {
 	struct about_answer a;
@@ -30,7 +30,7 @@ static void tell_about(struct answer *to, void *arg)
 	Elf_Data *data;
 
 	(void)arg;
-	memset(&a, 0, sizeof(a));       /* including padding, which goes through the pipe */
+	memset(&a, 0, sizeof(a));       /* including padding, which is sent through the pipe */
 	a.err = elf_file__open_fd(&f, 0);
 	if (!a.err) {
 		a.about.type = f.header.e_type;
@@ -80,7 +80,7 @@ struct wanted {
 	const struct debug_link *link;
 };
 
-/* confined_work: the file is descriptor 0. */
+/* Callback of confined_work; the file is descriptor 0. */
 static void tell_belongs(struct answer *to, void *arg)
 {
 	const struct wanted *w = arg;
@@ -115,7 +115,7 @@ static int try(const char *path, const struct wanted *w)
  * --- by name -----------------------------------------------------------------------------------
  */
 
-/* NULL: no memory. */
+/* Returns NULL if out of memory. */
 static char *path_by_id(const struct build_id *id)
 {
 	char hex[2 * BUILD_ID_MAX + 1] = "", *path;
@@ -137,7 +137,7 @@ static int dir_of(const char *path, const char **dir)
 	return slash ? slash - path : 1;
 }
 
-/* The candidate paths of the debug file; NULL: no memory. */
+/* Returns a candidate path of the debug file, or NULL if out of memory. */
 #define PLACES 4
 static char *place(const struct elf_about *a, const char *path, int which)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Finds and opens debug information, in the process that reads it. */
+/* Finds and opens debug information in the process that reads it. */
 #include "types/dwarf.h"
 
 #include <elfutils/version.h>
@@ -16,18 +16,18 @@
 
 #ifdef HAVE_LIBDW
 
-/* Limit for the total uncompressed size of all sections. The largest known, Chromium's, have about 4 GB. */
+/* Limit on the total uncompressed size of all sections. The largest known, Chromium's, have about 4 GB. */
 #define MAX_DEBUG_INFO (8ULL << 30)
 
-/* Can libelf uncompress it? libdw treats sections that libelf cannot uncompress as missing. */
+/* True if libelf can uncompress it. libdw treats sections that libelf cannot uncompress as missing. */
 static bool knows_method(u32 type)
 {
 	return type == ELFCOMPRESS_ZLIB || _ELFUTILS_PREREQ(0, 189);
 }
 
 /*
- * The uncompressed size that a section claims: libdw allocates it before decompressing. Deflate
- * expands at most 1032-fold.
+ * Reads the uncompressed size that a section claims, which libdw allocates before decompressing.
+ * Deflate expands at most 1032-fold.
  */
 static int unpacked_size(Elf_Scn *section, const GElf_Shdr *header, const char *name, u64 *size)
 {
@@ -59,7 +59,7 @@ static int unpacked_size(Elf_Scn *section, const GElf_Shdr *header, const char *
 	return *size / 2048 > header->sh_size ? -EBADMSG : 0;
 }
 
-/* Does the file have debug information of acceptable size? entries: upper limit of its entries. */
+/* Checks that the file has debug information of acceptable size. Sets *entries to an upper limit of its entries. */
 static int check_sections(Elf *elf, u64 *entries)
 {
 	Elf_Scn *section = NULL;
@@ -85,15 +85,15 @@ static int check_sections(Elf *elf, u64 *entries)
 		if (size > MAX_DEBUG_INFO || total > MAX_DEBUG_INFO)
 			return -EBADMSG;
 		if (!strcmp(name, ".debug_info") || !strcmp(name, ".zdebug_info"))
-			*entries += size;       /* an entry takes at least a byte */
+			*entries += size;       /* an entry takes at least one byte */
 	}
 	return *entries ? 0 : -ENODATA;
 }
 
 /*
- * libdw checks where a string begins, but not always that it ends within its section. So the last byte of string
- * sections is set to NUL; unless a section is damaged, it already is. Sections with entries are recorded for
- * dwarf__text().
+ * libdw checks where a string begins, but not always that it ends within its section. So we set the last byte of
+ * string sections to NUL, which it is already unless the section is damaged. Sections with entries are recorded
+ * for dwarf__text().
  */
 static int end_strings(struct dwarf *d, Elf_Scn *section, const char *name)
 {
@@ -102,7 +102,7 @@ static int end_strings(struct dwarf *d, Elf_Scn *section, const char *name)
 
 	if (!strings && !strstr(name, "debug_info") && !strstr(name, "debug_types"))
 		return 0;
-	data = elf_rawdata(section, NULL);      /* the data that libdw uses, uncompressed by now */
+	data = elf_rawdata(section, NULL);      /* the data that libdw uses, already uncompressed */
 	if (!data || !data->d_buf || !data->d_size)
 		return 0;
 	if (strings) {
@@ -171,7 +171,7 @@ void dwarf_direct__close(struct dwarf *d)
 	if (d->cfi_owned)
 		dwarf_cfi_end(d->cfi[1]);
 	if (d->dwfl)
-		dwfl_end(d->dwfl);      /* frees d->dwarf too */
+		dwfl_end(d->dwfl);      /* also frees d->dwarf */
 	else
 		dwarf_end(d->dwarf);
 	dwarf_end(d->alt);
@@ -182,7 +182,7 @@ void dwarf_direct__close(struct dwarf *d)
 	free(d);
 }
 
-/* Starts reading elf, which has debug information. whole: also read unwind tables. */
+/* Starts reading elf, which has debug information. If whole, also reads unwind tables. */
 static int begin(struct dwarf *d, Elf *elf, bool whole)
 {
 	int err;
@@ -198,7 +198,7 @@ static int begin(struct dwarf *d, Elf *elf, bool whole)
 	return 0;
 }
 
-/* d->file is open: looks for debug information in it, then in its separate debug file. */
+/* Looks for debug information in d->file, which is open, then in its separate debug file. */
 static int open_dwarf(struct dwarf *d, const char *path)
 {
 	Elf *elf = d->file.elf;
@@ -217,7 +217,7 @@ static int open_dwarf(struct dwarf *d, const char *path)
 	return begin(d, elf, true);
 }
 
-/* Does the file have .debug_addr? It holds the addresses of units in other files, and few other files have it. */
+/* True if the file has .debug_addr, which holds the addresses of units in other files. Few other files have it. */
 static bool has_addresses(Elf *elf)
 {
 	Elf_Scn *section = NULL;
@@ -375,7 +375,7 @@ static int open_vmlinux(struct dwarf **out, const char *root, const char *releas
 	return -ENODATA;
 }
 
-/* NAME.ko, .ko.debug, .ko.xz and so on; the kernel replaces - in names by _. */
+/* True for NAME.ko, .ko.debug, .ko.xz etc. The kernel replaces - in names by _. */
 static bool is_module_file(const char *file, const char *module)
 {
 	for (; *module; module++, file++)
@@ -398,12 +398,12 @@ static int no_elf(Dwfl_Module *m, void **user, const char *name, Dwarf_Addr base
 	return -1;
 }
 
-/* A module is an object file, whose debug information needs relocation: libdwfl does it. */
+/* A module is an object file. Its debug information needs relocation, which libdwfl does. */
 static int open_module_file(struct dwarf **out, const char *path, const struct build_id *running)
 {
 	static const Dwfl_Callbacks callbacks = {
 		.find_elf = no_elf,
-		.find_debuginfo = no_debuginfo,         /* the default of libdwfl would use the network */
+		.find_debuginfo = no_debuginfo,         /* libdwfl's default would use the network */
 		.section_address = dwfl_offline_section_address,
 	};
 	struct dwarf *d = new_dwarf(path);

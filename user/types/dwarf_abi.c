@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Locates arguments at a function's entry by the calling convention: the System V ABI for x86-64 (chapter 3.2.3), and
- * the Itanium C++ ABI for classes with their own copy constructor or destructor (3.1.2.3). The compiler may deviate for
- * functions without outside callers, but then it emits locations. On arm64, numbers and pointers are located (AAPCS64,
- * 6.8.2); structures and two-register values are not, nor are the arguments after them.
+ * the Itanium C++ ABI for classes with their own copy constructor or destructor (3.1.2.3). The compiler may deviate
+ * for functions without outside callers, but then it emits locations. On arm64, numbers and pointers are located
+ * (AAPCS64, 6.8.2); structures, two-register values, and the arguments after them are not.
  */
 #ifdef HAVE_LIBDW
 
@@ -21,7 +21,7 @@ enum abi_class {
 	ABI_NONE,
 	ABI_SSE,
 	ABI_INTEGER,
-	ABI_X87,                /* long double: result in st0, argument in memory */
+	ABI_X87,                /* long double: a result is in st0, an argument in memory */
 	ABI_MEMORY,
 };
 
@@ -85,10 +85,7 @@ static bool has_flag(Dwarf_Die *die, int name)
 
 static bool is_nontrivial(struct dwarf *d, Dwarf_Die *record, u32 depth);
 
-/*
- * Is it a copy or move constructor? Its only argument besides the object is a reference to its own
- * type.
- */
+/* True for a copy or move constructor: its only argument besides the object is a reference to its own type. */
 static bool copies(Dwarf_Die *constructor, Dwarf_Die *record)
 {
 	Dwarf_Die child, type;
@@ -110,7 +107,7 @@ static bool copies(Dwarf_Die *constructor, Dwarf_Die *record)
 	return own && n == 1;
 }
 
-/* Is it user-provided, neither added by the compiler nor "= default" in the class? */
+/* True if the function is user-provided: neither added by the compiler nor "= default" in the class. */
 static bool is_own_special(struct dwarf *d, Dwarf_Die *function, Dwarf_Die *record)
 {
 	const char *name = dwarf_die__name(d, function), *of = dwarf_die__name(d, record);
@@ -158,7 +155,7 @@ static bool is_nontrivial(struct dwarf *d, Dwarf_Die *record, u32 depth)
 	u64 convention = number_at(record, DW_AT_calling_convention, 0);
 	Dwarf_Die child;
 
-	/* clang states the convention. */
+	/* clang records the convention. */
 	if (convention == DW_CC_pass_by_reference || convention == DW_CC_pass_by_value)
 		return convention == DW_CC_pass_by_reference;
 	if (depth > 16 || dwarf_child(record, &child))
@@ -261,7 +258,7 @@ static void classify_array(struct dwarf *d, struct value *v, Dwarf_Die *array, u
 		return;
 	}
 	if (has_flag(array, DW_AT_GNU_vector)) {
-		/* How 32 bytes and more are passed depends on compiler options. */
+		/* Compiler options determine how 32 bytes and more are passed. */
 		v->unknown |= size > 16;
 		return put_word(v, at, size, ABI_SSE);
 	}
@@ -301,7 +298,7 @@ static void classify(struct dwarf *d, struct value *v, Dwarf_Die *type, u64 at, 
 	}
 }
 
-/* Alignment matters only if it exceeds 8: for types that contain 16-byte numbers. */
+/* Alignment matters only above 8: for types that contain 16-byte numbers. */
 static u64 align_of(Dwarf_Die *type, const struct value *v)
 {
 	u64 said = number_at(type, DW_AT_alignment, 0);
@@ -311,7 +308,7 @@ static u64 align_of(Dwarf_Die *type, const struct value *v)
 	return dwarf_tag(type) == DW_TAG_base_type && v->size == 16 ? 16 : 8;
 }
 
-/* Does it contain a 16-byte number? */
+/* True if the type contains a 16-byte number. */
 static bool contains_wide(struct dwarf *d, Dwarf_Die *type, u32 depth)
 {
 	Dwarf_Die child, member;
@@ -365,7 +362,7 @@ static struct value value_of(struct dwarf *d, Dwarf_Die *type)
 	return value_by_copy(d, type);
 }
 
-/* Can it be located on every machine? True for one number in one register. */
+/* True for one number in one register, which can be located on every machine. */
 static bool is_plain(Dwarf_Die *type, const struct value *v)
 {
 	return v->by_address || (!is_record(dwarf_tag(type)) && v->word[0] != ABI_MEMORY && v->size <= 8);
@@ -381,8 +378,8 @@ struct convention {
 };
 
 /*
- * gcc does not say which classes are passed by address, but the location of such an argument starts by reading the
- * address.
+ * gcc does not record which classes are passed by address, but the location of such an argument starts by reading
+ * the address.
  */
 static struct value argument_of(struct dwarf *d, Dwarf_Die *type, Dwarf_Die *parameter)
 {
@@ -457,7 +454,7 @@ static void pass(struct convention *c, Dwarf_Die *parameter, struct dwarf_variab
 		put_in_registers(c, &v, integers, vectors, out);
 }
 
-/* Locates the result in *out. True: the first argument register holds the result's address. */
+/* Locates the result in *out. Returns true if the first argument register holds the result's address. */
 static bool return_value(struct convention *c, Dwarf_Die *function, struct dwarf_variable *out)
 {
 	struct value v;
@@ -505,7 +502,7 @@ static bool has_unspecified(struct dwarf *d, Dwarf_Die *function)
 	return false;
 }
 
-/* Only the declaration in the source says "...", not every out-of-line copy. */
+/* Only the declaration in the source has the "...", not every out-of-line copy. */
 static bool is_variadic(struct dwarf *d, Dwarf_Die *function)
 {
 	static const unsigned int links[] = { DW_AT_abstract_origin, DW_AT_specification };
@@ -525,7 +522,10 @@ static bool is_variadic(struct dwarf *d, Dwarf_Die *function)
 	return false;
 }
 
-/* Other languages pass what their debug information does not list. */
+/*
+ * True if the debug information lists all arguments: for prototyped C, and for C++. Other languages pass arguments that
+ * it does not list.
+ */
 static bool says_all_parameters(struct dwarf *d, Dwarf_Die *function)
 {
 	Dwarf_Attribute attr;

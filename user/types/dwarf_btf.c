@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Converts a program's types to BTF, so that the code that reads kernel structures reads them too. */
+/* Converts a program's types to BTF, for the code that reads kernel structures. */
 #include "types/dwarf.h"
 
 #include <errno.h>
@@ -14,18 +14,18 @@
 
 #define MOST_TYPES 16384        /* types beyond this limit are unknown */
 #define MOST_DIMENSIONS 8
-#define REFERRED_TO MOST_DIMENSIONS     /* instead of a dimension: the tag of a reference */
+#define REFERRED_TO MOST_DIMENSIONS     /* as a dimension: the type tag of a reference */
 #define MOST_MEMBERS 4096
 #define BUCKETS 4096
 
 /*
- * A numbered type. Types refer to each other in cycles, but BTF is written in order: a type gets
- * its number when first seen, and is written when its turn comes.
+ * A numbered type. Types refer to each other in cycles, but BTF is written in order: a type is
+ * numbered when first seen, and written when its turn comes.
  */
 struct item {
 	Dwarf_Die die;
-	u32 dimension;          /* of an array: this one and the ones after it */
-	u32 next;               /* in the bucket; 0: end */
+	u32 dimension;          /* of an array: this dimension and the ones after it */
+	u32 next;               /* in the bucket; 0 at its end */
 };
 
 struct direct_types {
@@ -67,7 +67,7 @@ void direct_types__free(struct direct_types *t)
 	free(t);
 }
 
-/* The number of a type, a new one if necessary; 0 (void) if there is no room. */
+/* Returns the number of a type, adding it if necessary, or 0 (void) if there is no room. */
 static u32 number_of(struct direct_types *t, const Dwarf_Die *die, u32 dimension)
 {
 	u32 *bucket = &t->bucket[((uintptr_t)die->addr / 2 + dimension) % BUCKETS], i;
@@ -103,7 +103,7 @@ bool dwarf_die__peel(Dwarf_Die *type)
 	return false;
 }
 
-/* The number of the type that an entry refers to; 0: void, or unknown to BTF. */
+/* Returns the number of the type that an entry refers to, or 0 if it is void, or unknown to BTF. */
 static u32 type_of(struct direct_types *t, Dwarf_Die *die)
 {
 	Dwarf_Attribute attr;
@@ -125,7 +125,7 @@ static bool number_at(Dwarf_Die *die, int name, u64 *number)
 	return true;
 }
 
-/* A member's offset in bytes. In DWARF 2 it is an expression that adds the offset. */
+/* Reads a member's offset in bytes. In DWARF 2 the offset is an expression that adds it. */
 static bool location_of(Dwarf_Die *member, u64 *bytes)
 {
 	Dwarf_Attribute attr;
@@ -151,7 +151,7 @@ static bool has_flag(Dwarf_Die *die, int name)
 
 /* --- writing a type --------------------------------------------------------------------------- */
 
-/* A placeholder for a type that BTF cannot express, to keep the numbers in step. */
+/* Writes a placeholder for a type that BTF cannot express, to keep the numbers in step. */
 static int write_unknown(struct direct_types *t, Dwarf_Die *die)
 {
 	const char *name = dwarf_die__name(t->d, die);
@@ -186,7 +186,7 @@ static int write_base(struct direct_types *t, Dwarf_Die *die)
 	return btf__add_int(t->btf, name && *name ? name : "?", size < 0 ? 0 : size, encoding);
 }
 
-/* Negative values have a signed form. Read as signed, a one-byte 200 comes out of libdw as -56. */
+/* Negative values have a signed form. libdw reads a one-byte 200 as -56 if it is read as signed. */
 static bool enumerator_at(Dwarf_Die *die, u64 *value, bool *is_negative)
 {
 	Dwarf_Attribute attr;
@@ -205,7 +205,7 @@ static bool enumerator_at(Dwarf_Die *die, u64 *value, bool *is_negative)
 	return number_at(die, DW_AT_const_value, value);
 }
 
-/* Is the enumeration's own integer type signed? C++ and clang say which it is. */
+/* True if the enumeration's own integer type is signed. C++ and clang record it. */
 static bool enumeration_is_signed(Dwarf_Die *die)
 {
 	Dwarf_Word encoding;
@@ -219,8 +219,8 @@ static bool enumeration_is_signed(Dwarf_Die *die)
 }
 
 /*
- * BTF's enumerations of 32 bits are signed if one of their values is negative. Do these need the kind of 64 bits, for a
- * value that does not fit or for their sign?
+ * True if the enumeration needs BTF's 64-bit kind, for a value that does not fit or for its sign: a 32-bit
+ * enumeration is signed if one of its values is negative.
  */
 static bool enumeration_is_wide(struct direct_types *t, Dwarf_Die *die, bool *is_signed)
 {
@@ -270,7 +270,7 @@ static int write_enumeration(struct direct_types *t, Dwarf_Die *die)
 	return err;
 }
 
-/* Gets dimension i of an array, and the number of dimensions. False: no such dimension. */
+/* Reads dimension i of an array, and the number of dimensions. Returns false if there is no such dimension. */
 static bool dimension_of(Dwarf_Die *array, u32 i, u64 *elements, u32 *dimensions)
 {
 	Dwarf_Die child;
@@ -300,7 +300,7 @@ static int write_array(struct direct_types *t, Dwarf_Die *die, u32 dimension)
 	return btf__add_array(t->btf, element, element, n);
 }
 
-/* A bit-field's offset. Before DWARF 4 it was counted from the most significant bit. */
+/* Returns a bit-field's offset. Before DWARF 4 it was counted from the most significant bit. */
 static u64 bits_at(Dwarf_Die *member, u64 bytes, u64 bits)
 {
 	u64 at, size;
@@ -327,7 +327,7 @@ static void write_member(struct direct_types *t, Dwarf_Die *member, bool is_unio
 	bool has_bits = number_at(member, DW_AT_bit_size, &bits);
 
 	/*
-	 * Skip static members, and base classes with an offset known only at run time. In a
+	 * Skip static members, and base classes whose offset is known only at run time. In a
 	 * structure with bit-fields, BTF has 24 bits for offsets.
 	 */
 	if (has_flag(member, DW_AT_external) || has_flag(member, DW_AT_declaration) ||

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * types/dwarf.h for programs: queries the unprivileged process that reads the files (types/dwarf_server.c). Its answers
- * are trusted no more than the files. Files that are read in this process are queried directly.
+ * types/dwarf.h for programs: queries the unprivileged process that reads the files (types/dwarf_server.c). Its
+ * answers are trusted no more than the files. Files read in this process are queried directly.
  */
 #include "types/dwarf_wire.h"
 
@@ -118,7 +118,7 @@ static int start(struct dwarf *d, const int *fd, size_t n, struct dwarf_files *h
 	return u.err;
 }
 
-/* fd[0] is the program. Adds the debug and dwz files, if found. */
+/* fd[0] is the program. Adds the debug and dwz files if found. */
 static int open_files(struct dwarf *d, int *fd, size_t *n, struct dwarf_files *has)
 {
 	struct elf_about about;

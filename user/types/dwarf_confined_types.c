@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Types of programs, from the process that reads them (types/dwarf_server.c). They are untrusted BTF. */
+/* Types of programs, from the process that reads them (types/dwarf_server.c), as untrusted BTF. */
 #include "types/dwarf_wire.h"
 
 #ifdef HAVE_LIBDW
@@ -38,7 +38,7 @@ int dwarf_types__new(struct dwarf_types **out, struct dwarf *d)
 	return 0;
 }
 
-/* Does a chain of nested arrays end? */
+/* True if a chain of nested arrays ends. */
 static bool array_ends(const struct btf *btf, const struct btf_type *type)
 {
 	u32 depth;
@@ -51,7 +51,7 @@ static bool array_ends(const struct btf *btf, const struct btf_type *type)
 	return false;
 }
 
-/* Is it a kind that our server generates, with valid references? */
+/* True if our server generates types of this kind, and the references are valid. */
 static bool is_sound(const struct btf *btf, const struct btf_type *type)
 {
 	u32 most = btf__type_cnt(btf), i;
@@ -79,7 +79,7 @@ static bool is_sound(const struct btf *btf, const struct btf_type *type)
 							      : btf_enum64(type)[i].name_off))
 				return false;
 		return true;
-	case BTF_KIND_TYPE_TAG:         /* of a reference; never nested */
+	case BTF_KIND_TYPE_TAG:         /* a reference; never nested */
 		return type->type < most &&
 		       btf_kind(btf__type_by_id(btf, type->type)) != BTF_KIND_TYPE_TAG;
 	case BTF_KIND_INT:

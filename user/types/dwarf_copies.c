@@ -3,9 +3,10 @@
  * Copies of inlined functions. For unrolled and peeled loops and duplicated code, the debug information has a single
  * entry, with the code of all copies and the start of only one.
  *
- * gcc marks the entries: for each copy, the line table has a statement with the line and column of the function's name
- * (DEBUG_INLINE_ENTRY; no other code has that location). clang does not. Its copies begin with the function's first
- * statement, as does each iteration of a loop that begins with it, so they cannot be distinguished.
+ * gcc marks the copies: for each, the line table has a statement with the line and column of the function's name
+ * (DEBUG_INLINE_ENTRY), a location that no other code has. clang does not mark them. Its copies begin with the
+ * function's first statement, as does each iteration of a loop that begins with that statement, so they cannot be
+ * distinguished.
  */
 #ifdef HAVE_LIBDW
 
@@ -26,13 +27,13 @@ struct scan {
 	struct dwarf *d;
 	Dwarf_Lines *rows;
 	size_t nrows;
-	struct spot spot;               /* to find */
+	struct spot spot;               /* the location to find */
 	struct dwarf_ranges own;        /* code of the inlined place */
 	struct dwarf_ranges inner;      /* within own: other inlined copies of the same function */
 	struct dwarf_copies found;
 };
 
-/* Reads a row if it begins a statement. False: it does not. */
+/* Reads a row. Returns false if it does not begin a statement. */
 static bool read_statement(Dwarf_Line *row, struct spot *spot, Dwarf_Addr *address)
 {
 	bool statement, end;
@@ -114,7 +115,7 @@ static int count_visits(struct scan *s, const struct dwarf_range *range, size_t 
 	return 0;
 }
 
-/* Is there such a statement at exactly this address? */
+/* True if there is such a statement at exactly this address. */
 static bool has_mark(const struct scan *s, u64 at, const struct spot *mark)
 {
 	size_t i = dwarf_rows__first(s->rows, s->nrows, at);
@@ -132,7 +133,7 @@ static bool has_mark(const struct scan *s, u64 at, const struct spot *mark)
 	return false;
 }
 
-/* Finds the last statement at the first address at or after from that has one. */
+/* Finds the first address, starting at `from`, that has a statement, and takes its last statement. */
 static bool find_first(const struct scan *s, u64 from, struct spot *found)
 {
 	size_t i = dwarf_rows__first(s->rows, s->nrows, from);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Finds functions: all copies of their code, out of line and inlined. */
+/* Finds functions with all copies of their code, out of line and inlined. */
 #ifdef HAVE_LIBDW
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "base/array.h"
 #include "types/dwarf_libdw.h"
 
-/* A copy with its function, kept until all copies are found. */
+/* A copy and its function, kept until all copies are found. */
 struct instance {
 	char *name, *linkage, *file;
 	int line;
@@ -53,10 +53,10 @@ static char *copy(const char *text, int *err)
 	return new;
 }
 
-/* The out-of-line function around a copy: its name and start. */
+/* Name and start of the out-of-line function around a copy. */
 struct holder {
 	const char *name;
-	u64 start;              /* UINT64_MAX: unknown */
+	u64 start;              /* UINT64_MAX if unknown */
 };
 
 static int add_instance(struct search *s, Dwarf_Die *die, const struct holder *holder, u64 address,
@@ -86,7 +86,7 @@ static int add_instance(struct search *s, Dwarf_Die *die, const struct holder *h
 	return i->name ? err : -ENOMEM;
 }
 
-/* Adds die if it is a copy of a wanted function. in: the out-of-line function around it. */
+/* Adds die if it is a copy of a wanted function. `in` is the out-of-line function around it. */
 static int keep_instance(struct search *s, Dwarf_Die *die, Dwarf_Die *in)
 {
 	const char *name = dwarf_die__name(s->d, die), *linkage;
@@ -200,7 +200,7 @@ static int compare_texts(const char *a, const char *b)
 	return strcmp(a ?: "", b ?: "");
 }
 
-/* Sorts by name, then by location of definition, which is the same for all copies of one function. */
+/* Sorts by name, then by the location of the definition, which all copies of a function share. */
 static int compare_functions(const struct instance *a, const struct instance *b)
 {
 	int order = compare_texts(a->name, b->name) ?: compare_texts(a->file, b->file);
@@ -238,7 +238,7 @@ static bool same_place(const struct dwarf_function *f, const struct instance *i)
 	return f->nplaces && f->place[f->nplaces - 1].address == i->place.address;
 }
 
-/* Groups sorted instances into functions, and takes over their strings. */
+/* Groups sorted instances into functions, and takes ownership of their strings. */
 static int group(struct dwarf_functions *out, struct instance *found, size_t n)
 {
 	struct dwarf_function *f = NULL;
@@ -272,7 +272,7 @@ static bool is_named(const struct instance *i, const char *name)
 	return !strcmp(i->name, name) || (i->linkage && !strcmp(i->linkage, name));
 }
 
-/* If any function has exactly the wanted name, drops the others. */
+/* Drops all other functions if any has exactly the wanted name. */
 static void prefer_exact(struct search *s)
 {
 	size_t i, exact = 0, n = 0;
@@ -287,7 +287,7 @@ static void prefer_exact(struct search *s)
 	s->n = exact ?: s->n;
 }
 
-/* Finds where a function begins from its copies of one kind, if its entry does not say. */
+/* If the entry lacks it, finds where a function begins from its copies of one kind. */
 static int find_begin(struct dwarf_function *f, struct dwarf *d, bool is_inlined)
 {
 	struct dwarf_begin b;
@@ -333,7 +333,7 @@ int dwarf_direct__functions(struct dwarf_functions *found, struct dwarf *d, cons
 	size_t i;
 	int err;
 
-	/* The budget also covers line table rows that are read for inlined copies. */
+	/* The budget also covers the rows of line tables that are read for inlined copies. */
 	d->budget = DWARF_MAX_STEPS + 16 * d->entries;
 	err = search_units(&s);
 	if (!err && s.glob && !s.literal)

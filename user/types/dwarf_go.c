@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Results of Go functions, which are declared after the parameters (cmd/internal/dwarf). In ABIInternal
- * (cmd/compile/abi-internal.md) a result is either entirely in registers or not at all, and the first result starts in
- * the first register.
+ * (cmd/compile/abi-internal.md) a result is either entirely in registers or not at all, and the first result starts
+ * in the first register.
  */
 #ifdef HAVE_LIBDW
 
@@ -39,7 +39,7 @@ static bool type_of(Dwarf_Die *die, Dwarf_Die *type)
 	return dwarf_formref_die(dwarf_attr_integrate(die, DW_AT_type, &attr), type) && dwarf_die__peel(type);
 }
 
-/* A number or pointer is in one register. */
+/* A number or a pointer takes one register. */
 static enum dwarf_passed passed_of(Dwarf_Die *type)
 {
 	Dwarf_Attribute attr;
@@ -59,7 +59,7 @@ static enum dwarf_passed passed_of(Dwarf_Die *type)
 }
 
 /*
- * For strings, slices, interfaces and other structures of numbers and pointers: the first member is in the first
+ * Strings, slices, interfaces and other structures of numbers and pointers have their first member in the first
  * register.
  */
 static void pass_structure(struct dwarf *d, Dwarf_Die *structure, struct dwarf_variable *out)

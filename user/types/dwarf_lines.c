@@ -38,7 +38,7 @@ static int compare(const void *x, const void *y)
 	return 0;
 }
 
-/* Merges the entries of each line into one with all its addresses. first: the function's line, 0 if there is none. */
+/* Merges the entries of each line into one with all its addresses. first is the function's line, or 0 if none. */
 int dwarf_lines__finish(struct dwarf_lines *lines, u32 first)
 {
 	struct dwarf_line *to = NULL, *from;
@@ -66,7 +66,7 @@ int dwarf_lines__finish(struct dwarf_lines *lines, u32 first)
 	return err;
 }
 
-/* Compares paths. Either may lack leading directories. */
+/* Compares paths, either of which may lack leading directories. */
 static bool same_file(const char *a, const char *b)
 {
 	size_t n = strlen(a), m = strlen(b);
@@ -79,7 +79,7 @@ static bool same_file(const char *a, const char *b)
 
 /* --- one copy of a function ------------------------------------------------------------------- */
 
-/* Code of another function that is inlined here, and that function's first line if it is in our file. */
+/* Code of another function that is inlined here, with that function's first line if it is in our file. */
 struct guest {
 	struct dwarf_range range;
 	u32 line;
@@ -88,9 +88,9 @@ struct guest {
 struct place {
 	struct dwarf *d;
 	const char *file;
-	u32 first;              /* of the function */
-	u32 limit;              /* lines from here on belong to callers; 0: no limit */
-	int last;               /* line of the last row added; 0: a row of another line followed */
+	u32 first;              /* the function's first line */
+	u32 limit;              /* lines from this one on belong to callers; 0 if there is no limit */
+	int last;               /* line of the last row added; 0 after a row of another line */
 	bool is_go;             /* rows belong to the innermost function, so rows in a guest's code are the guest's */
 	struct guest *guest;
 	size_t nguests;
@@ -137,8 +137,8 @@ static int find_guests(struct place *p, Dwarf_Die *parent, u32 depth)
 }
 
 /*
- * Does a line of our file at this address belong to the function? In a guest's code, it may be the guest's (lines from
- * its start on, but only up to ours if we start later) or the call's.
+ * True if a line of our file at this address belongs to the function. In a guest's code, the line may be the guest's
+ * (lines from its start on, but only up to ours if we start later) or the call's.
  */
 static bool is_own(const struct place *p, u32 line, u64 address)
 {
@@ -154,7 +154,7 @@ static bool is_own(const struct place *p, u32 line, u64 address)
 }
 
 /*
- * The start of inlined code often has rows of the call too. The line numbers distinguish them if the enclosing
+ * The start of inlined code often has rows of the call too. Line numbers distinguish them if the enclosing
  * functions are later in the file.
  */
 static int find_limit(struct place *p, Dwarf_Die *unit, Dwarf_Die *die)
@@ -192,7 +192,7 @@ bool dwarf_direct__has_row(struct dwarf *d, u64 address)
 }
 
 /*
- * Adds the rows of a range. Adjacent rows of one line are one visit: the compiler emits several for the parts of an
+ * Adds the rows of a range. Adjacent rows of a line are one visit: the compiler emits several for the parts of an
  * expression.
  */
 static int add_range(struct dwarf_lines *lines, struct place *p, Dwarf_Lines *rows, size_t n,
@@ -246,8 +246,8 @@ static bool has_line(Dwarf_Lines *rows, size_t i, int line)
 }
 
 /*
- * Returns the row after the stack check, which the Go compiler marks as the end of the prologue; end: there is no
- * check.
+ * Returns the row after the stack check, which the Go compiler marks as the end of the prologue, or `end` if
+ * there is no check.
  */
 static size_t find_body(Dwarf_Lines *rows, size_t i, size_t end)
 {
@@ -260,8 +260,8 @@ static size_t find_body(Dwarf_Lines *rows, size_t i, size_t end)
 }
 
 /*
- * A Go function that checks its stack starts again after growing it, by code at its end that belongs to its first line.
- * Leaves a range that each call passes through once.
+ * A Go function that checks its stack restarts after growing it, by code at its end that belongs to its first line.
+ * Reduces the range to the part that each call passes through once.
  */
 static void leave_out_check(struct dwarf_range *range, Dwarf_Lines *rows, size_t n)
 {
@@ -280,7 +280,7 @@ static void leave_out_check(struct dwarf_range *range, Dwarf_Lines *rows, size_t
 		range->start = address;
 }
 
-/* Returns the first line of the parameters; 0: unknown. */
+/* Returns the first line of the parameters, or 0 if unknown. */
 static u32 line_of_parameters(struct dwarf *d, Dwarf_Die *function)
 {
 	Dwarf_Die child;
@@ -298,8 +298,8 @@ static u32 line_of_parameters(struct dwarf *d, Dwarf_Die *function)
 }
 
 /*
- * Takes the file of the first row that is the function's own, and the lowest line among such rows; first_only: the line
- * of the first such row.
+ * Takes the file of the function's own first row, and the lowest line of its own rows, or with first_only the line of
+ * the first one.
  */
 static int begin_of_rows(struct dwarf_begin *b, const struct place *p, Dwarf_Lines *rows, size_t n,
 			 const struct dwarf_range *range, bool first_only)
@@ -330,7 +330,7 @@ static int begin_of_rows(struct dwarf_begin *b, const struct place *p, Dwarf_Lin
 
 /*
  * In older Go (1.19), entries lack the line, and entries of functions that may be inlined lack the file. The rows of
- * the stack check have the function's line. Without a check, the line comes from the parameters, if known, or else is
+ * the stack check have the function's line. Without a check, the line is that of the parameters, if known, or else
  * the lowest line with code.
  */
 static int begin_of_go(struct dwarf_begin *b, struct dwarf *d, Dwarf_Die *die, Dwarf_Die *unit)
@@ -379,7 +379,7 @@ int dwarf_begin__of(struct dwarf_begin *b, struct dwarf *d, Dwarf_Die *die)
 
 /* --- a function ------------------------------------------------------------------------------- */
 
-/* Names the file of the first copy: all of a function is in one file. */
+/* Sets the file name from the first copy: a function is in a single file. */
 static int name_file(struct dwarf_lines *lines, const struct place *p, Dwarf_Die *unit)
 {
 	Dwarf_Attribute attr;

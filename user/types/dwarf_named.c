@@ -7,7 +7,7 @@
 
 #include "types/dwarf_libdw.h"
 
-/* Distinguishes types with the same name. The same header produces the same type in each unit. */
+/* Distinguishes types with the same name. A header produces the same type in each unit. */
 struct identity {
 	int tag, line;
 	s64 size;
@@ -16,8 +16,8 @@ struct identity {
 
 struct search {
 	struct dwarf *d;
-	const char *name;       /* without keyword */
-	int tag;                /* required by the keyword; 0: any */
+	const char *name;       /* without the keyword */
+	int tag;                /* required by the keyword; 0 for any */
 	const char *scope[DWARF_MAX_DEPTH];     /* names of the enclosing scopes, outermost first */
 	u32 nscopes;
 	Dwarf_Die found;
@@ -42,7 +42,7 @@ static bool is_called(const char *name, const char *typed, size_t n)
 	return name;
 }
 
-/* The start of a name's last component, after the last :: outside <>. */
+/* Returns the start of a name's last component, after the last :: outside <>. */
 static const char *last_part(const char *from, const char *end)
 {
 	int nested = 0;
@@ -176,7 +176,7 @@ static int search_units(struct search *s)
 	return 0;
 }
 
-/* Splits "struct ns::table" into keyword and name. */
+/* Splits "struct ns::table" into the keyword and the name. */
 static void take_keyword(struct search *s, const char *name)
 {
 	static const struct {

@@ -17,7 +17,7 @@
 struct server {
 	struct dwarf *d;
 	struct direct_types *types;
-	int err;                /* of opening the files */
+	int err;                /* error from opening the files */
 };
 
 static int tell_functions(struct server *s, struct unwire *u, struct wire *w)

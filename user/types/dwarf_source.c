@@ -10,7 +10,7 @@
 
 #ifdef HAVE_LIBDW
 
-/* A range of code, and its owner: the index of a unit, or the entry of a function. */
+/* A range of code. `of` is its owner: the index of a unit, or the entry of a function. */
 struct span {
 	u64 start, end;
 	u64 of;
@@ -55,7 +55,7 @@ static int add_spans(struct spans *s, struct dwarf *d, Dwarf_Die *die, u64 of)
 	return 0;
 }
 
-/* Sorts by address; at the same address, the outer span comes first. */
+/* Sorts by address. At the same address, the outer span comes first. */
 static int compare_spans(const void *a, const void *b)
 {
 	const struct span *x = a, *y = b;
@@ -99,7 +99,7 @@ static int add_unit(struct dwarf_source *s, Dwarf_Die *die)
 	return add_spans(&s->units, s->dwarf, die, s->nunits++);
 }
 
-/* Uses the units' own ranges: not every compiler writes .debug_aranges, and a file may mix compilers. */
+/* Uses the units' own ranges: some compilers do not write .debug_aranges, and a file may mix compilers. */
 static int find_units(struct dwarf_source *s)
 {
 	Dwarf *dwarf = s->dwarf->dwarf;
@@ -139,7 +139,7 @@ static int find_functions(struct spans *functions, struct dwarf *d, Dwarf_Die *p
 	return err;
 }
 
-/* Finds the unit of an address, and loads its functions. *unit NULL: none. */
+/* Finds the unit of an address, and loads its functions. Sets *unit to NULL if there is none. */
 static int find_unit(struct dwarf_source *s, u64 address, struct unit **unit, Dwarf_Die *die)
 {
 	const struct span *span = find_span(&s->units, address);
@@ -160,7 +160,7 @@ static int find_unit(struct dwarf_source *s, u64 address, struct unit **unit, Dw
 
 /* --- one address ------------------------------------------------------------------------------ */
 
-/* Finds the call site of an inlined function. File 0 means none in DWARF 4, and the unit's own file in DWARF 5. */
+/* Finds the call site of an inlined function. File 0 means none in DWARF 4, but the unit's own file in DWARF 5. */
 static void find_call(struct dwarf_source_place *place, Dwarf_Die *unit, Dwarf_Die *inlined)
 {
 	Dwarf_Attribute attr;
@@ -193,7 +193,7 @@ static void find_row(struct dwarf_source_place *place, Dwarf_Die *unit, u64 addr
 		place->line = line;
 }
 
-/* The compiler's working directory, to which file names are relative. */
+/* Returns the compiler's working directory, to which file names are relative. */
 static const char *directory(const struct dwarf *d, Dwarf_Die *unit)
 {
 	Dwarf_Attribute attr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The tree of entries: which code an entry has, and which entries contain an address. */
+/* The tree of entries: the code of an entry, and the entries that contain an address. */
 #ifdef HAVE_LIBDW
 
 #include <errno.h>
@@ -70,8 +70,8 @@ int dwarf_ranges__of(struct dwarf_ranges *out, struct dwarf *d, Dwarf_Die *die)
 
 	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0 && dwarf__spend(d)) {
 		/*
-		 * An inlined copy may start with an instruction attributed to the enclosing function. Its range is then
-		 * empty, but control passes there.
+		 * An inlined copy may start with an instruction attributed to the enclosing function. The copy's
+		 * range is then empty, but control passes through it.
 		 */
 		if (start == end)
 			end++;
@@ -107,8 +107,8 @@ size_t dwarf_rows__first(Dwarf_Lines *rows, size_t n, u64 address)
 }
 
 /*
- * Where control enters inlined Go code: the first statement in its ranges. Instructions before it belong to only one of
- * the paths that lead there, such as one that reloads a register.
+ * Returns where control enters inlined Go code: the first statement in its ranges. An instruction before it, such as
+ * one that reloads a register, belongs to only one of the paths that lead there.
  */
 static u64 entry_of_go(struct dwarf *d, Dwarf_Die *unit, const struct dwarf_ranges *r)
 {
@@ -162,8 +162,8 @@ int dwarf_die__entry(struct dwarf *d, Dwarf_Die *die, u64 *address)
 }
 
 /*
- * Unoptimized code first stores its arguments in its frame, but the debug information claims that they are in the frame
- * throughout the function, prologue included. This detects such code. Optimized code has location lists.
+ * True for unoptimized code. It first stores its arguments in its frame, but its debug information claims that they
+ * are in the frame throughout the function, prologue included. Optimized code has location lists.
  */
 static bool stores_arguments(Dwarf_Die *function)
 {
@@ -207,7 +207,7 @@ u64 dwarf_die__body(Dwarf_Die *die, u64 entry)
 
 /* --- scopes around an address ----------------------------------------------------------------- */
 
-/* Not every compiler writes .debug_aranges. */
+/* Searches all units if necessary: some compilers do not write .debug_aranges. */
 bool dwarf__unit_at(struct dwarf *d, u64 address, Dwarf_Die *unit)
 {
 	Dwarf_Off at = 0, next;
@@ -223,7 +223,7 @@ bool dwarf__unit_at(struct dwarf *d, u64 address, Dwarf_Die *unit)
 	return false;
 }
 
-/* Does the entry's code contain pc? Empty ranges of inlined copies count, see dwarf_ranges__of(). */
+/* True if the entry's code contains pc. With `empty`, empty ranges of inlined copies count: see dwarf_ranges__of(). */
 static bool holds(struct dwarf *d, Dwarf_Die *die, u64 pc, bool empty)
 {
 	struct dwarf_ranges r;
@@ -279,7 +279,7 @@ int dwarf_path__descend(struct dwarf_path *path, struct dwarf *d, Dwarf_Die *fro
 	return 0;
 }
 
-/* The out-of-line function may be nested in a namespace or a type. */
+/* Searches nested entries: the out-of-line function may be in a namespace or a type. */
 static int find_function(struct dwarf_path *path, struct dwarf *d, Dwarf_Die *parent, u64 pc,
 			 u32 depth)
 {

@@ -27,7 +27,7 @@ static void put(struct text *t, const char *s)
 	t->at[t->n] = 0;
 }
 
-/* Returns the type that an entry refers to, NULL if it has none, which means void. */
+/* Returns the type that an entry refers to, or NULL for void. */
 static Dwarf_Die *type_of(Dwarf_Die *die, Dwarf_Die *type)
 {
 	Dwarf_Attribute attr;
@@ -41,7 +41,7 @@ static bool is_qualifier(int tag)
 	       tag == DW_TAG_restrict_type || tag == DW_TAG_atomic_type;
 }
 
-/* Strips typedefs and qualifiers; NULL: void, or an endless chain. */
+/* Strips typedefs and qualifiers. Returns NULL for void and for an endless chain. */
 static Dwarf_Die *peel(Dwarf_Die *die, Dwarf_Die *type)
 {
 	Dwarf_Die *t = type_of(die, type);
@@ -68,7 +68,8 @@ static u64 element_count(Dwarf_Die *range)
 }
 
 /*
- * The number of elements of an array over all dimensions; 0: unknown. If there is a text, appends the dimensions to it.
+ * Returns the number of elements of an array over all dimensions, or 0 if unknown. Appends the dimensions to t, if
+ * not NULL.
  */
 static u64 array_elements(Dwarf_Die *array, struct text *t)
 {
@@ -188,7 +189,7 @@ static void put_type(struct text *t, Dwarf_Die *type, u32 depth)
 	}
 }
 
-/* A type's size in bytes; 0: unknown. */
+/* Returns a type's size in bytes, or 0 if unknown. */
 static u64 size_of(Dwarf_Die *type, u32 depth)
 {
 	Dwarf_Die element;
@@ -216,7 +217,7 @@ static Dwarf_Word encoding_of(Dwarf_Die *type)
 	return encoding;
 }
 
-/* An enumeration's signedness is that of its underlying type or, if it has none, depends on its constants. */
+/* An enumeration has the signedness of its underlying type. If it has none, the constants determine the signedness. */
 static enum dwarf_kind kind_of(Dwarf_Die *type)
 {
 	Dwarf_Die own;
@@ -275,7 +276,7 @@ int dwarf_variable__set_type(struct dwarf_variable *v, struct dwarf *d, Dwarf_Di
 	v->type = strdup(text);
 	if (!v->type)
 		return -ENOMEM;
-	/* Entries in the dwz(1) file have offsets of their own. */
+	/* Entries in the dwz(1) file have their own offsets. */
 	if (type_of(variable, &type) && dwarf_cu_getdwarf(type.cu) == d->dwarf)
 		v->type_entry = dwarf_dieoffset(&type);
 	if (!peel(variable, &type))

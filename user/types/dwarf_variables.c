@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Variables visible at an address: the locations of their values there, and where else they are live. */
+/* Variables visible at an address: the locations of their values there, and the other places where they are live. */
 #ifdef HAVE_LIBDW
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "base/array.h"
 #include "types/dwarf_libdw.h"
 
-/* Limit: the work is quadratic in the number of variables. */
+/* Limits the work, which is quadratic in the number of variables. */
 #define MAX_VARIABLES 4096
 
 /* --- evaluating location expressions ---------------------------------------------------------- */
@@ -18,7 +18,7 @@ struct location {
 	enum dwarf_where where;
 	u32 reg;
 	s64 offset;
-	bool in_frame;          /* in the function's own frame, below the part pushed by its caller */
+	bool in_frame;          /* in the function's own frame, below the part that the caller pushed */
 };
 
 static bool is_register(const Dwarf_Op *op, u32 *reg)
@@ -57,7 +57,7 @@ static bool is_constant(const Dwarf_Op *op, s64 *value)
 	return true;
 }
 
-/* Does the value exist only at the function's entry, or never? */
+/* True if the value exists only at the function's entry, or never. */
 static bool is_unavailable(const Dwarf_Op *op, size_t n)
 {
 	size_t i;
@@ -76,7 +76,7 @@ static bool is_unavailable(const Dwarf_Op *op, size_t n)
 	return false;
 }
 
-/* The canonical frame address (CFA) at pc, as register and offset. */
+/* Reads the canonical frame address (CFA) at pc as register and offset. */
 static bool frame_address(struct dwarf *d, u64 pc, u32 *reg, s64 *offset)
 {
 	Dwarf_Frame *frame;
@@ -95,8 +95,8 @@ static bool frame_address(struct dwarf *d, u64 pc, u32 *reg, s64 *offset)
 }
 
 /*
- * Reads a location. Go writes DWARF 4 expressions in a DWARF 3 form, which libdw does not accept as a location. If they
- * have fewer than 128 bytes, both forms begin with the same byte, the length.
+ * Reads a location. Go writes DWARF 4 expressions in a DWARF 3 form, which libdw does not accept as a location. In
+ * expressions of fewer than 128 bytes, both forms begin with the same byte, the length.
  */
 static bool location_of(Dwarf_Die *die, int name, Dwarf_Attribute *attr)
 {
@@ -109,7 +109,7 @@ static bool location_of(Dwarf_Die *die, int name, Dwarf_Attribute *attr)
 	return true;
 }
 
-/* The base of DW_OP_fbreg in the function that contains the code. */
+/* Reads the base of DW_OP_fbreg in the function that contains the code. */
 static bool frame_base(struct dwarf *d, Dwarf_Die *holder, u64 pc, u32 *reg, s64 *offset,
 		       bool *is_cfa)
 {
@@ -128,7 +128,7 @@ static bool frame_base(struct dwarf *d, Dwarf_Die *holder, u64 pc, u32 *reg, s64
 	return is_register(ops, reg) || is_register_offset(ops, reg, offset);
 }
 
-/* The operand of an operation in attr's expression: an address, or a block. */
+/* Reads the operand of an operation in attr's expression: an address, or a block. */
 static bool read_address(Dwarf_Attribute *attr, const Dwarf_Op *op, s64 *address)
 {
 	Dwarf_Attribute result;
@@ -217,7 +217,7 @@ static int add_range(struct dwarf_variable *out, u64 start, u64 end)
 	return ARRAY_APPEND(out->live, out->nlive, (struct dwarf_range){ start, end });
 }
 
-/* Adds the part of start..end within the function. */
+/* Adds the part of start..end that is inside the function. */
 static int add_clipped(const struct view *v, struct dwarf_variable *out, u64 start, u64 end)
 {
 	const struct dwarf_range *r;
@@ -230,7 +230,7 @@ static int add_clipped(const struct view *v, struct dwarf_variable *out, u64 sta
 }
 
 /*
- * One location for the whole function. A location in the function's own frame is valid after the
+ * Adds a location for the whole function. A location in the function's own frame is valid after the
  * prologue (see dwarf_die__body()), which is at the start of the function's first range.
  */
 static int add_everywhere(const struct view *v, struct dwarf_variable *out,
@@ -320,7 +320,8 @@ static int read_locations(const struct view *view, struct dwarf_variable *v, Dwa
 		if (!dwarf__spend(view->d))
 			return -EBADMSG;
 		/*
-		 * Whether the value is available in a range depends on the frame's location at the start of the range.
+		 * The frame's location at the start of a range determines whether the value is available in the
+		 * range.
 		 */
 		l = locate(view, attr, ops, n, everywhere ? view->entry : start);
 		if (l.where == DWARF_NOWHERE)
@@ -435,7 +436,7 @@ static bool is_c(Dwarf_Die *unit)
 	       language == DW_LANG_C11;
 }
 
-/* Does the code of this function, out of line, begin at the address? */
+/* True if the out-of-line code of this function begins at the address. */
 static bool begins_at(struct dwarf *d, Dwarf_Die *die, u64 address)
 {
 	u64 entry;
@@ -445,7 +446,7 @@ static bool begins_at(struct dwarf *d, Dwarf_Die *die, u64 address)
 
 /*
  * Finds the path to the given function (place's, else the one that begins at the address, else the innermost one) and
- * to its blocks around the address. *function: index of the function in the path.
+ * to its blocks around the address. Sets *function to the function's index in the path.
  */
 static int find_path(struct dwarf_path *path, size_t *function, struct dwarf *d,
 		     const struct dwarf_place *place, Dwarf_Die *unit, u64 address)
@@ -484,7 +485,7 @@ static int prepare(struct view *v, Dwarf_Die *unit)
 	if (err)
 		return err;
 	v->body = dwarf_die__body(v->function, v->entry);
-	/* An inlined copy in Go may lack the first line; the function's own code has it. */
+	/* In Go, an inlined copy may lack the first line, but the function's own code has it. */
 	if (!v->is_go || dwarf_tag(v->function) == DW_TAG_subprogram)
 		err = dwarf_begin__of(&begin, v->d, v->function);
 	err = err ?: dwarf_lines__add_place(&v->lines, v->d, v->function, &begin);
@@ -531,7 +532,7 @@ static int find(struct dwarf_variables *out, struct dwarf *d, const struct dwarf
 
 	d->budget = DWARF_MAX_STEPS + 16 * d->entries;
 	if (place) {
-		/* Use the unit of the place, since another unit may claim the address too. */
+		/* Use the unit of the place: another unit may claim the address too. */
 		known = dwarf_offdie(d->dwarf, place->entry, &unit);
 		if (!known || !dwarf_diecu(known, &unit, NULL, NULL))
 			return -EBADMSG;

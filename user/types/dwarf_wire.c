@@ -12,7 +12,7 @@ _Static_assert(sizeof(struct dwarf_function) == 48, "new members: pointers of th
 _Static_assert(sizeof(struct dwarf_line) == 24, "new members: pointers of them go here, too");
 _Static_assert(sizeof(struct dwarf_variable) == 104, "new members: pointers of them go here, too");
 
-/* Normalizes a bool, since the other side may have sent any byte. */
+/* Normalizes a bool: the other side may have sent any byte. */
 static void settle(bool *b)
 {
 	u8 byte;

@@ -17,9 +17,9 @@
 #include "base/array.h"
 #include "base/regular.h"
 
-/* Distributions' .gnu_debugdata have about 100 KB; these limits are for hostile files. */
+/* Limit for hostile files: distributions' .gnu_debugdata have about 100 KB. */
 #define MAX_DEBUGDATA (64 << 20)
-/* A file may claim 4 billion segments; only core dumps have more than about 20. */
+/* Limit for hostile files, which may claim 4 billion segments. Only core dumps have more than about 20. */
 #define MAX_SEGMENTS 65536
 #define MAX_LZMA_MEMORY (128 << 20)
 
@@ -204,7 +204,7 @@ int elf_file__offset(const struct elf_file *f, u64 address, u64 size, bool execu
 int notes__each(const void *notes, size_t size, note_visit visit, void *arg)
 {
 	const u8 *p = notes;
-	Elf32_Nhdr h;           /* same in 64-bit files */
+	Elf32_Nhdr h;           /* the same in 64-bit files */
 	u64 name, desc, next;
 	size_t at = 0;
 	int err;
@@ -246,7 +246,7 @@ void build_id__of_notes(struct build_id *id, const void *notes, size_t size)
 
 void elf_file__build_id(const struct elf_file *f, struct build_id *id)
 {
-	/* vmlinux has all notes in one section. */
+	/* In vmlinux, all notes are in one section. */
 	static const char *const names[] = { ".note.gnu.build-id", ".notes" };
 	GElf_Shdr header;
 	Elf_Data *data;
@@ -393,7 +393,7 @@ int elf_file__debug_link(const struct elf_file *f, struct debug_link *link)
 	if (elf_file__section(f, ".gnu_debuglink", &header, &data))
 		return -ENOENT;
 	size = strnlen(data->d_buf, data->d_size);
-	/* The name, a NUL, padding to a multiple of four bytes, and a checksum of four. */
+	/* The section has the name, a NUL, padding to a multiple of four bytes, and a checksum of four bytes. */
 	if (!size || size > NAME_MAX || memchr(data->d_buf, '/', size) ||
 	    size / 4 * 4 + 8 > data->d_size)
 		return -ENOENT;
@@ -422,7 +422,7 @@ bool elf_file__has_debug_info(const struct elf_file *f)
 	return false;
 }
 
-/* A path, a NUL, and the build ID. */
+/* The section has a path, a NUL, and the build ID. */
 void elf_file__alt_link(const struct elf_file *f, struct debug_alt *alt)
 {
 	Elf_Data *data;

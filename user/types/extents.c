@@ -27,7 +27,7 @@ static int keep(struct reading *r, const struct code_extent *extent)
 	return ARRAY_APPEND(to->extent, to->n, *extent);
 }
 
-/* Does it have language-specific data at a non-zero address? c is positioned after the size. */
+/* True if it has language-specific data at a non-zero address. c is positioned after the size. */
 static bool has_handler(const struct reading *r, struct cursor *c)
 {
 	const struct cie *cie = &r->walk.cie;
@@ -42,7 +42,7 @@ static bool has_handler(const struct reading *r, struct cursor *c)
 	return !eh_take_raw(&data, cie->handler_encoding, r->walk.section.word_bytes, &at) || at;
 }
 
-/* Reads an FDE. An unreadable one is skipped. */
+/* Reads an FDE. Skips an unreadable one. */
 static int read_extent(struct reading *r, struct cursor c)
 {
 	const struct eh_bytes *section = &r->walk.section;
@@ -119,7 +119,7 @@ static int parse_file(struct code_extents *e, int fd)
 	return err;
 }
 
-/* confined_work: the file is descriptor 0. */
+/* Callback of confined_work; the file is descriptor 0. */
 static void give(struct answer *to, void *arg)
 {
 	struct code_extents e = {};
@@ -154,7 +154,7 @@ static int take(struct code_extents *e, const void *answer, size_t size)
 	memcpy(e->extent, (const u8 *)answer + sizeof(head), size);
 	e->n = head.n;
 	e->has_personality = head.has_personality;
-	/* Sort: lookups rely on the order. */
+	/* Lookups rely on the order. */
 	if (e->n)
 		qsort(e->extent, e->n, sizeof(*e->extent), by_start);
 	return 0;

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Returns the value that a relocation writes to an address when the program is loaded, 0 if there is no relocation. */
+/* Returns the value that a relocation writes to an address when the program is loaded, or 0 if there is none. */
 static u64 relocated(const struct elf_file *f, u64 address)
 {
 	u32 relative = f->header.e_machine == EM_AARCH64 ? R_AARCH64_RELATIVE : R_X86_64_RELATIVE;
@@ -37,8 +37,8 @@ static int look_for_entry(void *arg, const struct go_function *g)
 }
 
 /*
- * Guesses the functions' base address, if the table lacks it: the start of .text, unless other code comes first there.
- * The guess is accepted if it puts a function of the runtime at the program's entry point.
+ * Guesses the functions' base address if the table lacks it: the start of .text, unless other code comes first there.
+ * The guess is accepted if it places a function of the runtime at the program's entry point.
  */
 static u64 guess_text(const struct elf_file *f, struct go_table *t)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The layouts are those of go's src/debug/gosym/pclntab.go and src/cmd/link/internal/ld/pcln.go. */
+/* The layouts follow go's src/debug/gosym/pclntab.go and src/cmd/link/internal/ld/pcln.go. */
 #include "types/go_functions.h"
 
 #include <errno.h>
@@ -14,8 +14,8 @@ enum { GO_1_2 = 12, GO_1_16 = 116, GO_1_18 = 118 };
 enum { MAGIC_1_2 = 0xfffffffb, MAGIC_1_16 = 0xfffffffa, MAGIC_1_18 = 0xfffffff0, MAGIC_1_20 = 0xfffffff1 };
 
 /*
- * Offsets in descriptions since 1.18 (struct _func of runtime/runtime2.go). Since 1.20, a line precedes the flags. The
- * byte before the flags is the id (funcID).
+ * Offsets in descriptions since 1.18 (struct _func of runtime/runtime2.go). Since 1.20, a line number precedes the
+ * flags. The byte before the flags is the id (funcID).
  */
 enum { FILES_AT = 20, FLAGS_AT_1_18 = 37, FLAGS_AT_1_20 = 41 };
 
@@ -42,7 +42,7 @@ static u32 flags_at(u32 magic)
 	return magic == MAGIC_1_18 ? FLAGS_AT_1_18 : magic == MAGIC_1_20 ? FLAGS_AT_1_20 : 0;
 }
 
-/* Reads a number of the given width at an offset. False: it is not in the table. */
+/* Reads a number of the given width at an offset. Returns false if it is not in the table. */
 static bool read_at(const struct go_table *t, u64 at, u32 bytes, u64 *n)
 {
 	struct cursor c;
@@ -75,7 +75,7 @@ static bool read_parts(struct go_table *t)
 	}
 }
 
-/* Width in bytes of the numbers in the list of functions. */
+/* Returns the width in bytes of the numbers in the list of functions. */
 static u32 width(const struct go_table *t)
 {
 	return t->version == GO_1_18 ? 4 : t->word;
@@ -97,22 +97,22 @@ int go_table__open(struct go_table *t, const void *bytes, size_t size)
 		return -EBADMSG;
 	if (!read_field(t, 0, &t->n) || !read_parts(t) || t->names > size || t->entries > size)
 		return -EBADMSG;
-	/* Each function has two numbers, and one more is the end of the last function. */
+	/* Each function has two numbers. One more number is the end of the last function. */
 	if (t->n > (size - t->entries) / (2 * width(t)))
 		return -EBADMSG;
 	return 0;
 }
 
-/* Limit for a name's length. Searching the rest of the table for its end would be slow with many functions. */
+/* Limit on the length of a name. With many functions, it would be slow to search the rest of the table for its end. */
 #define MOST_NAME 4096
 
-/* Finds the name of the function whose description is at an offset. False: it is damaged. */
+/* Finds the name of the function whose description is at an offset. Returns false if it is damaged. */
 static bool find_name(const struct go_table *t, u64 description, const char **name, size_t *len)
 {
 	const char *end;
 	u64 at, offset;
 
-	/* Descriptions begin with the address, followed by the name's offset. */
+	/* A description begins with the address, followed by the name's offset. */
 	if (__builtin_add_overflow(t->version == GO_1_2 ? 0 : t->entries, description, &at) ||
 	    __builtin_add_overflow(at, width(t), &at) || !read_at(t, at, 4, &offset) || offset >= t->size - t->names)
 		return false;
@@ -123,7 +123,7 @@ static bool find_name(const struct go_table *t, u64 description, const char **na
 	return *len;
 }
 
-/* Functions written in Go, or for its assembler, have source files. */
+/* Only functions written in Go, or for its assembler, have source files. */
 static enum go_kind kind_of(const struct go_table *t, u64 description, u8 *id)
 {
 	u64 at = t->entries + description, files, flags, number;

@@ -37,9 +37,9 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * Finds which of two functions with the same name follows the old ABI. It is either the assembly function, which Go
- * calls through the other one, or the wrapper that the compiler generated for callers in assembly, which has the
- * highest id (internal/abi/symtab.go, FuncIDWrapper). NULL: unknown.
+ * Returns which of two functions with the same name follows the old ABI, or NULL if unknown. It is either the
+ * assembly function, which Go calls through the other one, or the wrapper that the compiler generated for callers
+ * in assembly, which has the highest id (internal/abi/symtab.go, FuncIDWrapper).
  */
 static const struct go_function *find_old(const struct go_function *f, const struct go_function *g)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Replaces libbpf's btf__load_vmlinux_btf() and btf__free(). libbpf reads and indexes the kernel's
- * BTF again for each object (bpf_object__load(), libbpf 1.1 to 1.6) and offers no way to share it;
- * that dominated the start time of a tool. Replaces btf__find_by_name_kind() and btf__type_by_id(), too:
- * a part has ids of its own, and libbpf passes what it finds to the kernel.
+ * Replaces libbpf's btf__load_vmlinux_btf() and btf__free(). libbpf reads and indexes the kernel's BTF
+ * again for each object (bpf_object__load(), libbpf 1.1 to 1.6) and offers no way to share it, which
+ * dominated the start time of a tool. Also replaces btf__find_by_name_kind() and btf__type_by_id(): a
+ * part has its own ids, and libbpf passes the ids it finds to the kernel.
  *
- * A shared libbpf calls them through its PLT, where the executable's definition takes precedence;
- * for a static one the Makefile passes --wrap.
+ * A shared libbpf calls these functions through its PLT, where the executable's definition takes
+ * precedence. For a static libbpf, the Makefile passes --wrap.
  */
 #include "types/kernel_btf.h"
 
@@ -40,7 +40,7 @@ __s32 __real_btf__find_by_name_kind(const struct btf *btf, const char *name, __u
 const struct btf_type *__real_btf__type_by_id(const struct btf *btf, __u32 id);
 #define REAL(name) __real_##name
 #else
-/* libbpf is there: its functions are called before these. */
+/* libbpf is already loaded: its functions are called before these. */
 #define REAL(name)                                                                                                     \
 	({                                                                                                             \
 		static typeof(&(name)) real;                                                                           \
@@ -52,14 +52,14 @@ const struct btf_type *__real_btf__type_by_id(const struct btf *btf, __u32 id);
 #endif
 
 static struct {
-	void *file;             /* /sys/kernel/btf/vmlinux; NULL: not read, or not readable */
+	void *file;             /* /sys/kernel/btf/vmlinux; NULL if not read, or not readable */
 	size_t size;
-	struct btf_bytes bytes; /* .n: 0: not read */
+	struct btf_bytes bytes; /* .n is 0 if not read */
 	struct btf *btf, *part;
-	struct btf_part numbers;        /* of the part's types */
+	struct btf_part numbers;        /* the numbers of the part's types */
 	unsigned int users, part_users;
 	bool loading;
-	bool tried, is_asked;           /* whether libbpf calls btf__find_by_name_kind() here */
+	bool tried, is_asked;           /* is_asked: libbpf calls btf__find_by_name_kind() here; valid if tried */
 } shared;
 
 /* --- the file --------------------------------------------------------------------------------- */
@@ -83,7 +83,7 @@ static void *read_file(int fd, size_t size)
 	return data;
 }
 
-/* The kernel lets it be mapped since 6.16 (commit a539e2a6d51d), which costs no memory. */
+/* The kernel allows mapping the file since 6.16 (commit a539e2a6d51d), which costs no memory. */
 static void open_file(void)
 {
 	int fd = open("/sys/kernel/btf/vmlinux", O_RDONLY | O_CLOEXEC);
@@ -179,7 +179,7 @@ __s32 btf__find_by_name_kind(const struct btf *btf, const char *name, __u32 kind
 	return in_part && id > 0 ? (__s32)shared.numbers.kernel_id[id] : id;
 }
 
-/* The part's ids are those below their number: btf_bytes__make_part(). */
+/* Ids below numbers.n are the part's own, others are the kernel's: see btf_bytes__make_part(). */
 const struct btf_type *btf__type_by_id(const struct btf *btf, __u32 id)
 {
 	if (btf && btf == shared.part && id >= shared.numbers.n)
@@ -187,7 +187,7 @@ const struct btf_type *btf__type_by_id(const struct btf *btf, __u32 id)
 	return REAL(btf__type_by_id)(btf, id);
 }
 
-/* Modules have BTFs in sysfs since 5.11; libbpf reads none on older kernels. */
+/* Modules have BTF in sysfs since 5.11; on older kernels libbpf reads none. */
 static bool modules_have_types(void)
 {
 	DIR *dir = opendir("/sys/kernel/btf");
@@ -202,8 +202,8 @@ static bool modules_have_types(void)
 }
 
 /*
- * libbpf built to call its own functions directly would not see the kernel's ids. Has it look for any name, in a part
- * without numbers.
+ * True if libbpf asks us for ids. A libbpf built to call its own functions directly would not see the kernel's ids.
+ * To test this, have it look up a name in a part without numbers.
  */
 static bool is_asked_for_ids(void)
 {
@@ -304,7 +304,10 @@ static int count_arguments(u32 id)
 	return -ENOENT;
 }
 
-/* All of the BTF, or its bytes, for type_of() and find_type(), until end_types(). Returns 0 or a negative errno. */
+/*
+ * Makes all of the BTF, or its bytes, available to type_of() and find_type(), until end_types(). Returns 0 or a
+ * negative errno.
+ */
 static int begin_types(struct btf **all)
 {
 	*all = NULL;
@@ -319,7 +322,7 @@ static void end_types(struct btf *all)
 	btf__free(all);
 }
 
-/* 0: there is none. */
+/* Returns 0 if there is none. */
 static u32 find_type(const char *name, u32 kind)
 {
 	int id;
@@ -411,7 +414,7 @@ void kernel_btf__drop(void)
 
 	close_file();
 	if (was_open)
-		malloc_trim(0);         /* what parts took would stay for the run */
+		malloc_trim(0);         /* else the memory of the parts would remain for the run */
 	if (shared.users)
 		return;
 	REAL(btf__free)(shared.btf);

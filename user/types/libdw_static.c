@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * For static builds. libdw.a can download debug information (debuginfod) through a shared library that it loads at run
- * time, which a static program must not do. tally never uses that. The stubs below find nothing, and keep the linker
- * from pulling in that part of libdw.a. They are weak: if a libdw.a needs more of that part, its own functions take
- * precedence.
+ * For static builds. libdw.a can download debug information (debuginfod) through a shared library that it loads at
+ * run time, which a static program must not do. tally never uses this feature. The stubs below find nothing, and keep
+ * the linker from pulling in that part of libdw.a. They are weak: if a libdw.a needs more of that part, its own
+ * functions take precedence.
  */
 #if defined(TALLY_STATIC) && defined(HAVE_LIBDW)
 

@@ -36,7 +36,7 @@ static void put_interpreter(struct wire *w, const struct elf_file *f)
 	wire__text(w, name);
 }
 
-/* Writes the needed libraries and the directories to search, each as a tag and a text. */
+/* Writes the needed libraries and the directories to search, each as a tag and a string. */
 static void put_needs(struct wire *w, const struct elf_file *f)
 {
 	GElf_Shdr header;
@@ -58,7 +58,7 @@ static void put_needs(struct wire *w, const struct elf_file *f)
 	}
 }
 
-/* confined_work: the file is descriptor 0, which elf_file__map_fd() takes over and leaves open. */
+/* Callback of confined_work. The file is descriptor 0, which elf_file__map_fd() takes over and leaves open. */
 static void tell(struct answer *to, void *arg)
 {
 	struct elf_file f = {};
@@ -70,7 +70,7 @@ static void tell(struct answer *to, void *arg)
 		put_needs(&w, &f);
 	}
 	answer__put(to, w.data, w.err ? 0 : w.n);
-	/* The child exits after this, so nothing needs freeing. */
+	/* The child exits now, so nothing needs freeing. */
 }
 
 /*
@@ -81,8 +81,8 @@ struct program_files {
 	program_file_visit visit;
 	void *arg;
 	u64 end_ns;
-	char *program;          /* its libraries are sought; owned by path */
-	char *musl;             /* its interpreter if that is musl's loader, else NULL */
+	char *program;          /* the program whose libraries are searched; owned by path */
+	char *musl;             /* its interpreter if it is musl's loader, else NULL */
 	char *path[PROGRAM_FILES_MOST];
 	struct {
 		dev_t device;
@@ -104,7 +104,7 @@ static void add_path(struct program_files *p, char *path)
 		free(path);
 }
 
-/* Length of a path's directory, without the final slash; 0 if it has none. */
+/* Returns the length of a path's directory, without the final slash, or 0 if it has none. */
 static int directory_length(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -112,7 +112,7 @@ static int directory_length(const char *path)
 	return slash ? slash - path : 0;
 }
 
-/* Finds a readable file of that name in a list of directories. NULL: none. */
+/* Finds a readable file with that name in a list of directories. Returns NULL if there is none. */
 static char *search(const char *directories, const char *origin, const char *name)
 {
 	static const char *const origins[] = { "$ORIGIN", "${ORIGIN}" };
@@ -137,13 +137,13 @@ static char *search(const char *directories, const char *origin, const char *nam
 	return NULL;
 }
 
-/* Is it "ld-musl-x86_64.so.1", which is also the C library? */
+/* True for "ld-musl-x86_64.so.1", which is also the C library. */
 static bool is_musl(const char *interpreter)
 {
 	return !strncmp(interpreter + directory_length(interpreter), "/ld-musl-", strlen("/ld-musl-"));
 }
 
-/* Is it a library that musl's loader provides itself (ldso/dynlink.c)? */
+/* True for a library that musl's loader provides itself (ldso/dynlink.c). */
 static bool is_in_musl(const char *name)
 {
 	static const char *const parts[] = { "c.", "pthread.", "rt.", "m.", "dl.", "util.", "xnet." };
@@ -174,7 +174,7 @@ static char *search_musl(const char *interpreter, const char *name)
 	return search(directories, NULL, name);
 }
 
-/* From here on, follows ld.so(8). rpath and runpath are the file's own DT_RPATH and DT_RUNPATH, or NULL. */
+/* Code below follows ld.so(8). rpath and runpath are the file's own DT_RPATH and DT_RUNPATH, or NULL. */
 static char *locate(const struct program_files *p, const char *name, const char *origin,
 		    const char *rpath, const char *runpath)
 {
@@ -239,7 +239,7 @@ static void add_needs(struct program_files *p, const char *path, struct unwire *
 	free(origin);
 }
 
-/* Adds the interpreter, as in "#!/bin/sh -e", which is the program to run. False: not a script. */
+/* Adds the interpreter, as in "#!/bin/sh -e", which is the program to run. Returns false if it is not a script. */
 static bool add_script_interpreter(struct program_files *p, int fd)
 {
 	char line[256];
@@ -268,7 +268,7 @@ static bool is_seen(struct program_files *p, const struct stat *st)
 	return false;
 }
 
-/* A file that cannot be opened is skipped. */
+/* Skips a file that cannot be opened. */
 static int visit_file(struct program_files *p, char *path)
 {
 	struct program_file file = { .path = path };

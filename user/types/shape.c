@@ -29,10 +29,10 @@ struct shape_name {
 
 struct shape {
 	enum shape_kind kind;
-	char *name;             /* as a member; NULL: none */
-	u32 offset;             /* from the start of the value; inside an array, from the element's start */
-	u32 size;               /* bytes; of one element in an array */
-	u32 first_bit, bits;    /* of a bit-field; bits 0: none */
+	char *name;             /* of a member; NULL if it has none */
+	u32 offset;             /* from the start of the value or, inside an array, of the element */
+	u32 size;               /* in bytes; inside an array, of one element */
+	u32 first_bit, bits;    /* of a bit-field; bits is 0 if it is none */
 	u32 elements;
 	bool is_cut;            /* truncated */
 	bool is_signed;         /* SHAPE_ENUM */
@@ -48,7 +48,7 @@ struct shape {
 
 struct maker {
 	u32 members;            /* number so far */
-	u32 end;                /* end of the enclosing member: nothing extends beyond it */
+	u32 end;                /* end of the enclosing member, which nothing may exceed */
 	bool no_memory;
 };
 
@@ -75,7 +75,7 @@ void shape__free(struct shape *s)
 
 static void make(struct maker *m, struct shape *s, const struct c_type *type, u32 depth);
 
-/* Adds a member. NULL: limit reached. This moves the existing members. */
+/* Adds a member, which moves the existing ones. Returns NULL at the limit, or if out of memory. */
 static struct shape *add_member(struct maker *m, struct shape *s)
 {
 	struct shape *new;
@@ -313,7 +313,7 @@ static void puts_to(struct writer *w, const char *text)
 	put(w, text, strlen(text));
 }
 
-/* The number in memory, or the bit-field in it. */
+/* Returns the number in memory, or the bit-field in it. */
 static u64 number_of(const struct shape *s, const u8 *bytes)
 {
 	u32 bits = s->bits ?: 8 * s->size, n = (s->first_bit + bits + 7) / 8;
@@ -396,7 +396,7 @@ static void write_bytes(struct writer *w, const u8 *bytes, u32 size)
 	puts_to(w, ">");
 }
 
-/* Quotes in the text are doubled. */
+/* Doubles quotes in the text. */
 static void write_text(struct writer *w, const struct shape *s, const u8 *bytes)
 {
 	u32 i;
@@ -425,7 +425,7 @@ static void write_number(struct writer *w, const struct shape *s, const u8 *byte
 	puts_to(w, text);
 }
 
-/* base: offset of the array element that contains s, added to the offset in s. */
+/* base is the offset of the array element that contains s, which is added to the offset in s. */
 static void write_one(struct writer *w, const struct shape *s, u32 base);
 
 static void write_struct(struct writer *w, const struct shape *s, u32 base)

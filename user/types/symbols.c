@@ -25,7 +25,7 @@ static void skip_blanks(struct constant *c)
 		c->at++;
 }
 
-/* Consumes the operator, unless it is the start of a longer one. */
+/* Consumes the operator, unless it begins a longer one. */
 static bool take(struct constant *c, const char *op)
 {
 	size_t n = strlen(op);
@@ -39,7 +39,7 @@ static bool take(struct constant *c, const char *op)
 
 static u64 parse_or(struct constant *c);
 
-/* "(gfp_t)", "(unsigned long)" */
+/* Consumes a cast, e.g. "(gfp_t)" or "(unsigned long)". */
 static bool take_cast(struct constant *c)
 {
 	const char *p;
@@ -145,7 +145,7 @@ static u64 parse_or(struct constant *c)
 
 /* --- tables ---------------------------------------------------------------------------------- */
 
-/* Returns the position after the string literal at p, NULL if it is not terminated. */
+/* Returns the position after the string literal at p, or NULL if it is not terminated. */
 static const char *skip_string(const char *p)
 {
 	for (p++; *p && *p != '"'; p++)
@@ -154,7 +154,7 @@ static const char *skip_string(const char *p)
 	return *p ? p + 1 : NULL;
 }
 
-/* The end of the argument at p: its comma, or the call's closing parenthesis. */
+/* Returns the end of the argument at p: its comma, or the call's closing parenthesis. */
 static const char *end_of_argument(const char *p)
 {
 	int open = 0;
@@ -172,7 +172,7 @@ static const char *end_of_argument(const char *p)
 	return NULL;
 }
 
-/* Does the text consist only of parentheses and casts? */
+/* True if the text has only parentheses and casts. */
 static bool is_wrapping(const char *from, const char *to)
 {
 	for (; from < to; from++)
@@ -183,8 +183,8 @@ static bool is_wrapping(const char *from, const char *to)
 }
 
 /*
- * Extracts NAME from an expression REC->NAME or, for flags, a bit mask of it; allocated. For other expressions, whose
- * table does not describe the field's numbers, *field stays NULL.
+ * Extracts NAME from an expression REC->NAME or, for flags, a bit mask of it. *field is allocated. It remains NULL
+ * for other expressions, whose table does not describe the field's numbers.
  */
 static int find_field(char **field, const char *from, const char *to, bool is_flags)
 {
@@ -204,7 +204,7 @@ static int find_field(char **field, const char *from, const char *to, bool is_fl
 	return *field ? 0 : -ENOMEM;
 }
 
-/* Parses "{ VALUE, "NAME" }" at p, and moves p past it. False: something else. */
+/* Parses "{ VALUE, "NAME" }" at p, and moves p past it. Returns false if something else is there. */
 static bool parse_pair(struct field_symbol *s, const char **p, int *err)
 {
 	struct constant c = { *p + 1, false, 0 };
@@ -233,7 +233,7 @@ static bool parse_pair(struct field_symbol *s, const char **p, int *err)
 	return s->name;
 }
 
-/* Parses "{ 1, "A" }, { 2, "B" })" from p on. */
+/* Parses "{ 1, "A" }, { 2, "B" })", starting at p. */
 static int parse_pairs(struct field_symbols *t, const char *p)
 {
 	struct field_symbol s;
@@ -285,7 +285,7 @@ static int parse_call(struct symbol_tables *all, const char *p, bool is_flags)
 	err = find_field(&t.field, p, end, is_flags);
 	p = end + 1;
 	if (!err && t.field && is_flags) {
-		/* The delimiter between flags. */
+		/* Skip the delimiter between flags. */
 		end = end_of_argument(p);
 		p = end && *end == ',' ? end + 1 : "";
 	}

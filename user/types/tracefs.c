@@ -22,7 +22,7 @@
 
 /* --- the file system ------------------------------------------------------------------------- */
 
-/* Opens the events directory below a tracefs mount point; a negative errno on failure. */
+/* Opens the events directory below a tracefs mount point. Returns a descriptor or a negative errno. */
 static int open_mounted(const char *path)
 {
 	struct statfs fs;
@@ -36,7 +36,7 @@ static int open_mounted(const char *path)
 	return -ENOENT;
 }
 
-/* The mount is detached and has no path; the kernel drops it with the last descriptor. */
+/* The mount is detached and has no path; the kernel removes it when the last descriptor is closed. */
 int open_private(const char *type, const char *directory)
 {
 	int fs, mount = -1, fd = -1, err;
@@ -90,7 +90,7 @@ int tracefs__open(void)
 	return forbidden || fd == -EACCES || fd == -EPERM ? -EPERM : -ENOENT;
 }
 
-/* Is it a valid name? Names come from the user and are used in paths. */
+/* True for a valid name. Names come from the user and are used in paths. */
 static bool is_name(const char *name)
 {
 	return *name && *name != '.' && !strchr(name, '/') && strlen(name) <= NAME_MAX;
@@ -139,7 +139,7 @@ static int add_name(struct tracepoints *t, const char *system, const char *name)
 	return 0;
 }
 
-/* Adds the directories in at/path whose names match. If system is NULL, they are systems. */
+/* Adds the directories in at/path whose names match. If system is NULL, the directories are systems. */
 static int add_directories(struct tracepoints *t, int at, const char *path, const char *system,
 			   const char *glob)
 {
@@ -284,8 +284,8 @@ static bool take_word(struct span *s, const char *word)
 }
 
 /*
- * Removes the bounds [..]..[..] from the end. *product is the product of their numbers, 0 if one is not a number (names
- * that the kernel does not replace: TASK_COMM_LEN before 5.17, sizeof(struct sockaddr_in6)).
+ * Removes the bounds [..]..[..] from the end. Sets *product to the product of their numbers, or to 0 if one is not a
+ * number (names that the kernel does not replace: TASK_COMM_LEN before 5.17, sizeof(struct sockaddr_in6)).
  */
 static bool take_bounds(struct span *s, u64 *product)
 {
@@ -311,7 +311,7 @@ static bool take_bounds(struct span *s, u64 *product)
 	return any;
 }
 
-/* Size of element types that occur in arrays with symbolic bounds, 0 for others. */
+/* Returns the size of element types that occur in arrays with symbolic bounds, or 0 for others. */
 static u32 size_of_type(const char *type)
 {
 	static const struct {
@@ -342,7 +342,7 @@ static u32 size_of_type(const char *type)
 	return 0;
 }
 
-/* A span as a string, with runs of blanks collapsed. */
+/* Returns a span as a string, with runs of blanks collapsed, or NULL if out of memory. */
 static char *copy_span(struct span s)
 {
 	char *text = malloc(s.len + 1), *out = text;
@@ -357,7 +357,7 @@ static char *copy_span(struct span s)
 	return text;
 }
 
-/* "void (*NAME)(int)": the name is inside. */
+/* Takes the name from inside "void (*NAME)(int)". */
 static bool take_function_pointer(struct span *s, struct span *name)
 {
 	const char *open = memmem(s->at, s->len, "(*", 2), *close;
@@ -407,7 +407,7 @@ static int parse_declaration(struct tracepoint_field *f, struct span s, u64 *bou
 	return f->name && f->type ? 0 : -ENOMEM;
 }
 
-/* Parses "label:NUMBER;" somewhere in the rest of a field's line. */
+/* Parses "label:NUMBER;", which may be anywhere in the rest of a field's line. */
 static int parse_number(struct span line, const char *label, u32 *out)
 {
 	const char *at = memmem(line.at, line.len, label, strlen(label));
@@ -427,7 +427,7 @@ static int parse_number(struct span line, const char *label, u32 *out)
 	return 0;
 }
 
-/* bound: product of the bounds, 0 if they are not numbers, UINT64_MAX without any. */
+/* bound is the product of the bounds, 0 if they are not numbers, or UINT64_MAX if there are none. */
 static u32 count_elements(const struct tracepoint_field *f, u64 bound)
 {
 	u32 each;
@@ -437,7 +437,7 @@ static u32 count_elements(const struct tracepoint_field *f, u64 bound)
 	if (bound && bound <= f->size && f->size % bound == 0)
 		return bound;
 	each = size_of_type(f->type);
-	/* An array with symbolic bounds and an unknown element type is treated as one element. */
+	/* Treat an array with symbolic bounds and an unknown element type as one element. */
 	return each && f->size % each == 0 ? f->size / each : 1;
 }
 
@@ -520,7 +520,7 @@ int tracepoint_format__parse(struct tracepoint_format *out, const char *text)
 			err = parse_id(&f.id, line);
 			have_id = true;
 		} else if (take_label(&line, "print fmt:")) {
-			/* The last part of the file. Its string may contain a newline. */
+			/* The last part of the file, whose string may contain a newline. */
 			line = trimmed((struct span){ line.at, strlen(line.at) });
 			f.print = strndup(line.at, line.len);
 			err = f.print ? 0 : -ENOMEM;
