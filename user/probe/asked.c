@@ -11,7 +11,7 @@
 
 #define NAME_SPACE 16           /* enough for "$arg100" */
 
-/* An expression, and where it was typed. */
+/* An expression, and the place where it was typed. */
 struct asked {
 	const struct expr *expr;
 	const char *option, *text;
@@ -43,7 +43,7 @@ static int add(struct probe_plan *p, const struct asked *a, const char *name)
 	return 0;
 }
 
-/* The probe's argument that consists of this expression, else the expression with `otherwise` as its origin. */
+/* Returns the probe's argument that is this expression, or else the expression with the origin of `otherwise`. */
 static struct asked asked_by(const struct probe_plan *p, const struct expr *e, const struct asked *otherwise)
 {
 	size_t i, k;
@@ -93,7 +93,7 @@ static int look_at_list(struct probe_plan *p, const struct place *end, const str
 	return err;
 }
 
-/* In a stream, arguments of a probe are columns. Otherwise they only give names to other options. */
+/* In a stream, the arguments of a probe are columns. Otherwise they only name expressions for other options. */
 static int look_from(struct probe_plan *p, const struct place *end, size_t definition)
 {
 	const struct probe_request *r = p->request;

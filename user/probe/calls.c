@@ -5,7 +5,7 @@
 
 #include "bpf/lib/call_site.h"
 
-/* Ends already have the numbers of their entries. */
+/* Must be called when the ends have the numbers of their entries. */
 void probe_calls__number(struct probe_plan *p)
 {
 	struct probe_side *begin = &p->side[PROBE_BEGIN], *end = &p->side[PROBE_END];

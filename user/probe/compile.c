@@ -122,7 +122,7 @@ static int add_group(struct probe_plan *p, const struct probe_argument *a, size_
 	return err;
 }
 
-/* Takes ownership of the arguments, with their names and texts. */
+/* Takes ownership of the arguments, including their names and texts. */
 static int keep_arguments(struct probe_plan *p, struct probe_argument *a, size_t n)
 {
 	if (!n)
@@ -137,7 +137,7 @@ static int keep_arguments(struct probe_plan *p, struct probe_argument *a, size_t
 	return 0;
 }
 
-/* Adds all fields of a tracepoint whose probe names none. */
+/* Adds all fields of a tracepoint, for a probe that names none. */
 static int add_every_field(struct probe_plan *p, size_t site, size_t group)
 {
 	struct probe_argument *a;
@@ -149,7 +149,7 @@ static int add_every_field(struct probe_plan *p, size_t site, size_t group)
 	return keep_arguments(p, a, n) ?: err;
 }
 
-/* Definitions with different arguments have a group each, and so has each tracepoint without arguments. */
+/* Definitions with different arguments have one group each, and so has each tracepoint without arguments. */
 static int add_groups(struct probe_plan *p)
 {
 	size_t nsites = p->side[PROBE_END].sites.n, d, i;
@@ -204,8 +204,8 @@ static int collect_fields(struct probe_plan *p)
 }
 
 /*
- * In a record, texts follow the other fields, with their actual length. Begins of spans have a
- * fixed size, so their texts are fields as in a key.
+ * True if texts follow the other fields, with their actual length, as in a record. Begins of spans
+ * have a fixed size, so their texts are fields, as in a key.
  */
 static bool texts_behind(const struct probe_plan *p)
 {
@@ -254,7 +254,7 @@ static int set_shape(struct layout_field *l, const struct probe_field *f, const 
 	return -EINVAL;
 }
 
-/* As in all other tools: "unit" is a column of stat. */
+/* Names the column as in all other tools: "unit" is a column of stat. */
 static int name_unit(struct layout_field *l)
 {
 	char *name = strdup("systemd_unit");
@@ -266,7 +266,7 @@ static int name_unit(struct layout_field *l)
 	return 0;
 }
 
-/* Whether the numbers stand for names. The kind says of what. */
+/* True if the numbers stand for names. The kind determines which names. */
 static bool is_named(enum layout_kind kind)
 {
 	return kind == LAYOUT_SYMBOL || kind == LAYOUT_USER_SYMBOL || kind == LAYOUT_CONTAINER || kind == LAYOUT_UNIT;
@@ -312,7 +312,7 @@ static int widen(struct layout_field *l, const struct probe_field *f, const stru
 	return 0;
 }
 
-/* Places numbers of 8 bytes first, then those of 4, then texts, so that all are aligned. */
+/* Places 8-byte numbers first, then 4-byte numbers, then texts, so that all are aligned. */
 static void place_group(struct probe_plan *p, size_t group, bool record)
 {
 	static const u32 sizes[] = { 8, 4, 0 };
@@ -352,7 +352,7 @@ static void place_fields(struct probe_plan *p, bool record)
 	l->size = most;
 }
 
-/* rows: the names of figures are reserved, too. */
+/* True if the name is taken. In rows, the names of figures are reserved, too. */
 static bool is_taken(const struct probe_plan *p, const struct probe_field *f, const char *name, bool rows)
 {
 	const struct layout *l = &p->layout;
@@ -369,7 +369,7 @@ static bool is_taken(const struct probe_plan *p, const struct probe_field *f, co
 	return false;
 }
 
-/* Is the name that of the last member, while another column is asked for by just this name? */
+/* True if the name is that of the last member, and another column has exactly this name as its expression. */
 static bool is_name_of_other(const struct probe_plan *p, const struct probe_field *f)
 {
 	size_t i;
@@ -382,8 +382,8 @@ static bool is_name_of_other(const struct probe_plan *p, const struct probe_fiel
 }
 
 /*
- * Makes the name of a column unique: the expression as typed distinguishes p->comm from
- * p->parent->comm. Returns NULL without memory.
+ * Makes a column's name unique: the expression as typed distinguishes p->comm from p->parent->comm.
+ * Returns NULL if out of memory.
  */
 static char *name_of_field(const struct probe_plan *p, const struct probe_field *f, bool rows)
 {
@@ -428,7 +428,7 @@ static int make_layout(struct probe_plan *p)
 	return err;
 }
 
-/* Whether spans end in the thread in which they began. */
+/* True if spans end in the thread in which they began. */
 static bool is_in_thread(const struct probe_plan *p)
 {
 	size_t i;
@@ -476,7 +476,7 @@ static size_t group_of(const struct probe_plan *p, enum probe_side_name side, si
 	return side == PROBE_END && p->group ? p->group[site] : 0;
 }
 
-/* Determines the side and the width of each field at a site. group: that of the site. */
+/* Determines the side and the width of each field at a site. group is the site's group. */
 static int look_from(struct probe_plan *p, const struct place *place, const struct place *begin,
 		     enum probe_side_name side, bool first, size_t group)
 {
@@ -703,7 +703,7 @@ static int compile_sides(struct probe_plan *p)
 	return err;
 }
 
-/* All begins share a part of the filter, so it is divided for the first begin only. */
+/* All begins share one part of the filter, so it is divided only for the first begin. */
 static int divide_filter(struct probe_plan *p)
 {
 	struct spot begins = {};
@@ -718,7 +718,7 @@ static int divide_filter(struct probe_plan *p)
 	return err;
 }
 
-/* Whether this is a glob whose events have different names. */
+/* True for a glob whose events have different names. */
 static bool has_several_names(const struct probe_side *s, size_t i)
 {
 	const struct event_site *site = s->sites.site, *first = &site[probe_side__first_of_event(s, i)];
@@ -731,8 +731,8 @@ static bool has_several_names(const struct probe_side *s, size_t i)
 }
 
 /*
- * The first site of the same event with this name. The ends of a function, the copies of an inlined one, the locations
- * of a USDT probe are one place to whoever reads the name.
+ * Returns the first site of the same event with this name. The ends of a function, the copies of an inlined function,
+ * and the locations of a USDT probe are one place to a user who reads the name.
  */
 static u32 first_of_name(const struct probe_side *s, size_t i)
 {
@@ -744,7 +744,7 @@ static u32 first_of_name(const struct probe_side *s, size_t i)
 	return k;
 }
 
-/* A call has the event number of its entry. If returns are counted, their names are used. */
+/* A call has the event number of its entry. If returns are counted, the names are theirs. */
 static int name_events(struct probe_plan *p)
 {
 	struct probe_side *s = &p->side[p->calls && !p->returns ? PROBE_BEGIN : PROBE_END];
@@ -763,7 +763,7 @@ static int name_events(struct probe_plan *p)
 					   has_several_names(s, i));
 		bool own = each || p->each_site;
 
-		/* The sites of one event share a number. For spans, the numbers distinguish calls. */
+		/* The sites of an event share a number. In spans, the numbers distinguish calls. */
 		if (!p->spans && !own)
 			s->slot[i] = probe_side__first_of_event(s, i);
 		else if (!p->spans && !p->each_site)

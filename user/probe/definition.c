@@ -10,8 +10,8 @@
 #include "event/code_name.h"
 
 /*
- * The end of the part that begins at `from`: the first separator outside of brackets and quotes.
- * Angle brackets of template arguments count as brackets only in events.
+ * Returns the end of the part that begins at `from`: the first separator outside brackets and
+ * quotes. Only in events do the angle brackets of template arguments count as brackets.
  */
 static size_t end_of_part(const char *text, size_t from, const char *separators, bool is_event)
 {
@@ -30,7 +30,7 @@ static size_t end_of_part(const char *text, size_t from, const char *separators,
 		if (!nesting && strchr(separators, text[i]) &&
 		    !(is_event && code_name__has_blank(text + from, strlen(text + from), i - from)))
 			break;
-		/* Template arguments: ns::T<unsigned int>::m. */
+		/* Skip template arguments: ns::T<unsigned int>::m. */
 		if (is_event && text[i] == '<') {
 			size_t behind = code_name__behind_group(text, strlen(text), i);
 
@@ -45,7 +45,7 @@ static size_t end_of_part(const char *text, size_t from, const char *separators,
 	return i;
 }
 
-/* The length of NAME in a leading NAME= (not NAME==), or 0. */
+/* Returns the length of NAME in a leading NAME= (not NAME==), or 0. */
 static size_t name_in_front(const char *text, size_t len)
 {
 	size_t n = 0;
@@ -57,7 +57,7 @@ static size_t name_in_front(const char *text, size_t len)
 	return n + 1 < len && text[n] == '=' && text[n + 1] != '=' ? n : 0;
 }
 
-/* The name of an expression without an alias: the member at its end, or the text as typed. */
+/* Returns the name of an expression without an alias: the member at its end, or the text as typed. */
 static char *name_of(const struct expr *e, const char *text)
 {
 	while (e->op == EXPR_TYPED)

@@ -11,7 +11,7 @@
 #include "expr/fields.h"
 #include "jit/compile.h"
 
-/* The names that tracepoints give to fields with code addresses. */
+/* True for the names that tracepoints give to fields with code addresses. */
 static bool leads_to_code(const struct tracepoint_field *f)
 {
 	static const char *const names[] = { "call_site", "caller", "callsite", "caller_ip",
@@ -24,7 +24,7 @@ static bool leads_to_code(const struct tracepoint_field *f)
 	return false;
 }
 
-/* Buffers that a system call fills: their contents before the call are meaningless. */
+/* True for a buffer that the system call fills: its contents before the call are meaningless. */
 static bool is_filled_later(const struct tracepoint_field *f)
 {
 	return !strncmp(f->type, "char", 4) && strchr(f->type, '*');

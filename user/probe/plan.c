@@ -17,13 +17,13 @@
 #include "probe/saved.h"
 #include "probe/sides.h"
 
-#define ALIASES_DEEP 8          /* limit of nesting for aliases */
+#define ALIASES_DEEP 8          /* nesting limit of aliases */
 
 /*
  * --- events ------------------------------------------------------------------------------------
  */
 
-/* Keeps a text until probe_plan__free(). Without memory, frees it and returns NULL. */
+/* Keeps a text until probe_plan__free(). If out of memory, frees the text and returns NULL. */
 static char *keep(struct probe_plan *p, char *text)
 {
 	if (text && !ARRAY_APPEND(p->made, p->nmade, text))
@@ -32,7 +32,7 @@ static char *keep(struct probe_plan *p, char *text)
 	return NULL;
 }
 
-/* Adds the events of a text to a side. */
+/* Adds the events in a text to a side. */
 static int take_events(struct probe_plan *p, struct probe_side *s, const char *text,
 		       size_t definition)
 {
@@ -41,7 +41,7 @@ static int take_events(struct probe_plan *p, struct probe_side *s, const char *t
 
 	if (err)
 		return err;
-	/* Events that were added in another way have no definition yet, so the capacity is unknown. */
+	/* Events added in another way have no definition yet, so the capacity is unknown. */
 	if (array__grow(&s->definition, 0, s->events.n, sizeof(*s->definition)))
 		return -ENOMEM;
 	for (i = n; i < s->events.n; i++)
@@ -49,7 +49,7 @@ static int take_events(struct probe_plan *p, struct probe_side *s, const char *t
 	return 0;
 }
 
-/* Adds the returns of functions as events of the end. */
+/* Adds the returns of functions as end events. */
 static int take_returns(struct probe_plan *p)
 {
 	struct probe_side *begin = &p->side[PROBE_BEGIN], *end = &p->side[PROBE_END];
@@ -147,9 +147,9 @@ static int check_site(const struct probe_plan *p, const struct probe_side *s,
 
 /* The names that a plan's expressions use at a tracepoint. */
 struct named {
-	const struct place *place;      /* contains its format and its arguments */
+	const struct place *place;      /* has the format and the arguments */
 	bool perhaps;                   /* the arguments are not known yet */
-	bool field, argument;           /* a name was found that is only a field, or only an argument */
+	bool field, argument;           /* found a name that is only a field, or only an argument */
 };
 
 static void look_at_names(struct named *n, const struct probe_plan *p, const struct expr *e)
@@ -185,9 +185,9 @@ static void look_at_list(struct named *n, const struct probe_plan *p, const stru
 }
 
 /*
- * A name of a field selects the record. Names of arguments select the arguments if there is no name
- * of a field. Names that are known everywhere, such as pid, count as fields only if the record is
- * read.
+ * True if the names select the arguments of the tracepoint, not its record. The name of a field
+ * selects the record. Names of arguments select the arguments if no name is a field's. Names that
+ * are known everywhere, such as pid, count as fields only if the record is read.
  */
 static bool asks_for_arguments(void *arg, const struct place *place, bool perhaps)
 {
@@ -242,7 +242,7 @@ static bool is_named_return(const struct event_site *end, const struct event_sit
 	return !strncmp(begin->name, end->name, len) && !strcmp(end->name + len, "%return");
 }
 
-/* Whether `end` belongs to the function of `begin`. Both sides list the events in the same order. */
+/* True if `end` belongs to the function of `begin`. Both sides list the events in the same order. */
 static bool is_end_of(const struct probe_plan *p, size_t end, size_t begin)
 {
 	const struct probe_side *b = &p->side[PROBE_BEGIN], *e = &p->side[PROBE_END];
@@ -264,7 +264,7 @@ static bool is_next_end_of(const struct probe_plan *p, const bool *has_end, size
 	       (begins->site[begin].event->type == EVENT_USER_FUNCTION || !has_end[begin]);
 }
 
-/* Gives each end the number of its begin. Returns the name of an end that has no begin, or NULL. */
+/* Gives each end the number of its begin. Returns the name of an end without a begin, or NULL. */
 static const char *number_ends(struct probe_plan *p, bool *has_end)
 {
 	const struct probe_side *b = &p->side[PROBE_BEGIN], *e = &p->side[PROBE_END];
@@ -272,7 +272,7 @@ static const char *number_ends(struct probe_plan *p, bool *has_end)
 	size_t i, k;
 
 	for (i = 0, k = 0; i < e->sites.n; i++) {
-		/* The ends of a function are adjacent: the previous end has the same begin. */
+		/* The ends of a function are adjacent, so try the begin of the previous end first. */
 		if (!is_next_end_of(p, has_end, i, k) && !is_next_end_of(p, has_end, i, ++k))
 			for (k = 0; k < b->sites.n && !is_next_end_of(p, has_end, i, k); k++)
 				;
@@ -286,7 +286,7 @@ static const char *number_ends(struct probe_plan *p, bool *has_end)
 	return alone;
 }
 
-/* Removes begins that were matched by globs and have no end. Returns their number. */
+/* Removes begins that match globs and have no end. Returns their number. */
 static size_t drop_endless(struct probe_side *b, const bool *has_end)
 {
 	size_t before = b->sites.n, i;
@@ -316,7 +316,7 @@ static const char *find_alone(struct probe_plan *p, bool *has_end)
 	return NULL;
 }
 
-/* The entry and the ends of a function share the entry's number, and both sides must be complete. */
+/* Checks that both sides are complete. The entry and the ends of a function share the entry's number. */
 static int check_pairs(struct probe_plan *p)
 {
 	bool *has_end = calloc(p->side[PROBE_BEGIN].sites.n ?: 1, sizeof(*has_end));
@@ -332,7 +332,7 @@ static int check_pairs(struct probe_plan *p)
 	return -EOPNOTSUPP;
 }
 
-/* Is it the same instruction? Only of functions and USDT probes. */
+/* True if both are the same instruction of a function or a USDT probe. */
 static bool is_same_place(const struct event_site *a, const struct event_site *b)
 {
 	if (a->tracepoint_id || b->tracepoint_id || a->is_return != b->is_return || !a->path != !b->path)
@@ -343,9 +343,9 @@ static bool is_same_place(const struct event_site *a, const struct event_site *b
 }
 
 /*
- * Programs at a tracepoint run in the order in which they were attached, ends first: one that is the end of a span and
- * the begin of the next one measures the time in between. Functions and USDT probes run the newest program first, and
- * no kernel promises any order.
+ * Programs at a tracepoint run in the order in which they were attached, ends first. A tracepoint that is both the
+ * end of a span and the begin of the next measures the time in between. Functions and USDT probes run the newest
+ * program first, and no kernel guarantees any order.
  */
 static int check_places(const struct probe_plan *p)
 {
@@ -408,7 +408,7 @@ static bool mentions(const struct expr *e, const char *name)
 	       (e->right && mentions(e->right, name));
 }
 
-/* Whether a name in e is defined by itself, directly or indirectly. An alias "size" for size:u32 is not such a case. */
+/* True if a name in e is defined by itself, directly or indirectly. The alias "size" for size:u32 does not count. */
 static bool goes_round(const struct probe_plan *p, const struct expr *e, int depth)
 {
 	const struct expr *just;
@@ -465,7 +465,7 @@ static int collect_aliases(struct probe_plan *p)
 	return check_aliases(p);
 }
 
-/* Chooses the value to measure if none was given. */
+/* Chooses the value to measure if the user gave none. */
 static int choose_value(struct probe_plan *p)
 {
 	static const struct expr elapsed = {
@@ -496,14 +496,14 @@ static int choose_value(struct probe_plan *p)
 	return 0;
 }
 
-/* Whether this is $retval or $arg1, whose type comes from the declaration of the function. */
+/* True for $retval and $arg1, whose type comes from the function's declaration. */
 static bool is_typed_by_function(const char *text)
 {
 	return !strcmp(text, "retval") ||
 	       (!strncmp(text, "arg", 3) && isdigit((unsigned char)text[3]));
 }
 
-/* Whether the expression contains a name that some events do not know. */
+/* True if the expression contains a name that some events do not know. */
 static bool has_own_names(const struct probe_plan *p, const struct expr *e)
 {
 	size_t i;
@@ -642,7 +642,7 @@ int probe_plan__init(struct probe_plan *p, const struct probe_request *request)
 	return err ?: save_arguments(p);
 }
 
-/* Programs on fentry receive arguments, but no registers. */
+/* True if the expression needs registers: programs on fentry receive arguments, but no registers. */
 static bool needs_registers(const struct expr *e)
 {
 	if (!e)
@@ -708,7 +708,7 @@ static bool uses_fentry(const struct probe_side *s)
 
 int probe_plan__attach(struct probe_plan *p)
 {
-	/* Ends are attached first, so that the end of every begin is seen. */
+	/* Attach ends first, so that no begin misses its end. */
 	static const enum probe_side_name order[] = { PROBE_END, PROBE_BEGIN };
 	struct complaint c = {};
 	size_t which = 0, i;
@@ -733,7 +733,7 @@ int probe_plan__attach(struct probe_plan *p)
 	return 0;
 }
 
-/* "; kmem_cache_alloc is kmem_cache_alloc_noprof here" */
+/* Appends texts like "; kmem_cache_alloc is kmem_cache_alloc_noprof here". */
 static void describe_renamed(const struct probe_plan *p, char *text, size_t size)
 {
 	size_t n = strlen(text), i;

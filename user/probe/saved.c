@@ -40,7 +40,7 @@ void probe_saved__prepare_begin(struct place *begin, const struct probe_plan *p)
 	}
 }
 
-/* The parameter that $arg1 refers to, or NULL if it is unknown. */
+/* Returns the parameter that $arg1 refers to, or NULL if it is unknown. */
 static const struct place_variable *declared(const struct place *begin, u64 n)
 {
 	size_t i;
@@ -61,7 +61,7 @@ static int add_number(struct place *end, const struct place *begin, const struct
 	return place__add(end, &add);
 }
 
-/* Named arguments are already known at a return, but have no location there. */
+/* A return already knows the named arguments, but they have no location there. */
 static int add_named(struct place *end, const struct place *begin, const struct probe_saved *s, s64 offset)
 {
 	const struct place_variable *at_begin = place__find(begin, s->name);

@@ -8,7 +8,7 @@
 
 #include "report/diag.h"
 
-/* Only the end of a span knows the result and the time elapsed. */
+/* True if the expression needs the end of a span: only the end knows the result and the elapsed time. */
 static bool mentions_end(const struct probe_plan *p, const struct expr *e, const struct place *begin)
 {
 	struct place named = *begin;
@@ -25,7 +25,7 @@ static bool mentions_end(const struct probe_plan *p, const struct expr *e, const
 	return (e->left && mentions_end(p, e->left, begin)) || (e->right && mentions_end(p, e->right, begin));
 }
 
-/* Whether the expression is a number at this place. Conditions are numbers, even if they compare texts. */
+/* True if the expression is a number at this place. Conditions are numbers, even if they compare texts. */
 static bool is_number(const struct expr *e, const struct place *place, struct operand_type *t)
 {
 	struct complaint ignored;
@@ -82,7 +82,7 @@ static bool is_constant(const struct expr *e)
 					is_constant(e->left));
 }
 
-/* The name of a kept value contains parentheses, so it cannot be typed. */
+/* Replaces e by the name of a kept value. The name contains parentheses, so that it cannot be typed. */
 static struct expr *keep(struct divider *d, const struct expr *e, const struct operand_type *t)
 {
 	struct probe_plan *p = d->p;
@@ -132,7 +132,7 @@ static struct expr *copy(struct divider *d, const struct expr *e, bool for_end)
 	return new;
 }
 
-/* The parts of e between && that belong to this side, or NULL. */
+/* Returns the operands of && in e that belong to this side, or NULL if there are none. */
 static struct expr *part(struct divider *d, const struct expr *e, bool begin)
 {
 	struct expr *left, *right, *both;

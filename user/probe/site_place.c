@@ -77,7 +77,7 @@ static struct dwarf *dwarf_of(struct knowledge *k, const char *path)
 	return k->dwarf;
 }
 
-/* Makes all variables unavailable, for this reason. */
+/* Makes all variables unavailable for this reason. */
 static void forget(struct place *p, const char *why)
 {
 	size_t i;
@@ -89,7 +89,7 @@ static void forget(struct place *p, const char *why)
 	}
 }
 
-/* The function that contains a site: its name without the suffixes of perf's syntax. */
+/* Returns the function that contains a site: its name without the suffixes of perf's syntax. */
 static char *function_of(const struct event_site *s)
 {
 	const char *colon = strchr(s->name, ':'), *from = colon ? colon + 1 : s->name;
@@ -158,7 +158,7 @@ bool site_place__needs_arguments(const struct event_site *site, names_arguments 
  * --- user code ---------------------------------------------------------------------------------
  */
 
-/* Resolves structures, pointers to them, and enumerations, whose values have names. */
+/* Resolves structures, pointers to structures, and enumerations, whose values have names. */
 static bool full_type(struct c_type *t, const struct dwarf_variable *v, struct knowledge *k)
 {
 	u32 id;
@@ -233,7 +233,7 @@ static struct c_type type_of(const struct dwarf_variable *v, struct knowledge *k
 	t = c_type__integer(v->is_string ? 1 : 8, false);
 	t.is_char = v->is_string;
 	if (!v->is_string)
-		return t;       /* the type it refers to is unknown */
+		return t;       /* the type that it refers to is unknown */
 	return c_type__pointer_to(t);
 }
 
@@ -249,11 +249,11 @@ static const char *where_live(const struct dwarf_variable *v, char *text, size_t
 	return text;
 }
 
-#define FIRST_ON_STACK ARCH_ARGUMENT_REGISTERS  /* the slot of the first word on the stack */
+#define FIRST_ON_STACK ARCH_ARGUMENT_REGISTERS  /* slot of the first word on the stack */
 
 /*
  * At the first instruction of a function, the locations of parameters that the function moves to
- * memory are not yet valid. These parameters are still where the calling convention puts them.
+ * memory are not valid yet. These parameters are still where the calling convention puts them.
  */
 static int add_passed(struct place *p, const struct dwarf_variable *v, struct place_variable *add)
 {
@@ -296,8 +296,8 @@ static int add_passed(struct place *p, const struct dwarf_variable *v, struct pl
 }
 
 /*
- * A function that no other file can call may have its own calling convention: at its entry,
- * parameters are in other registers, or have become constants.
+ * True for a function with its own calling convention, which it may have if no other file can call
+ * it: at its entry, parameters are in other registers, or have become constants.
  */
 static bool is_passed_otherwise(const struct dwarf_variables *found)
 {
@@ -319,7 +319,7 @@ static bool is_passed_otherwise(const struct dwarf_variables *found)
 	return false;
 }
 
-/* The number of the argument that this register contains at the entry of a Go function. */
+/* Sets *number to the argument that this register contains at the entry of a Go function. */
 static bool is_go_argument(u32 reg, u32 *number)
 {
 	struct machine_register said, passed;
@@ -332,7 +332,7 @@ static bool is_go_argument(u32 reg, u32 *number)
 	return false;
 }
 
-/* At the entry of a Go function, registers have argument numbers, too, and results have no values yet. */
+/* At the entry of a Go function, registers also have argument numbers, and results have no values yet. */
 static void settle_go(struct place_variable *add, const struct dwarf_variable *v)
 {
 	if (v->is_result) {
@@ -346,7 +346,7 @@ static void settle_go(struct place_variable *add, const struct dwarf_variable *v
 	}
 }
 
-/* Adds a variable at the location given by the compiler. */
+/* Adds a variable at the location that the compiler recorded. */
 static int add_variable(struct place *p, const struct dwarf_variable *v, struct knowledge *k,
 			bool by_convention, u64 address)
 {
@@ -379,7 +379,7 @@ static int add_variable(struct place *p, const struct dwarf_variable *v, struct 
 	return place__add(p, &add);
 }
 
-/* The body of f that contains the site, or NULL. */
+/* Returns the body of f that contains the site, or NULL. */
 static const struct dwarf_place *place_of(const struct dwarf_function *f,
 					  const struct event_site *site)
 {
@@ -397,8 +397,8 @@ static const struct dwarf_place *place_of(const struct dwarf_function *f,
 }
 
 /*
- * Finds the variables of the requested function, since other functions with variables of the same
- * names may be inlined at the same address.
+ * Finds the variables of the requested function: other functions inlined at the same address may
+ * have variables with the same names.
  */
 static int variables_at(struct dwarf_variables *found, struct dwarf *d,
 			const struct event_site *site)
@@ -443,8 +443,8 @@ static void set_result(struct place *p, const struct dwarf_variable *result, str
 }
 
 /*
- * 32-bit programs have other register numbers in their debug information, and a value of 64 bits
- * takes two arguments, or two registers if it is a result.
+ * 32-bit programs have other register numbers in their debug information. A 64-bit value takes two
+ * arguments, or two registers if it is a result.
  */
 static void limit_to_32_bits(struct place *p)
 {
@@ -462,7 +462,7 @@ static void limit_to_32_bits(struct place *p)
 	p->no_result = "the result has 64 bits, which a 32-bit program returns in two registers";
 }
 
-/* Sets where a Go function has its arguments and its result. */
+/* Sets the places of the arguments and the result of a Go function. */
 static void set_convention(struct place *p, const struct event_site *site, bool at_entry)
 {
 	switch (site->convention) {
@@ -488,8 +488,8 @@ static void set_convention(struct place *p, const struct event_site *site, bool 
 }
 
 /*
- * How many arguments there are, unless the compiler changed that: in a copy, which has a '.' in its name, and in a
- * function with a calling convention of its own.
+ * Sets the number of arguments, unless the compiler changed it: in a copy, which has a '.' in its name, and in a
+ * function with its own calling convention.
  */
 static void set_declared(struct place *p, const struct event_site *site, const struct dwarf_variables *found)
 {
@@ -576,7 +576,7 @@ int site_place__make(struct place *p, struct tracepoint_format *format,
 		.task_type = task_type,
 		.types_arg = k,
 	};
-	/* User-space events use the types of their own programs. */
+	/* User-space events use the types of their programs. */
 	if (site->event->type != EVENT_USDT && site->event->type != EVENT_USER_FUNCTION) {
 		p->types = kernel_types;
 	} else {

@@ -16,7 +16,7 @@ size_t probe_side__first_of_event(const struct probe_side *s, size_t i)
 	return i;
 }
 
-/* The names that the probe itself defines precede those of other probes. */
+/* Names that the probe itself defines precede those of other probes. */
 static int add_aliases(struct spot *spot, const struct probe_plan *p, size_t definition)
 {
 	size_t i, first = 0, n = 0;
@@ -45,7 +45,10 @@ static bool is_given_before(const struct probe_definition *d, size_t before, con
 	return false;
 }
 
-/* The first name in e that the event has itself, and that is given to something else only behind it; NULL: none. */
+/*
+ * Returns the first name in e that the event itself has, and that is only given to something else after argument i;
+ * NULL if there is none.
+ */
 static const char *ambiguous_name(const struct place *p, const struct probe_definition *d, size_t i,
 				  const struct expr *e)
 {
@@ -57,7 +60,7 @@ static const char *ambiguous_name(const struct place *p, const struct probe_defi
 	return ambiguous_name(p, d, i, e->left) ?: ambiguous_name(p, d, i, e->right);
 }
 
-/* In `f x=n n=p->n`, where f has an argument n, x may be either. In `f n=p->n x=n`, x is the member, as in filters. */
+/* In `f x=n n=p->n`, where f has an argument n, x is ambiguous. In `f n=p->n x=n`, x is the member, as in filters. */
 static int check_names(const struct spot *spot, const struct probe_plan *p, size_t definition)
 {
 	const struct probe_definition *d = definition < p->ndefinitions ? &p->definition[definition] : NULL;
@@ -86,7 +89,7 @@ void spot__free(struct spot *spot)
 
 static int make_place(struct spot *spot, struct probe_plan *p, const struct probe_side *s, size_t i)
 {
-	/* Before probe_plan__choose(), assumes registers, since only the names matter at that point. */
+	/* Before probe_plan__choose(), assume registers: only the names matter then. */
 	enum attach_way way = s->attachments.way ? s->attachments.way[i] : ATTACH_KPROBE;
 
 	*spot = (struct spot){};
