@@ -77,7 +77,7 @@ bool field__symbol(const struct tracepoint_format *format, const char *field, co
 	return found;
 }
 
-/* MKDEV() of include/linux/kdev_t.h */
+/* Encodes the number like MKDEV() of include/linux/kdev_t.h. */
 int expr__device(const struct expr *e, u64 *number, struct complaint *c)
 {
 	struct stat st;
@@ -90,7 +90,7 @@ int expr__device(const struct expr *e, u64 *number, struct complaint *c)
 	return 0;
 }
 
-/* A field may have a table of each kind. */
+/* True if the field has a table of this kind. A field may have one of each kind. */
 static bool has_table(const struct symbol_tables *tables, const char *field, bool is_flags)
 {
 	size_t i;

@@ -10,7 +10,7 @@ static void put_string(FILE *f, const char *text)
 {
 	fputc('"', f);
 	for (; *text; text++) {
-		/* Keep the backslash of a glob, \*. */
+		/* Keep the backslash of an escaped glob character, as in \*. */
 		if (*text == '"' || (*text == '\\' && !(text[1] && strchr("*?[]", text[1]))))
 			fprintf(f, "\\%c", *text);
 		else if (isprint((unsigned char)*text))

@@ -9,13 +9,13 @@
 
 #include "base/numbers.h"
 
-/* Longer ones first, so that <= is not read as <. */
+/* Longer operators come first, so that <= is not read as <. */
 static const char *const operators[] = {
 	"||", "&&", "==", "!=", "!~", "<=", ">=", "<<", ">>", "->", "<", ">", "|", "^", "&", "~", "+",
 	"-", "*", "/", "%", "!", "(", ")", "[", "]", ".", ":", ",",
 };
 
-/* Operators typed by habit from other languages, or by mistake. */
+/* Operators typed out of habit from other languages, or by mistake. */
 static const struct {
 	const char *typed, *meant;
 } mistaken[] = {
@@ -33,7 +33,7 @@ static bool is_name_letter(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Length of the name that begins here; 0: none. */
+/* Returns the length of the name that begins here, or 0 if there is none. */
 static size_t name_length(const struct lexer *l)
 {
 	const char *from = l->text + l->at;
@@ -58,7 +58,7 @@ static int take_text(struct lexer *l, struct token *t, enum expr_op op, size_t f
 	return 0;
 }
 
-/* $name, %name, @name */
+/* Takes $name, %name or @name. */
 static int take_marked(struct lexer *l, struct token *t, enum expr_op op, const char *what)
 {
 	size_t n;
@@ -78,7 +78,7 @@ static int hex_digit(char c)
 	return found ? found - digits : -1;
 }
 
-/* Decodes one escaped character. Returns the bytes consumed, 0 if invalid. */
+/* Decodes one escaped character. Returns the number of bytes consumed, or 0 if it is invalid. */
 static size_t unescape(const char *from, char *to)
 {
 	switch (*from) {
@@ -103,7 +103,7 @@ static size_t unescape(const char *from, char *to)
 	}
 }
 
-/* Keeps the backslash of a glob: \* is a literal star. */
+/* Keeps the backslash of an escaped glob character: \* is a literal star. */
 static int take_string(struct lexer *l, struct token *t)
 {
 	char quote = l->text[l->at], *to;
@@ -138,7 +138,7 @@ static int take_string(struct lexer *l, struct token *t)
 	return 0;
 }
 
-/* MAJOR:MINOR, as in `ls -l` of a device node. */
+/* Takes MAJOR:MINOR, as `ls -l` shows a device node. */
 static bool take_device(struct lexer *l, struct token *t, size_t len)
 {
 	const char *text = l->text + t->at, *minor = text + len + 1;
@@ -161,7 +161,7 @@ static bool take_device(struct lexer *l, struct token *t, size_t len)
 	return true;
 }
 
-/* 0755 is octal, as in C and in the kernel's own filters. 089 is no number then. */
+/* 0755 is octal, as in C and in the kernel's own filters, so 089 is not a number. */
 static int parse_number(const char *word, u64 *number)
 {
 	char octal[64];

@@ -11,7 +11,7 @@
 
 struct parser {
 	struct lexer lexer;
-	struct token token;     /* the current one */
+	struct token token;     /* the current token */
 	int depth;
 };
 
@@ -70,7 +70,7 @@ static bool is_at(const struct parser *p, const char *punctuation)
 	       !strncmp(p->lexer.text + t->at, punctuation, t->len);
 }
 
-/* Operators of other languages: "and", "or", "not". */
+/* Returns the meaning of an operator of another language ("and", "or", "not"), or NULL. */
 static const char *word_operator(const struct parser *p)
 {
 	static const char *const words[][2] = {
@@ -86,7 +86,7 @@ static const char *word_operator(const struct parser *p)
 	return NULL;
 }
 
-/* Complains about a token in place of an operator or the end. */
+/* Complains about a token where an operator or the end is expected. */
 static int complain_about_rest(struct parser *p)
 {
 	const struct token *t = &p->token;
@@ -116,7 +116,7 @@ static int complain_about_operand(struct parser *p)
 			(int)t->len, p->lexer.text + t->at);
 }
 
-/* On failure *e may hold a partial result, which the caller frees. */
+/* On failure, *e may hold a partial result, which the caller frees. */
 
 /* --- the grammar ------------------------------------------------------------------------------- */
 
@@ -146,7 +146,7 @@ static int expect(struct parser *p, const char *closing, size_t opened, bool ope
 	return complain_about_rest(p);
 }
 
-/* Length of a name, including C++ and Rust: ns::table, map<int, entry *>. */
+/* Returns the length of a name, which may be a C++ or Rust name: ns::table, map<int, entry *>. */
 static size_t type_name_length(const char *text)
 {
 	static const char letters[] =
@@ -168,7 +168,7 @@ static size_t type_name_length(const char *text)
 	}
 }
 
-/* Whether (name) is followed by something that cannot be an operator, which makes it a cast. */
+/* True if the text after (name) cannot begin with an operator, which makes (name) a cast. */
 static bool is_before_operand(const char *text)
 {
 	static const char *const words[] = { "and", "or", "like", "eq", "ne", "lt", "gt", "le", "ge", "is" };
@@ -183,8 +183,9 @@ static bool is_before_operand(const char *text)
 }
 
 /*
- * (TYPE) before an operand: a name, optionally with struct, union, enum, unsigned, and stars.
- * Parentheses without any of these are an expression, unless a value follows.
+ * Returns the length of (TYPE) before an operand, or 0. TYPE is a name, optionally with struct,
+ * union, enum, unsigned, and stars. Parentheses without any of these are an expression, unless a
+ * value follows.
  */
 static size_t cast_length(const char *text)
 {
@@ -212,7 +213,7 @@ static size_t cast_length(const char *text)
 		return 0;
 	if (!is_type && !pointer && !is_before_operand(text + n + 1))
 		return 0;
-	/* (name *) is always a cast; an operand follows. */
+	/* (name *) is always a cast: an operand follows. */
 	return n + 1;
 }
 
@@ -245,7 +246,7 @@ static int parse_cast(struct parser *p, struct expr **e, size_t len)
 	return (*e)->text ? 0 : -ENOMEM;
 }
 
-/* +N(EXPR), -N(EXPR): the token is the sign; a number and a parenthesis must follow. */
+/* True for +N(EXPR) and -N(EXPR): the token is the sign, and a number and a parenthesis follow. */
 static bool is_memory(const struct parser *p)
 {
 	const char *text = p->lexer.text + p->token.at;
@@ -311,7 +312,7 @@ static int parse_parentheses(struct parser *p, struct expr **e)
 	return err;
 }
 
-/* Parses a name after . or -> or : */
+/* Parses a name after `.`, `->` or `:`. */
 static int parse_suffix_name(struct parser *p, struct expr **e, enum expr_op op, const char *what)
 {
 	size_t op_at = p->token.at, op_len = p->token.len;
@@ -433,7 +434,7 @@ static int parse_unary(struct parser *p, struct expr **e)
 	return err;
 }
 
-/* Binary operators, weakest first. */
+/* Binary operators, from the weakest to the strongest. */
 static const struct {
 	const char *text;
 	enum expr_op op;
@@ -489,8 +490,8 @@ static bool in_parentheses(const struct parser *p, const struct expr *e)
 }
 
 /*
- * a & b == c means a & (b == c) in C, which nobody means; a < b < c compares a truth value. Asks
- * for parentheses in both cases.
+ * Requires parentheses where C's meaning is never the intended one: a & b == c is a & (b == c), and
+ * a < b < c compares a truth value.
  */
 static int check_trap(const struct parser *p, const struct expr *e)
 {

@@ -24,7 +24,7 @@ static const struct tracepoint_field *find_field(const struct maker *m, const ch
 	return field__find(m->format, name);
 }
 
-/* Whether the kernel's filter accepts the name ("comm", "CPU", ...) for every event. */
+/* True if the kernel's filter accepts the name ("comm", "CPU", ...) for every event. */
 static bool is_everywhere(const char *name)
 {
 	return !strcmp(name, "comm") || !strcmp(name, "COMM") || !strcmp(name, "cpu") ||
@@ -78,7 +78,7 @@ static int make_number(struct maker *m, const struct expr *e)
 	return err;
 }
 
-/* The kernel accepts either quote and no escapes, so the text must not contain both kinds. */
+/* The kernel accepts both kinds of quotes, but no escapes, so the text must not contain both kinds. */
 static int make_text(struct maker *m, const struct expr *e)
 {
 	char quote = strchr(e->text, '"') ? '\'' : '"';
@@ -187,7 +187,7 @@ static int make_comparison(struct maker *m, const struct expr *e)
 	return err;
 }
 
-/* (flags & 0x40) == 0x40 and the like: the kernel only tests bits against zero. */
+/* Handles (flags & 0x40) == 0x40 and similar tests: the kernel only tests bits against zero. */
 static int make_bits(struct maker *m, const struct expr *e)
 {
 	const struct expr *bits = e->left, *value = e->right;
@@ -201,7 +201,7 @@ static int make_bits(struct maker *m, const struct expr *e)
 	if (value->number && (value->number != mask || mask & (mask - 1)))
 		return complain(m->c, -EINVAL, value->at, value->len, "the kernel's filter can only test if any "
 				"of these bits are set: FIELD & MASK");
-	/* One bit that equals itself is set; bits that equal zero are clear. */
+	/* A single bit that equals itself is set. Bits that equal zero are clear. */
 	if ((e->op == EXPR_EQUAL) == !value->number)
 		fputc('!', m->out);
 	fputc('(', m->out);
