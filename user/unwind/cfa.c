@@ -5,24 +5,24 @@
 #include <errno.h>
 #include <string.h>
 
-/* DWARF for the Arm 64-bit architecture. DW_CFA_AARCH64_negate_ra_state is 0x2d, DW_CFA_GNU_window_save. */
+/* See DWARF for the Arm 64-bit architecture. DW_CFA_AARCH64_negate_ra_state is 0x2d, DW_CFA_GNU_window_save. */
 #define CFA_NEGATE_RA_STATE_WITH_PC 0x2c
 
-/* GCC nests one remembered state, hand-written code two. */
+/* GCC nests one remembered state; hand-written code nests two. */
 #define MAX_REMEMBERED 16
 
 struct machine {
 	const struct cfa_common *common;
 	struct cursor program;
-	u32 size;               /* of the function */
-	u64 at;                 /* offset of the code that state describes */
-	bool failed;            /* state is unusable from here on */
+	u32 size;               /* size of the function */
+	u64 at;                 /* offset of the code that `state` describes */
+	bool failed;            /* `state` is unusable after this point */
 	struct cfa_state state;
 	struct cfa_state remembered[MAX_REMEMBERED];
 	u32 nremembered;
 	struct unwind_rule told;
 	bool has_told;
-	cfa_visit visit;        /* NULL: initial instructions, which report no rules */
+	cfa_visit visit;        /* NULL for initial instructions, which report no rules */
 	void *arg;
 };
 
@@ -70,7 +70,8 @@ static void put_base(struct unwind_rule *r, const struct cfa_place *p)
 }
 
 /*
- * A return address at the CFA itself would be in the caller's frame, so an offset of 0 means that it is in a register.
+ * A return address at the CFA itself would be in the caller's frame, so an offset of 0 means that the return address
+ * is in a register.
  */
 static bool put_ra(struct unwind_rule *r, const struct unwind_machine *machine,
 		   const struct cfa_place *p)
@@ -132,7 +133,7 @@ static struct unwind_rule rule_of(const struct machine *m)
 		return signal_rule(machine, s);
 	if (!s->by_expression && is_base(machine, s->reg) && m->common->needs_base)
 		*m->common->needs_base = true;
-	/* The caller's stack pointer is the CFA, unless stated otherwise. */
+	/* The caller's stack pointer is the CFA, unless the table states otherwise. */
 	if (s->sp.how != CFA_SAME || !put_ra(&r, machine, &s->ra) ||
 	    !put_cfa(&r, machine, s, m->common->tracks_base))
 		return unsupported;
@@ -160,7 +161,10 @@ static int tell(struct machine *m)
  * --- expressions -------------------------------------------------------------------------------
  */
 
-/* x86-64: breg16 0, lit15, and, litN, ge, lit3, shl, plus: 8 more from byte N of 16 on. */
+/*
+ * Accepts the rest of the expression of an x86-64 PLT: breg16 0, lit15, and, litN, ge, lit3, shl, plus. It adds 8
+ * at byte N of 16 and beyond.
+ */
 static bool is_rest_of_plt(struct cursor *c, s64 *second)
 {
 	u64 lit;
@@ -175,7 +179,7 @@ static bool is_rest_of_plt(struct cursor *c, s64 *second)
 	       cursor__take(c, 1) == DW_OP_plus && !cursor__left(c);
 }
 
-/* Recognizes the shapes that compilers, linkers and assembly authors write. */
+/* Recognizes the expressions that compilers, linkers and authors of assembly write. */
 static enum unwind_cfa shape_of(const struct unwind_machine *machine, struct cursor c, s64 *offset,
 				s64 *second)
 {
@@ -214,7 +218,7 @@ static void set_expression(const struct unwind_machine *machine, struct cfa_stat
 	s->shape = shape_of(machine, c, &s->shape_offset, &s->shape_second);
 }
 
-/* A register's location: only fp + N is supported. */
+/* Returns a register's location. Only fp + N is supported. */
 static struct cfa_place place_of(const struct unwind_machine *machine, struct cursor c)
 {
 	struct cfa_place p = { .how = CFA_OTHERWISE };
@@ -248,7 +252,7 @@ static void put_place(struct machine *m, u64 reg, enum cfa_how how, s64 offset)
 		*p = (struct cfa_place){ how, how == CFA_AT_CFA ? offset : 0 };
 }
 
-/* Sums and products in a hostile file may overflow; they wrap. */
+/* Sums and products may overflow in a hostile file: they wrap. */
 static s64 scaled(u64 n, s64 unit)
 {
 	return (s64)(n * (u64)unit);
@@ -280,7 +284,7 @@ static int advance(struct machine *m, u64 units)
 {
 	int err = tell(m);
 
-	/* A function is shorter than 4 GiB; rules beyond its end are not reported. */
+	/* A function is shorter than 4 GiB, and rules beyond its end are not reported. */
 	if (__builtin_mul_overflow(units, m->common->code_unit, &units) ||
 	    units >= m->size - m->at)
 		m->at = m->size;
@@ -312,7 +316,7 @@ static void define(struct machine *m, u64 reg, s64 offset)
 	m->state.by_expression = false;
 }
 
-/* Runs an instruction if it defines the CFA. False: it does not. */
+/* Runs an instruction if it defines the CFA, else returns false. */
 static bool run_definition(struct machine *m, u8 op)
 {
 	struct cursor *c = &m->program;
@@ -345,7 +349,7 @@ static bool run_definition(struct machine *m, u8 op)
 	}
 }
 
-/* Runs an instruction if it locates a register. False: it does not. */
+/* Runs an instruction if it locates a register, else returns false. */
 static bool run_place(struct machine *m, u8 op)
 {
 	struct cursor *c = &m->program;

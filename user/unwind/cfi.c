@@ -17,7 +17,7 @@
  * --- the child: reads untrusted files ----------------------------------------------------------
  */
 
-/* Bytes of the file and their address. */
+/* Bytes of the file, and their address. */
 struct section {
 	struct cursor bytes;
 	u64 address;
@@ -28,14 +28,14 @@ static int check_kind(const struct elf_file *f, const struct unwind_machine *mac
 {
 	const GElf_Ehdr *h = &f->header;
 
-	/* The x32 ABI has a different class. */
+	/* The x32 ABI has another class. */
 	if (h->e_machine != machine->elf || h->e_ident[EI_CLASS] != ELFCLASS64 ||
 	    (h->e_type != ET_EXEC && h->e_type != ET_DYN))
 		return -ENOEXEC;
 	return 0;
 }
 
-/* Keeps segments with data in the file whose addresses do not wrap, even one page further. */
+/* Keeps the segments that have data in the file, and whose addresses do not wrap, even one page further. */
 static int keep_segments(struct cfi_table *t, const struct elf_file *f)
 {
 	struct stat st;
@@ -70,7 +70,7 @@ static bool find_header(const struct elf_file *f, GElf_Phdr *header)
 	return false;
 }
 
-/* Parses .eh_frame_hdr: version, three encodings, and the address of .eh_frame in the first encoding. */
+/* Parses .eh_frame_hdr: a version, three encodings, and the address of .eh_frame in the first encoding. */
 static int find_by_header(const struct elf_file *f, u64 *address)
 {
 	u8 bytes[16];
@@ -94,7 +94,7 @@ static int find_by_header(const struct elf_file *f, u64 *address)
 	return eh_take_pointer(&c, encoding, &b, address) ? 0 : -EBADMSG;
 }
 
-/* Reads from an address to the end of its segment, up to the limit. */
+/* Reads from an address to the end of its segment, or up to the limit. */
 static int read_segment(const struct elf_file *f, const struct cfi_table *t, u64 address,
 			struct section *to)
 {
@@ -201,8 +201,8 @@ int cfi_table__make(struct cfi_table *t, int fd, const struct unwind_machine *ma
 }
 
 /*
- * The child's answer: this, then segments, rules and words. Its members' types have no invalid
- * values, unlike bool.
+ * The child's answer begins with this; segments, rules and words follow. The members have types
+ * without invalid values, unlike bool.
  */
 struct head {
 	s64 err;
@@ -227,7 +227,7 @@ static void give_segments(struct answer *to, const struct cfi_table *t)
 	}
 }
 
-/* confined_work: the file is descriptor 0. */
+/* Callback of confined_work; the file is descriptor 0. */
 static void give(struct answer *to, void *arg)
 {
 	struct cfi_table t;
@@ -257,7 +257,7 @@ static bool is_errno(s64 err)
 	return err == -ENOEXEC || err == -ENOENT || err == -E2BIG || err == -ENOMEM;
 }
 
-/* Copies n elements from the rest of the answer; NULL if it is too short. */
+/* Copies n elements from the rest of the answer. Returns NULL if the rest is too short, or if out of memory. */
 static void *take(struct cursor *c, u64 n, size_t size)
 {
 	void *copy;
@@ -303,7 +303,7 @@ static bool are_rules(const struct cfi_table *t)
 	return t->nrules && !memcmp(t->rule, &unknown, sizeof(unknown));
 }
 
-/* Checks the rows of each page: rising, with existing rules. */
+/* Checks the rows of each page: they must rise and have existing rules. */
 static bool are_rows(const struct cfi_table *t)
 {
 	const u32 *index = t->rows.word, *row = index + t->rows.pages + 1;
@@ -398,7 +398,7 @@ void cfi_table__free(struct cfi_table *t)
 	memset(t, 0, sizeof(*t));
 }
 
-/* The last row at or before the address. */
+/* Returns the rule of the last row at or before the address, or NULL if the table does not cover it. */
 const struct unwind_rule *cfi_table__find(const struct cfi_table *t, u64 address)
 {
 	const u32 *index = t->rows.word, *row = index + t->rows.pages + 1;

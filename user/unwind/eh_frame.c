@@ -12,8 +12,8 @@
 #define WORD_BYTES 8
 
 /*
- * Instruction limit per byte of the section. Each instruction takes at least a byte, but those of CIEs are run again
- * for each function.
+ * Limit on instructions per byte of the section. Each instruction takes at least one byte, but the instructions of
+ * CIEs run again for each function.
  */
 #define STEPS_PER_BYTE 4
 
@@ -77,7 +77,7 @@ void rule_set__init(struct rule_set *s)
 struct function {
 	u64 start;
 	u32 size;
-	u32 n;                  /* number of its rows, starting at that index */
+	u32 n;                  /* number of its rows, which start at index `first` */
 	size_t first;
 };
 
@@ -97,7 +97,7 @@ struct reading {
 	size_t nfunctions;
 	struct row *row;
 	size_t nrows;
-	const u8 *common_at;    /* the CIE in common */
+	const u8 *common_at;    /* the CIE that `common` holds */
 	struct cfa_common common;
 	bool common_ok;
 };
@@ -123,7 +123,7 @@ static bool find_common(struct reading *r)
 	return r->common_ok;
 }
 
-/* Is the range completely within the file's code? */
+/* True if the range is completely within the file's code. */
 static bool is_code(const struct reading *r, u64 start, u64 size)
 {
 	const struct elf_segment *s;
@@ -160,7 +160,7 @@ static int add_function(struct reading *r, u64 start, u32 size, struct cursor pr
 	return 0;
 }
 
-/* Takes the start and size of an FDE. c is left after its augmentation data. */
+/* Takes the start and size of an FDE, and moves c past its augmentation data. */
 static bool take_extent(const struct eh_walk *w, struct cursor *c, u64 *start, u64 *size)
 {
 	if (!eh_take_pointer(c, w->cie.encoding, &w->section, start))
@@ -214,7 +214,7 @@ struct building {
 	struct eh_frame_counts *counts;
 	u32 *row;
 	u32 page;               /* the index is filled up to this page */
-	u64 at;                 /* address of the row held back */
+	u64 at;                 /* address of the row that is held back */
 	u32 rule, told_rule;
 };
 
@@ -240,7 +240,7 @@ static void put(struct building *b, u64 at, u32 rule)
 	b->rule = rule;
 }
 
-/* Adds the part of a function from address from on, where the previous function ends. */
+/* Adds the part of a function that starts at address `from`, where the previous function ends. */
 static void put_function(struct building *b, const struct reading *r, const struct function *f,
 			 u64 from)
 {
@@ -273,7 +273,7 @@ static void put_functions(struct building *b, const struct reading *r)
 		b->to->word[b->page++] = b->to->nrows;
 }
 
-/* Sorts by start; functions with the same start stay in section order. */
+/* Sorts by start. Functions with the same start keep their order in the section. */
 static int by_start(const void *a, const void *b)
 {
 	const struct function *x = a, *y = b;
@@ -305,7 +305,7 @@ static int build(struct eh_frame_rows *rows, const struct reading *r)
 		return 0;
 	qsort(r->function, r->nfunctions, sizeof(*r->function), by_start);
 	rows->start = b.at = r->function->start / UNWIND_PAGE * UNWIND_PAGE;
-	/* Includes the byte after the last function, whose rule is unknown. */
+	/* Include the byte after the last function, whose rule is unknown. */
 	pages = (last_byte(r) - rows->start) / UNWIND_PAGE + 1;
 	if (pages > EH_FRAME_MAX_PAGES || most > UINT32_MAX - pages)
 		return -E2BIG;

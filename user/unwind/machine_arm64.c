@@ -4,8 +4,8 @@
 #include <elf.h>
 
 /*
- * DWARF for the Arm 64-bit architecture (AADWARF64), 4.1. The vdso's __kernel_rt_sigreturn has no
- * rules since 5.8 (87676cfca141), nor does musl's: signal_sp is 0.
+ * DWARF for the Arm 64-bit architecture (AADWARF64), 4.1. signal_sp is 0: the vdso's
+ * __kernel_rt_sigreturn has had no rules since 5.8 (87676cfca141), and musl's has none.
  */
 const struct unwind_machine unwind_arm64 = {
 	.elf = EM_AARCH64,

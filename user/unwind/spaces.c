@@ -28,7 +28,7 @@ struct unwind_space_of {
  * --- ranges ------------------------------------------------------------------------------------
  */
 
-/* Index of the first gap after a position. */
+/* Returns the index of the first gap after a position. */
 static size_t gap_behind(const struct unwind_spaces *s, u32 place)
 {
 	size_t low = 0, high = s->ngaps, mid;
@@ -57,7 +57,7 @@ static bool insert_gap(struct unwind_spaces *s, size_t i, u32 first, u32 n)
 	return true;
 }
 
-/* Without memory for a gap, the range is lost for this run. */
+/* If out of memory for a gap, the range is lost for this run. */
 static void add_gap(struct unwind_spaces *s, u32 first, u32 n)
 {
 	size_t i = gap_behind(s, first);
@@ -108,7 +108,7 @@ static bool cut_gap(struct unwind_spaces *s, u32 n, u32 *first)
 	return true;
 }
 
-/* -ENOSPC: no gap is large enough. */
+/* Returns -ENOSPC if no gap is large enough. */
 static int take_range(struct unwind_spaces *s, u32 n, struct unwind_range **range)
 {
 	struct unwind_range *r = calloc(1, sizeof(*r));
@@ -181,7 +181,7 @@ static void forget(struct unwind_spaces *s, struct unwind_space_of *p)
 	free(p);
 }
 
-/* Makes the range current for the process. Its old range is released only after BPF programs see the new one. */
+/* Makes the range current for the process. Releases its old range only after BPF programs see the new one. */
 static void publish(struct unwind_spaces *s, struct unwind_space_of *p,
 		    const struct process_stamp *stamp, struct unwind_range *range)
 {
@@ -204,7 +204,7 @@ static void publish(struct unwind_spaces *s, struct unwind_space_of *p,
 	let_range_go(s, old);
 }
 
-/* Is the code unchanged although data has grown, or is it a child with its parent's code? */
+/* True if the code is unchanged although data has grown, or if this is a child with its parent's code. */
 static bool is_same(const struct unwind_spaces *s, const struct unwind_space_of *p,
 		    const struct process_stamp *stamp, const struct unwind_mapping *mapping, u32 n)
 {
@@ -260,7 +260,7 @@ bool unwind_spaces__has(const struct unwind_spaces *s, u32 pid, const struct pro
 	return p && !memcmp(&p->stamp, stamp, sizeof(*stamp));
 }
 
-/* As unwind_known_mapping() in bpf/lib/unwind.bpf.h. */
+/* Must match unwind_known_mapping() in bpf/lib/unwind.bpf.h. */
 const struct unwind_mapping *unwind_spaces__find(const struct unwind_spaces *s, u32 pid, u64 address)
 {
 	const struct unwind_space_of *p = find(s, pid);
@@ -293,7 +293,7 @@ bool unwind_spaces__may_see(const struct unwind_spaces *s, u32 pid, u64 now, boo
 	return !p || now >= p->rests_until_ns;
 }
 
-/* Children share their parent's range, so mappings that are already settled no longer have a token. */
+/* Children share their parent's range, so mappings that have been settled no longer have a token. */
 void unwind_spaces__settle(struct unwind_spaces *s, u32 token,
 			   void (*settle)(void *arg, struct unwind_mapping *m), void *arg)
 {
@@ -351,7 +351,7 @@ int unwind_spaces__init(struct unwind_spaces *s, int spaces_fd, int mappings_fd)
 	return insert_gap(s, 0, 0, s->room) ? 0 : -ENOMEM;
 }
 
-/* The maps are freed with the programs: no need to empty them. */
+/* The maps are freed with the programs, so there is no need to empty them. */
 void unwind_spaces__free(struct unwind_spaces *s)
 {
 	struct unwind_space_of *p;

@@ -62,7 +62,7 @@ void unwind_tables__free(struct unwind_tables *t)
  * --- words -------------------------------------------------------------------------------------
  */
 
-/* Adds the next slab for writing, and puts it into the map. */
+/* Adds the next slab for writing, and stores it in the map. */
 static int add_slab(struct unwind_tables *t)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
@@ -105,7 +105,7 @@ static int put_word(struct unwind_tables *t, u32 word)
 	return 0;
 }
 
-/* If a file does not get into the maps, its words are leaked. They are few, since memory or room has run out. */
+/* If storing a file fails, its words are leaked. They are few, since memory or room has run out. */
 static int put_words(struct unwind_tables *t, const struct eh_frame_rows *rows, const u32 *number)
 {
 	const u32 *row = rows->word + rows->pages + 1;
@@ -148,7 +148,7 @@ static struct unwind_room with(const struct unwind_room *a, const struct unwind_
 	return (struct unwind_room){ a->rules + b->rules, a->words + b->words, a->files + b->files };
 }
 
-/* Is it more than quarters/4 of all room? */
+/* True if `taken` is more than quarters/4 of all room. */
 static bool exceeds(const struct unwind_tables *t, struct unwind_room taken, u32 quarters)
 {
 	struct unwind_room all = all_room(t);
@@ -170,7 +170,7 @@ static struct unwind_owner *get_owner(struct unwind_tables *t, u32 uid)
 	return &t->owner[t->nowners++];
 }
 
-/* Returns whether there is room for a file; if not, *why is the reason. owner: NULL if it has no share of its own. */
+/* True if there is room for a file. If not, sets *why to the reason. owner is NULL if it has no share of its own. */
 static bool has_room(struct unwind_tables *t, const struct cfi_table *file, const struct unwind_room *needs,
 		     const struct unwind_owner *owner, enum unwind_refusal *why)
 {
@@ -254,7 +254,7 @@ u64 unwind_tables__say_refused(const struct unwind_tables *t, FILE *f)
  * --- files -------------------------------------------------------------------------------------
  */
 
-/* Returns the map's numbers for the file's rules. NULL: no memory, or the map update failed. */
+/* Returns the map's numbers for the file's rules, or NULL if out of memory, or if a map update failed. */
 static u32 *put_rules(struct unwind_tables *t, const struct cfi_table *file)
 {
 	u32 *number = calloc(file->nrules, sizeof(*number)), i, known;
@@ -308,7 +308,7 @@ static int put_file(struct unwind_tables *t, struct cfi_table *file, u32 *number
 	return 0;
 }
 
-/* An unreadable file counts as one without a table. */
+/* Counts a file without a table, or an unreadable one. Returns only -ENOMEM as an error. */
 static int count_failure(struct unwind_tables *t, int err)
 {
 	if (err == -ENOEXEC || err == -ENOENT)
@@ -411,7 +411,7 @@ static int read_word(const struct unwind_tables *t, u32 n, u32 *word)
 	return err;
 }
 
-/* As unwind_find_rule() in bpf/lib/unwind.bpf.h. */
+/* Must match unwind_find_rule() in bpf/lib/unwind.bpf.h. */
 int unwind_tables__find(const struct unwind_tables *t, u32 number, u64 address, const struct unwind_rule **rule)
 {
 	u32 from, to, middle, row = 0;
@@ -445,7 +445,7 @@ int unwind_tables__find(const struct unwind_tables *t, u32 number, u64 address, 
 
 #define PAGE_BYTES 4096
 
-/* False: too many segments. */
+/* Returns false if there are too many segments. */
 static bool find_code(const struct unwind_segments *s, struct unwind_found *found)
 {
 	const struct elf_segment *from;

@@ -19,13 +19,13 @@
 #include "report/diag.h"
 
 /*
- * A file's mark has one of these values: not read, no table, MARK_NUMBERS plus its number, or its token with the bit
+ * Values of a file's mark: not read, no table, MARK_NUMBERS plus the file's number, or its token with the bit
  * MARK_WANTED set.
  */
 enum { MARK_NONE, MARK_SILENT, MARK_NUMBERS };
 #define MARK_WANTED (1U << 31)
 
-/* Time slice of work, and the pause after it. */
+/* Time slice for work, and the pause after it. */
 #define PIECE_NS (2 * NSEC_PER_MSEC)
 #define PAUSE_NS NSEC_PER_MSEC
 /* Retry delays: for processes seen too recently, and for files that are still being read. */
@@ -85,7 +85,7 @@ int unwinder__begin(struct unwinder *u, const struct bpf_object *obj, struct sym
  * --- processes ---------------------------------------------------------------------------------
  */
 
-/* Fills in a mapping at an offset of a file that has been read. */
+/* Fills in a mapping of a file that has been read, at an offset in the file. */
 static void place(const struct unwinder *u, struct unwind_mapping *m, u32 number, u64 offset)
 {
 	u64 bias;
@@ -135,7 +135,7 @@ static int add_mapping(struct unwinder *u, const struct unwind_mapping *m)
 	return 0;
 }
 
-/* Code of files without tables is added too: addresses outside all mappings are not accepted as callers. */
+/* Also adds code of files without tables: addresses outside all mappings are not accepted as callers. */
 static int take_code(void *arg, const struct symbols_code *code)
 {
 	struct unwind_mapping m = { .start = code->start, .end = code->end, .file = UNWIND_NO_FILE };
@@ -146,7 +146,7 @@ static int take_code(void *arg, const struct symbols_code *code)
 }
 
 /*
- * For processes covered by records, only the stamp is read, since the records are complete. The stamp must not be that
+ * For processes covered by records, reads only the stamp, since the records are complete. The stamp must not be that
  * of a program whose records have not arrived: walks would not find its code in the recorded mappings.
  */
 static int see(struct unwinder *u, u32 pid, bool soon)
@@ -297,7 +297,10 @@ static void let_file_go(struct unwinder_reader *r)
 	r->file = NULL;
 }
 
-/* Limits the readers of large files, so that the C library, which all processes need, does not wait for all of them. */
+/*
+ * Limits the number of readers of large files, so that the C library, which all processes need, does not wait for
+ * all of them.
+ */
 #define LARGE_BYTES (8 << 20)
 #define LARGE_READERS 4
 
@@ -436,7 +439,7 @@ static void set_timer(struct unwinder *u)
 	const struct itimerspec at = { .it_value = { .tv_nsec = pause_ns(u) } };
 
 	u->puts_off = false;
-	/* This also clears a pending expiration. */
+	/* Also clears a pending expiration. */
 	timerfd_settime(u->timer_fd, 0, &at, NULL);
 }
 

@@ -9,7 +9,7 @@
  * --- memory ------------------------------------------------------------------------------------
  */
 
-/* The walk is the first member. */
+/* Valid because the walk is the first member. */
 static struct unwind_walker *walker_of(struct user_walk *w)
 {
 	return (struct unwind_walker *)w;
@@ -54,7 +54,7 @@ static bool user_code(struct user_walk *w, u64 address, u64 *code)
 	return user_word(w, address, code);
 }
 
-/* See address_bits in bpf/lib/arch_arm64.bpf.h: programs are below 48 bits. */
+/* User addresses are below 48 bits: see address_bits in bpf/lib/arch_arm64.bpf.h. */
 static u64 code_address(u64 value)
 {
 	return RETURNS_BY_LINK ? value & ((1ULL << 48) - 1) : value;
@@ -89,7 +89,7 @@ static const struct unwind_rule *unwind_find_rule(struct user_walk *w, u64 pc)
 	return r->rule;
 }
 
-/* Nothing to count: tables are read before walks, not on demand. */
+/* Counts nothing: tables are read before walks, not on demand. */
 static void unwind_lacked(u32 token)
 {
 	(void)token;
@@ -113,7 +113,7 @@ static bool find_mapping(struct unwind_walker *of, u32 pid, u64 pc)
 	return m;
 }
 
-/* A caller must be in code, if the process's code is known. */
+/* Takes one step. If the process's code is known, the caller must be in it. */
 static bool step(struct unwind_walker *of, u32 pid)
 {
 	struct user_walk *w = &of->walk;

@@ -69,10 +69,10 @@ void wanted__hasten(struct wanted_files *w, u32 token)
 	insert(w, f, true);
 }
 
-/* Starting to read a file costs as much as reading this many bytes. */
+/* The cost of starting to read a file, in bytes read. */
 #define LEAST_BYTES (1 << 20)
 
-/* How often walks missed its table, per byte; 0 if never. */
+/* Returns how often walks missed the file's table, per byte, or 0 if never. */
 static double urgency(const struct wanted_files *w, const struct wanted_file *f)
 {
 	u32 n = w->lacks ? __atomic_load_n(&w->lacks[f->token % UNWIND_LACKS], __ATOMIC_RELAXED) : 0;
