@@ -13,7 +13,7 @@
 
 #define KEY_AT offsetof(struct probe_frame, key)
 
-/* Spans carry values in it. */
+/* True if the frame has variables: spans carry values in it. */
 static bool has_frame(const struct place *p)
 {
 	size_t i;
@@ -24,7 +24,7 @@ static bool has_frame(const struct place *p)
 	return false;
 }
 
-/* Does it use the frame? Callers that only want a filter's verdict may pass none. */
+/* True if the expression uses the frame. Callers that only want a filter's verdict may pass none. */
 static bool needs_frame(const struct expr *e, const struct place *p)
 {
 	struct compiler f = { .place = p };
@@ -180,7 +180,7 @@ static u32 value_size(const struct c_type *type)
 	return size < SHAPE_BYTES_MOST ? size : SHAPE_BYTES_MOST;
 }
 
-/* A number displayed by name: its enumerators, or a tracepoint field's symbols. */
+/* Type of a number that is displayed by name: its enumerators, or a tracepoint field's symbols. */
 static int enum_type(struct compiler *f, struct operand_type *t, const struct expr *e)
 {
 	const struct expr *number = compiler__follow(f, e)->left;
@@ -207,7 +207,7 @@ static int enum_type(struct compiler *f, struct operand_type *t, const struct ex
 					    "format prints by name");
 }
 
-/* Is it an address in the task's process: usymbol, or symbol of a program's address? */
+/* True for an address in the task's process: usymbol, or symbol of a user-space address. */
 static bool is_program_address(const struct compiler *f, const struct expr *e)
 {
 	e = compiler__follow(f, e);
@@ -215,7 +215,7 @@ static bool is_program_address(const struct compiler *f, const struct expr *e)
 				       (!strcmp(e->text, "symbol") && f->place->is_user && !expr_is_of_task(f, e)));
 }
 
-/* The tracepoint field that the expression names, or NULL. */
+/* Returns the tracepoint field that the expression names, or NULL. */
 static const struct tracepoint_field *field_of(const struct compiler *f, const struct expr *e)
 {
 	const struct expr *named = compiler__follow(f, e);
@@ -263,7 +263,7 @@ int expr__type(struct operand_type *t, const struct expr *e, const struct place 
 	}
 	if (compiler__is_text(&f, e, &most)) {
 		t->kind = LAYOUT_TEXT;
-		/* Kernel arrays are NUL-terminated; a program's may be full. */
+		/* Arrays in the kernel are NUL-terminated; arrays in user programs may be full. */
 		t->size = most == COMPILER_TEXT_MOST ? PROBE_TEXT_MOST :
 						       (most + place->is_user + 3) / 4 * 4;
 		return 0;
@@ -337,10 +337,7 @@ static int record_text(struct compiler *f, const struct expr *e, const struct la
 	err = compiler__text(f, e, BPF_REG_9, KEY_AT, PROBE_TEXT_MOST, fault);
 	/* The verifier of 5.10 needs the upper bound. */
 	code__op_number(code, BPF_AND, BPF_REG_0, 2 * PROBE_TEXT_MOST - 1);
-	/*
-	 * The length includes the NUL, except for an empty text in strncpy_from_user_nofault()
-	 * (seen in 5.10).
-	 */
+	/* The length includes the NUL, except that of an empty text in strncpy_from_user_nofault() (seen in 5.10). */
 	code__jump_if_number(code, BPF_JEQ, BPF_REG_0, 0, empty);
 	code__op_number(code, BPF_SUB, BPF_REG_0, 1);
 	code__jump_if_number(code, BPF_JGE, BPF_REG_0, PROBE_TEXT_MOST, fault);
@@ -437,7 +434,7 @@ static void match_thread(struct code *code, const struct place *place)
 	say(code, place->is_shared);
 }
 
-/* Fixed offsets since Go 1.4: struct g begins with struct stack { lo, hi uintptr } (runtime/runtime2.go). */
+/* Offsets unchanged since Go 1.4: struct g begins with struct stack { lo, hi uintptr } (runtime/runtime2.go). */
 enum { GOROUTINE_STACK_LOW = 0, GOROUTINE_STACK_HIGH = 8 };
 
 /* Reads a limit of the goroutine's stack into BPF_REG_0, and the stack pointer into BPF_REG_1. */
@@ -449,10 +446,10 @@ static void read_stack_limit(struct compiler *f, s64 offset)
 }
 
 /*
- * Matches by goroutine. It may continue in another thread, and its stack may move, but the distance from the stack's
- * upper end stays the same: copystack() in runtime/stack.go. In the program's C code the register can have any value:
- * if the stack pointer is outside the stack, the call is matched by its thread, at f->fault. The third number also has
- * the process.
+ * Matches by goroutine. A goroutine may continue in another thread, and its stack may move, but the distance from the
+ * stack's upper end is constant: copystack() in runtime/stack.go. In the program's C code the register can have any
+ * value: if the stack pointer is outside the stack, the call is matched by its thread, at f->fault. The third number
+ * also contains the process.
  */
 static void match_goroutine(struct compiler *f)
 {

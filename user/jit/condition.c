@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The BPF jump for a comparison of signed or unsigned numbers. */
+/* Returns the BPF jump for a comparison of signed or unsigned numbers. */
 static int jump_of(enum expr_op op, bool is_signed)
 {
 	switch (op) {
@@ -42,7 +42,7 @@ static enum expr_op opposite(enum expr_op op)
 	}
 }
 
-/* Does (negative op any unsigned) hold, or with the sides swapped? */
+/* True if (negative op any unsigned) holds; without negative_left, the sides are swapped. */
 static bool holds_for_negative(enum expr_op op, bool negative_left)
 {
 	switch (op) {
@@ -58,7 +58,7 @@ static bool holds_for_negative(enum expr_op op, bool negative_left)
 }
 
 /*
- * Refuses a comparison with a constant whose result the type alone decides: it would silently be
+ * Refuses a comparison with a constant whose result depends only on the type: it would silently be
  * always true or always false.
  */
 static int check_decided(struct compiler *f, const struct expr *e, const struct operand *left,
@@ -115,7 +115,7 @@ static int compare_numbers(struct compiler *f, const struct expr *e, bool wanted
 			      BPF_REG_0, BPF_REG_1, label);
 		return 0;
 	}
-	/* One is signed, the other unsigned: a negative number is below every unsigned one. */
+	/* One side is signed, the other unsigned: a negative number is below every unsigned number. */
 	end = code__label(f->code);
 	code__jump_if_number(f->code, BPF_JSLT, left.kind == SIGNED ? BPF_REG_0 : BPF_REG_1, 0,
 			     holds_for_negative(op, left.kind == SIGNED) ? label : end);
@@ -145,7 +145,7 @@ static int comparison(struct compiler *f, const struct expr *e, bool wanted, int
  * --- order of evaluation -----------------------------------------------------------------------
  */
 
-/* Evaluation cost, and whether it can fail: 0 for registers and fields, then texts, then memory. */
+/* Returns the cost: 0 for registers and fields, then texts, then memory. Sets *can_fail if evaluation can fail. */
 static int cost(struct compiler *f, const struct expr *e, bool *can_fail)
 {
 	u32 most;
@@ -153,7 +153,7 @@ static int cost(struct compiler *f, const struct expr *e, bool *can_fail)
 
 	e = compiler__follow(f, e);
 	if (expr_is_lvalue(f, e) || e->op == EXPR_SPECIAL) {
-		*can_fail = true;       /* $arg9 and $stack0 are also in memory */
+		*can_fail = true;       /* $arg9 and $stack0 are in memory, too */
 		c = 8;
 	} else if (e->op == EXPR_NAME && compiler__is_text(f, e, &most)) {
 		*can_fail |= strcmp(e->text, "comm") != 0;
@@ -175,8 +175,8 @@ static int cost(struct compiler *f, const struct expr *e, bool *can_fail)
 }
 
 /*
- * Evaluates the cheap side of && and || first, if C's order gives the same result: a side that can
- * fail stays after the test that guards it (p && p->flags).
+ * True if the right side of && or || is cheaper and can be evaluated first without changing the
+ * result: a side that can fail remains after the test that guards it (p && p->flags).
  */
 static bool right_first(struct compiler *f, const struct expr *e)
 {
@@ -199,7 +199,7 @@ int compiler__condition(struct compiler *f, const struct expr *e, bool wanted, i
 	case EXPR_OR:
 		first = right_first(f, e) ? e->right : e->left;
 		then = first == e->left ? e->right : e->left;
-		/* One false side decides &&, one true side decides ||. */
+		/* One false side decides &&; one true side decides ||. */
 		if ((e->op == EXPR_OR) == wanted) {
 			err = compiler__condition(f, first, wanted, label);
 			return err ?: compiler__condition(f, then, wanted, label);

@@ -78,7 +78,7 @@ static char *cgroup_text(struct layout_names *names, u64 id)
 	return asprintf(&text, "(removed, id %llu)", id) < 0 ? NULL : text;
 }
 
-/* The container or the unit of a cgroup. */
+/* Returns the name of the container or the unit of a cgroup. */
 static char *group_text(struct layout_names *names, enum layout_kind kind, u64 id)
 {
 	const struct cgroup_name *n = cgroup_names__find(names->cgroups, id);
@@ -101,7 +101,7 @@ static char *errno_text(s64 result)
 	return asprintf(&text, "%lld", result) < 0 ? NULL : text;
 }
 
-/* MAJOR() and MINOR() of include/linux/kdev_t.h */
+/* Splits the number like MAJOR() and MINOR() of include/linux/kdev_t.h. */
 static char *device_text(u64 device)
 {
 	char *text;
@@ -118,7 +118,7 @@ static char *event_text(const struct layout_names *names, u64 number)
 	return asprintf(&text, "%llu", number) < 0 ? NULL : text;
 }
 
-/* A text that fills its field was truncated, or is exactly that long, as in streams. */
+/* A text that fills its field was truncated, or has exactly that length, as in streams. */
 static char *key_text(const char *bytes, u32 size)
 {
 	size_t n = strnlen(bytes, size);
@@ -209,7 +209,7 @@ static int add_cell(struct report_row *row, struct field *f)
  * --- cgroups with the same name ----------------------------------------------------------------
  */
 
-/* The names by which cgroups are merged: enum cgroup_names_part, ORed. */
+/* Returns the names by which cgroups are merged: enum cgroup_names_part, ORed. */
 static u32 merged_parts(const struct layout *l)
 {
 	u32 parts = 0;
@@ -257,7 +257,7 @@ size_t layout__ncells(const struct layout *l)
  * --- rows --------------------------------------------------------------------------------------
  */
 
-/* The id is for machine-readable output; people see only the name. As in cli/task_key.c. */
+/* Adds the id for machine-readable output only; text output shows only the name. As in cli/task_key.c. */
 static int add_container_id(struct report_row *row, const struct layout_field *of, const char *key,
 			    struct layout_names *names)
 {
@@ -268,7 +268,7 @@ static int add_container_id(struct report_row *row, const struct layout_field *o
 	return f.text ? add_cell(row, &f) : -ENOMEM;
 }
 
-/* The last pid or tid field; n: there is none, so the name goes last. */
+/* Returns the last pid or tid field, or the number of fields if there is none: the name then goes last. */
 static size_t task_field(const struct layout *l)
 {
 	size_t i, last = l->n;

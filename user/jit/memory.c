@@ -13,8 +13,8 @@
 #include "sym/kallsyms.h"
 
 /*
- * On all 64-bit machines the top bit of an address tells kernel from user memory. A kernel pointer
- * may also lead to user memory (char __user *), and types do not always say so.
+ * On all 64-bit machines, the top bit of an address distinguishes kernel from user memory. A kernel
+ * pointer may also lead to user memory (char __user *), which its type does not always show.
  */
 static void copy(struct compiler *f, s64 offset, int base, s64 to, u32 size, bool in_kernel)
 {
@@ -47,7 +47,7 @@ void compiler__read(struct compiler *f, s64 offset, u32 size, bool in_kernel)
 	code__load(f->code, size_code(size), BPF_REG_0, BPF_REG_10, COMPILER_READ_AT);
 }
 
-/* Is it the $retval of a function that returns a C++ reference? It means the referred object. */
+/* True for the $retval of a function that returns a C++ reference: it means the referenced object. */
 static bool is_referring_result(const struct place *p, const struct expr *e)
 {
 	struct c_type to;
@@ -146,7 +146,7 @@ static int member(struct compiler *f, const struct expr *e, struct lvalue *l)
 	return 0;
 }
 
-/* Dereferences the pointer in r0. *elements: of the array there, 0: unknown. */
+/* Dereferences the pointer in r0. Sets *elements to the size of the array there, or to 0 if unknown. */
 static int pointed_to(struct compiler *f, const struct expr *e, struct lvalue *l, u32 *elements)
 {
 	struct operand o = {};
@@ -180,7 +180,7 @@ static int pointed_to(struct compiler *f, const struct expr *e, struct lvalue *l
  * --- arrays ------------------------------------------------------------------------------------
  */
 
-/* Arrays of one element at the end of a structure predate flexible arrays. */
+/* Does not check arrays of one element: before flexible arrays, structures ended in them. */
 static int check_index(struct compiler *f, const struct expr *e, s64 index, u32 elements)
 {
 	if (index > INT32_MAX || index < INT32_MIN)
@@ -201,7 +201,7 @@ static int indexed(struct compiler *f, const struct expr *e, struct lvalue *l)
 
 	err = compiler__constant(f, e->right, NULL, &number, &o, &is_constant);
 	if (!err)
-		err = pointed_to(f, e->left, l, &elements);     /* an array's value is its address */
+		err = pointed_to(f, e->left, l, &elements);     /* the value of an array is its address */
 	if (err)
 		return err;
 	size = c_type__size(&l->type);
@@ -305,7 +305,7 @@ static int find_place(struct compiler *f, const struct expr *e, struct lvalue *l
 	}
 }
 
-/* A reference in memory is an address; its name always means the referred object. */
+/* A reference in memory is an address, but its name always means the referenced object. */
 int compiler__lvalue(struct compiler *f, const struct expr *e, struct lvalue *l)
 {
 	int err = find_place(f, compiler__follow(f, e), l);
@@ -330,7 +330,7 @@ static int load_bits(struct compiler *f, const struct expr *e, const struct lval
 
 	if (first + l->bits > 64 || !c_type__is_number(&l->type, &size, &is_signed))
 		return compiler__refuse(f, e, "this bit-field cannot be read");
-	/* Load only the bytes of the bit-field: those after it may be inaccessible. */
+	/* Load only the bytes of the bit-field: the bytes after it may be inaccessible. */
 	for (size = 1; size * 8 < first + l->bits; size *= 2)
 		;
 	compiler__read(f, l->offset + l->bit_offset / 8, size, l->in_kernel);
@@ -357,7 +357,7 @@ int compiler__load(struct compiler *f, const struct expr *e, const struct lvalue
 		return compiler__refuse(f, e, "this offset is out of range");
 	if (l->bits)
 		return load_bits(f, e, l, o);
-	/* An array's value is its address. */
+	/* The value of an array is its address. */
 	if (c_type__element(&l->type, &element, &n)) {
 		code__op_number(f->code, BPF_ADD, BPF_REG_0, l->offset);
 		*o = operand_address(element);
@@ -415,7 +415,7 @@ static void clear_byte(struct code *code, s64 at)
 	code__store(code, BPF_B, REG_FRAME, BPF_REG_1, at);
 }
 
-/* Clears all bytes from the first NUL on: jumps into a row of stores, one entry per possible position. */
+/* Clears all bytes starting with the first NUL: jumps into a row of stores, with one entry per possible position. */
 static void clear_behind_text(void *arg, u32 offset, u32 size)
 {
 	struct key_bytes *k = arg;

@@ -25,9 +25,9 @@ const struct expr *compiler__follow(const struct compiler *f, const struct expr 
  */
 
 /*
- * Turns a typed pointer into a number for the verifier: converting to the machine's own byte order
- * changes nothing, but ends the tracking. Numbers can be compared, stored, and passed to helpers
- * that report a failed read.
+ * Turns a typed pointer into a number for the verifier: a conversion to the machine's own byte
+ * order changes nothing, but ends the tracking. Numbers can be compared, stored, and passed to
+ * helpers that report a failed read.
  */
 static void forget_pointer(struct compiler *f)
 {
@@ -47,7 +47,7 @@ static void load_register(struct compiler *f, const struct machine_register *r)
 		code__op_number(f->code, BPF_RSH, BPF_REG_0, r->shift);
 }
 
-/* Converts r0, with undefined upper bits, to a number of this type. */
+/* Converts r0, whose upper bits are undefined, to a number of this type. */
 static int typed(struct compiler *f, const struct expr *e, const struct c_type *type,
 		 struct operand *o)
 {
@@ -99,7 +99,7 @@ bool compiler__variable_address(struct compiler *f, const struct place_variable 
 	struct machine_register r, index;
 
 	if (v->where == AT_STATIC) {
-		/* The load address varies, but distances within the program do not. */
+		/* The load address varies, but distances within the program are constant. */
 		r = machine_instruction_pointer();
 		load_register(f, &r);
 		return true;
@@ -165,7 +165,7 @@ static int load_field(struct compiler *f, const struct expr *e,
 	if (field->elements || field->is_dynamic || field->is_relative || size < 0)
 		return compiler__refuse(
 			f, e, "this field is not a number; compare a string with a string in quotes");
-	/* The kernel replaces the first fields for programs (tp_prog_is_valid_access()). */
+	/* The kernel replaces the first fields in the copy that programs see (tp_prog_is_valid_access()). */
 	if (field->offset < 8) {
 		compiler__refuse(f, e, "fields common to all events cannot be read here");
 		return complain_hint(f->c, -EOPNOTSUPP, "use pid, tid, uid and cpu instead");
@@ -179,8 +179,8 @@ static int load_field(struct compiler *f, const struct expr *e,
 		compiler__convert(f, field->size, true);
 	*o = operand_integer(field->size, field->is_signed);
 	/*
-	 * Records of system calls have 8 bytes per argument, all declared unsigned
-	 * (syscall_enter_define_fields()), whatever the argument's type.
+	 * Records of system calls have 8 bytes per argument, declared as unsigned regardless of the
+	 * argument's type (syscall_enter_define_fields()).
 	 */
 	if (is_call_argument(f->place, field) && !place__parse_type(f->place, &type, field->type))
 		return typed(f, e, &type, o);
@@ -199,7 +199,7 @@ static bool load_builtin(struct compiler *f, const char *name, struct operand *o
 		const char *name;
 		int helper;
 		u32 size;
-		bool upper;             /* value is in the upper half */
+		bool upper;             /* the value is in the upper half */
 	} known[] = {
 		{ "pid", BPF_FUNC_get_current_pid_tgid, 4, true },
 		{ "tid", BPF_FUNC_get_current_pid_tgid, 4, false },
@@ -225,7 +225,7 @@ static bool load_builtin(struct compiler *f, const char *name, struct operand *o
 	return false;
 }
 
-/* Reads a member of the structure that r0 points to. *t becomes the type that r0 points to afterwards. */
+/* Reads a member of the structure that r0 points to. Sets *t to the type that r0 points to afterwards. */
 static bool read_member(struct compiler *f, struct c_type *t, const char *name)
 {
 	struct c_member m;
@@ -243,7 +243,7 @@ static bool read_member(struct compiler *f, struct c_type *t, const char *name)
 	return !c_type__is_pointer(&m.type) || c_type__pointee(&m.type, t);
 }
 
-/* As task_pidns() in bpf/lib/scope.bpf.h: 0 once an exiting task has left its namespace. */
+/* Must match task_pidns() in bpf/lib/scope.bpf.h. The result is 0 once an exiting task has left its namespace. */
 static int pid_namespace(struct compiler *f, const struct expr *e, struct operand *o)
 {
 	const struct c_type *task = f->place->task_type ? f->place->task_type(f->place->types_arg) : NULL;
@@ -285,7 +285,7 @@ static int unknown_cgroup(struct compiler *f, const struct expr *e)
 	return compiler__refuse(f, e, "this kernel's BTF does not describe a task's cgroups");
 }
 
-/* As scope_cgroup_id() in bpf/lib/scope.bpf.h: the id in cgroup v2, or in a controller of v1. */
+/* Must match scope_cgroup_id() in bpf/lib/scope.bpf.h: the id in cgroup v2, or in a controller of v1. */
 int compiler__cgroup(struct compiler *f, const struct expr *e)
 {
 	static const char *const controllers[SCOPE_CGROUP_HIERARCHIES] = {
@@ -320,7 +320,7 @@ int compiler__cgroup(struct compiler *f, const struct expr *e)
 	return 0;
 }
 
-/* These describe the current task, which is not the event's subject. */
+/* Refuses names that describe the current task if the event is about another task. */
 static int check_subject(struct compiler *f, const struct expr *e)
 {
 	if (!f->place->about_other || !strcmp(e->text, "cpu") || !strcmp(e->text, "nsecs"))
@@ -427,7 +427,7 @@ static int result(struct compiler *f, const struct expr *e, struct operand *o)
 	return err;
 }
 
-/* The parameter declared at this slot, or, at a return, its saved value; NULL: unknown. */
+/* Returns the parameter declared at this slot or, at a return, its saved value; NULL if unknown. */
 static const struct place_variable *argument_variable(const struct place *p, u32 slot)
 {
 	char name[16];
@@ -442,7 +442,7 @@ static const struct place_variable *argument_variable(const struct place *p, u32
 	return NULL;
 }
 
-/* Parses the number after a word: arg3. */
+/* Parses the number after a word, as in arg3. */
 static bool numbered(const char *text, const char *word, u64 from, u64 to, u64 *n)
 {
 	size_t len = strlen(word);
@@ -470,7 +470,7 @@ static struct operand operand_bits(u32 size)
 	return o;
 }
 
-/* Whether the function declares what is in argument n. */
+/* True if the function declares the contents of argument n. */
 static bool is_declared(const struct place *p, u64 n)
 {
 	const struct place_declared *d = &p->declared;
@@ -494,7 +494,7 @@ static int undeclared(struct compiler *f, const struct expr *e)
 			f->place->event, n, n == 1 ? "" : "s", text, last ? "" : "; none has a number");
 }
 
-/* Does the argument exist, and has its function not returned yet? */
+/* Checks that the argument exists, and that its function has not returned yet. */
 static int check_argument(struct compiler *f, const struct expr *e, u64 n)
 {
 	const struct place *p = f->place;
@@ -550,7 +550,7 @@ static int argument(struct compiler *f, const struct expr *e, u64 n, struct oper
 		load_saved(f, v);
 	else if ((err = load_argument(f, n - 1)))
 		return err;
-	/* Non-integers keep the register's raw value. */
+	/* Non-integers keep the raw value of the register. */
 	if (v && !c_type__is_pointer(&v->type) && c_type__is_number(&v->type, &size, &is_signed))
 		return typed(f, e, &v->type, o);
 	*o = operand_bits(p->is_32_bit ? 4 : 8);
@@ -565,18 +565,15 @@ static int on_stack(struct compiler *f, const struct expr *e, u64 n, struct oper
 	if (f->place->context != PLACE_REGISTERS)
 		return compiler__refuse(f, e, "the stack is not available here");
 	load_register(f, &sp);
-	/*
-	 * The caller's view: at an instruction that is about to return, the return address is still
-	 * on top.
-	 */
+	/* Use the caller's view: at an instruction that is about to return, the return address is still on top. */
 	compiler__read(f, size * (n + (f->place->is_exit && ARCH_CALL_BYTES)), size, false);
 	*o = operand_bits(size);
 	return 0;
 }
 
 /*
- * The current task's structure: the kernel's, even in user code. No subject check: it means the
- * current task at every event.
+ * Loads the current task's structure in the kernel, even in user code. Does not check the subject:
+ * the name means the current task at every event.
  */
 static int current_task(struct compiler *f, const struct expr *e, struct operand *o)
 {
@@ -610,7 +607,7 @@ bool expr_is_of_task(const struct compiler *f, const struct expr *e)
 	}
 }
 
-/* At a function's entry the return address is on top of the stack. */
+/* At a function's entry, the return address is on top of the stack, or in the link register. */
 static int caller(struct compiler *f, const struct expr *e, struct operand *o)
 {
 	struct machine_register link;
@@ -699,7 +696,7 @@ int compiler__special(struct compiler *f, const struct expr *e, struct operand *
 		*o = operand_between(0, INT64_MAX);
 		return 0;
 	}
-	/* $comm, $pid: same as the names. */
+	/* $comm and $pid are the same as the names. */
 	if (load_builtin(f, e->text, o))
 		return check_subject(f, e);
 	if (!strcmp(e->text, "pidns"))

@@ -57,13 +57,13 @@ static enum number_kind kind_of(u64 number)
 	return number > INT64_MAX ? UNSIGNED : SMALL;
 }
 
-/* A number with a name: -1 among signed ones has the bits of the largest unsigned one. */
+/* Returns the kind of a number with a name: a signed -1 has the bits of the largest unsigned number. */
 static enum number_kind kind_of_named(u64 number, bool is_signed)
 {
 	return is_signed && number > INT64_MAX ? SIGNED : kind_of(number);
 }
 
-/* Resolves a name next to an operand: one of its symbols, or an enumerator of its type. */
+/* Resolves a name beside an operand: one of the operand's symbols, or an enumerator of its type. */
 static bool named_number(struct compiler *f, const struct expr *e, const struct expr *beside,
 			 u64 *number, enum number_kind *kind)
 {
@@ -78,10 +78,7 @@ static bool named_number(struct compiler *f, const struct expr *e, const struct 
 	beside = compiler__follow(f, beside);
 	if (beside->op == EXPR_TYPED && !strcmp(beside->text, "enum"))
 		beside = compiler__follow(f, beside->left);
-	/*
-	 * A computed operand has neither, and compiling it here as well would double the work per
-	 * level.
-	 */
+	/* A computed operand has neither, and compiling it here, too, would double the work per level. */
 	if (beside->right && beside->op != EXPR_INDEX)
 		return false;
 	if (format && beside->op == EXPR_NAME &&
@@ -106,7 +103,7 @@ static bool is_known(const struct place *p, const char *name)
 	return (p->format && field__find(p->format, name)) || place__find(p, name);
 }
 
-/* False: not a constant. */
+/* Returns false if it is not a constant. */
 static bool known_number(struct compiler *f, const struct expr *e, const struct expr *beside,
 			 u64 *number, enum number_kind *kind, int *err)
 {
@@ -147,7 +144,7 @@ int compiler__constant(struct compiler *f, const struct expr *e, const struct ex
 	return err;
 }
 
-/* A binary search by comparisons. */
+/* Emits a binary search by comparisons. */
 void compiler__bucket(struct compiler *f, const s64 *bound, size_t from, size_t to, int done)
 {
 	size_t middle = from + (to - from) / 2;
@@ -198,10 +195,7 @@ int compiler__both(struct compiler *f, const struct expr *e, struct operand *lef
 	return err;
 }
 
-/*
- * In C, pointer arithmetic is scaled by the pointee's size; on numbers it is not. The user must say
- * which is meant.
- */
+/* In C, pointer arithmetic is scaled by the pointee's size, but arithmetic of numbers is not. The user must choose. */
 static int check_pointers(struct compiler *f, const struct expr *e, const struct operand *left,
 			  const struct operand *right)
 {
@@ -227,7 +221,7 @@ static int bpf_op(enum expr_op op, enum number_kind left)
 	return op == EXPR_SHIFT_RIGHT && left == SIGNED ? BPF_ARSH : ops[op];
 }
 
-/* Makes reg its absolute value; toggles r2 if it was negative. */
+/* Replaces reg by its absolute value. If it was negative and `turns` is set, toggles r2. */
 static void make_positive(struct compiler *f, int reg, bool turns)
 {
 	int positive = code__label(f->code);
@@ -240,8 +234,9 @@ static void make_positive(struct compiler *f, int reg, bool turns)
 }
 
 /*
- * Divides absolute values, since BPF has no signed division before 6.6 (commit ec0e2da95f72), and
- * applies C's signs: the product of both for the quotient, the left side's for the remainder.
+ * Divides absolute values, since BPF has no signed division before 6.6 (commit ec0e2da95f72).
+ * Applies C's signs: the product of both signs for the quotient, and the left side's for the
+ * remainder.
  */
 static void divide(struct compiler *f, enum expr_op op, const struct operand *left,
 		   const struct operand *right)
@@ -278,7 +273,7 @@ static int arithmetic(struct compiler *f, const struct expr *e, struct operand *
 		divide(f, e->op, &left, &right);
 		return 0;
 	}
-	/* A shift count beyond the width is undefined in C; here the result is undefined too. */
+	/* A shift count beyond the width is undefined in C. Here the verdict is EVENT_BAD_ARITHMETIC. */
 	if (e->op == EXPR_SHIFT_LEFT || e->op == EXPR_SHIFT_RIGHT)
 		code__jump_if_number(f->code, BPF_JGT, BPF_REG_1, 63, f->arithmetic);
 	code__op(f->code, bpf_op(e->op, left.kind), BPF_REG_0, BPF_REG_1);
@@ -307,7 +302,7 @@ static int unknown_type(struct compiler *f, const struct expr *e, int err)
 		p->find_type ? ", and pointers to types in the program's debug information" : "");
 }
 
-/* A result with negative error numbers, whatever its declared type. */
+/* Reads a result with negative error numbers, regardless of its declared type. */
 static int result_number(struct compiler *f, const struct expr *e, struct operand *o)
 {
 	bool is_signed;

@@ -107,7 +107,7 @@ static struct operand divided(const struct operand *a, const struct operand *b)
 	return operand_between(lower(a->lowest, 0), higher(a->highest, 0));
 }
 
-/* The remainder has the dividend's sign. */
+/* The remainder has the sign of the dividend. */
 static struct operand remaining(const struct operand *a, const struct operand *b)
 {
 	wide most = higher(magnitude(b), 1) - 1;
@@ -116,7 +116,7 @@ static struct operand remaining(const struct operand *a, const struct operand *b
 			       a->highest > 0 ? lower(a->highest, most) : 0);
 }
 
-/* Shift counts of 64 and more are undefined. */
+/* Limits shift counts: 64 and more are undefined. */
 static int shift_count(wide n)
 {
 	return n < 0 ? 0 : n > 63 ? 63 : n;
@@ -138,7 +138,7 @@ static struct operand shifted_right(const struct operand *a, const struct operan
 			       a->highest >> (a->highest < 0 ? most : least));
 }
 
-/* All values with the bits that either range can have: -2^n .. 2^n - 1, or from zero on. */
+/* Returns all values with the bits that either range can have: -2^n .. 2^n - 1, or 0 .. 2^n - 1. */
 static struct operand any_bits(const struct operand *a, const struct operand *b)
 {
 	wide lowest = lower(a->lowest, b->lowest), highest = higher(a->highest, b->highest), end = 1;
@@ -148,7 +148,7 @@ static struct operand any_bits(const struct operand *a, const struct operand *b)
 	return operand_between(lowest < 0 ? -end : 0, end - 1);
 }
 
-/* A non-negative number has no bits above its highest; neither has its AND with any number. */
+/* A non-negative number has no bits above its highest one, and neither has its AND with any number. */
 static struct operand common_bits(const struct operand *a, const struct operand *b)
 {
 	if (a->lowest >= 0 && b->lowest >= 0)

@@ -106,7 +106,7 @@ const struct expr *place__stands_for_other(const struct place *p, const struct e
 
 		if (strcmp(a->name, e->text) || a->is_off || (!a->is_given && place__has_itself(p, a->name)))
 			continue;
-		/* An alias "size" may share the name of an argument if it is only size, or size:u32. */
+		/* The alias "size" may share the name of an argument if it is only size, or size:u32. */
 		for (just = a->expr; just->op == EXPR_TYPED || just->op == EXPR_CAST; just = just->left)
 			;
 		return just->op == EXPR_NAME && !strcmp(just->text, e->text) ? NULL : a->expr;
@@ -118,7 +118,7 @@ const struct expr *place__stands_for_other(const struct place *p, const struct e
  * --- functions of the kernel -------------------------------------------------------------------
  */
 
-/* Words that an argument takes: structures and __int128 may take more than one. */
+/* Returns the words that an argument takes: structures and __int128 may take more than one. */
 static u32 words_of(const struct c_type *t)
 {
 	u64 size = c_type__size(t);
@@ -127,10 +127,10 @@ static u32 words_of(const struct c_type *t)
 }
 
 /*
- * Locations of arguments. In the array of fentry: consecutive words. In the System V ABI for
- * x86-64: an argument is never split between registers and stack, and those larger than two words
- * are on the stack. In the AAPCS64: those are passed by address, and after the first stack argument
- * all are on the stack. The kernel has no floating-point arguments.
+ * Locations of arguments. In fentry's array, they take consecutive words. In the System V ABI for
+ * x86-64, an argument is never split between registers and stack, and arguments of more than two
+ * words are on the stack. In the AAPCS64, those are passed by address, and all arguments after the
+ * first one on the stack are on the stack. The kernel has no floating-point arguments.
  */
 struct passing {
 	bool in_array;
@@ -154,7 +154,7 @@ static u32 take_slot(struct passing *p, u32 words)
 	return slot;
 }
 
-/* from: index of the first parameter that programs see. */
+/* from is the index of the first parameter that programs see. */
 static int add_prototype(struct place *p, const struct btf *btf, u32 id, u32 from)
 {
 	const struct btf_type *t = btf_bare_type(btf, id, &id);
@@ -174,7 +174,7 @@ static int add_prototype(struct place *p, const struct btf *btf, u32 id, u32 fro
 		p->result = c_type__of(btf, t->type);
 	else
 		p->no_result = "this function returns nothing";
-	/* A large result is written to an address in a register: on x86-64 that of the first argument. */
+	/* A large result is written to an address in a register: on x86-64, that of the first argument. */
 	if (ARCH_RESULT_BY_ARGUMENT && t->type && words_of(&p->result) > 2 && !passing.in_array)
 		passing.next = 1;
 	for (i = from; i < n && !err; i++) {
@@ -234,9 +234,9 @@ int place__add_tracepoint(struct place *p, const struct kernel_type *found)
 #define SYMBOL "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$"
 
 /*
- * Parses a variable's name with offsets before or behind it: sym(%rip), sym+8(%rip), 8+sym(%rip). A number alone is
- * relative to an instruction that the note does not give. Returns false if this is no such operand, or, with *why set,
- * if the variable's address is unknown.
+ * Parses a variable's name with offsets before or after it: sym(%rip), sym+8(%rip), 8+sym(%rip). A number alone is
+ * relative to an instruction that the note does not give. Returns false if this is no such operand, or, with *why
+ * set, if the variable's address is unknown.
  */
 static bool parse_variable(struct place_variable *v, const struct place *p, const char *text, const char **why)
 {
@@ -274,7 +274,7 @@ static bool parse_variable(struct place_variable *v, const struct place *p, cons
 	return known;
 }
 
-/* Parses operands in assembler syntax: $5, %eax, 8(%rbp), -4(%rax,%rbx,8), sym(%rip). Sets *v except its type. */
+/* Parses operands in assembler syntax: $5, %eax, 8(%rbp), -4(%rax,%rbx,8), sym(%rip). Sets *v except for its type. */
 static bool parse_operand(struct place_variable *v, const struct place *p, const char *text, const char **why)
 {
 	struct machine_register r;
@@ -309,7 +309,7 @@ static bool parse_operand(struct place_variable *v, const struct place *p, const
 	} else {
 		return false;
 	}
-	/* PC-relative, but the note does not give the instruction. */
+	/* A PC-relative operand is refused, since the note does not give the instruction. */
 	return machine_register__find(&r, base) &&
 	       r.offset != machine_instruction_pointer().offset &&
 	       machine_register__dwarf(&r, &v->number);

@@ -11,10 +11,10 @@
 
 #include "base/arch.h"
 
-/* struct pt_regs begins with struct user_pt_regs, which is this structure. */
+/* struct pt_regs begins with struct user_pt_regs, which has the same layout. */
 #define AT(REG) offsetof(struct user_regs_struct, REG)
 
-/* DWARF for the Arm 64-bit architecture: x0 to x30, sp, pc. */
+/* DWARF register numbers of the Arm 64-bit architecture: x0 to x30, sp, pc. */
 enum { GO_ARGUMENTS = 16, FP = 29, LR = 30, GENERAL = 31, SP = 31, PC = 32, NUMBERS };
 
 static struct machine_register whole(u32 number)
@@ -24,7 +24,7 @@ static struct machine_register whole(u32 number)
 	return (struct machine_register){ offset, 8, 0 };
 }
 
-/* Size (8 or 4) and number of x0, w0 and the like; 0: not one of them. */
+/* Returns the size (8 or 4) and number of a register like x0 or w0, or 0 for another name. */
 static u32 general_register(const char *name, u32 *number)
 {
 	char *end;

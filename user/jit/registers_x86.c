@@ -11,9 +11,9 @@
 /* struct pt_regs begins like user_regs_struct, and has all registers named here. */
 #define AT(REG) offsetof(struct user_regs_struct, REG)
 
-/* In the order of the System V ABI's DWARF numbers, 0 to 16. */
+/* In the order of the DWARF numbers 0 to 16 of the System V ABI. */
 static const struct {
-	const char *base;       /* without the r or e prefix */
+	const char *base;       /* without the prefix r or e */
 	const char *byte;       /* name of the lowest byte */
 	const char *high;       /* name of the second byte */
 	u32 offset;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Compares addresses with function names, as address ranges resolved at compile time. */
+/* Compares addresses with function names: the names become address ranges at compile time. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,10 +7,10 @@
 #include "jit/compiler.h"
 #include "sym/kallsyms.h"
 
-#define MOST_BOUNDS 900         /* two per range of functions; limited by program size */
+#define MOST_BOUNDS 900         /* two per range of functions; limited by the program size */
 #define PADDING                                                                                    \
 	16 /* bytes before functions since 6.2 (CALL_PADDING), never returned to */
-#define LAST_FUNCTION 4096      /* bytes of a function of unknown size */
+#define LAST_FUNCTION 4096      /* bytes assumed for a function of unknown size */
 
 static bool is_symbol(const struct expr *e)
 {
@@ -24,11 +24,11 @@ bool expr_compares_symbols(const struct compiler *f, const struct expr *e)
 }
 
 struct ranges {
-	s64 *bound;             /* start, end, start, end ... ascending */
+	s64 *bound;             /* start, end, start, end, ... in ascending order */
 	size_t n;
 };
 
-/* Functions are sorted by address; adjacent ones form one range. */
+/* Makes ranges from functions that are sorted by address. Adjacent functions form one range. */
 static int make_ranges(struct ranges *r, const struct kernel_functions *found)
 {
 	size_t i;
@@ -94,7 +94,7 @@ int compiler__symbol_condition(struct compiler *f, const struct expr *e, bool wa
 	err = compiler__value(f, e->left, &o);
 	compiler__bucket(f, ranges.bound, 0, ranges.n, done);
 	code__place(f->code, done);
-	/* An odd number of lower bounds: inside a range. */
+	/* An odd number of lower bounds means inside a range. */
 	code__op_number(f->code, BPF_AND, BPF_REG_1, 1);
 	code__jump_if_number(f->code, like == wanted ? BPF_JNE : BPF_JEQ, BPF_REG_1, 0, label);
 	free(ranges.bound);

@@ -12,18 +12,18 @@
 enum text_source {
 	TEXT_NONE,
 	TEXT_COMM,              /* of the current task */
-	TEXT_FIELD,             /* in the record, of fixed size */
-	TEXT_DYNAMIC,           /* in the record; its field holds offset and length */
+	TEXT_FIELD,             /* in the record, with a fixed size */
+	TEXT_DYNAMIC,           /* in the record; its field holds the offset and length */
 	TEXT_ARRAY,             /* in memory */
-	TEXT_POINTER,           /* a number that is a text's address */
+	TEXT_POINTER,           /* a number that is the address of a text */
 };
 
 struct text {
 	enum text_source source;
 	const struct tracepoint_field *field;
 	const struct expr *e;           /* TEXT_ARRAY, TEXT_POINTER */
-	bool is_user; /* TEXT_POINTER: to user memory, whatever the address */
-	u32 most;                       /* characters */
+	bool is_user; /* TEXT_POINTER: to user memory, regardless of the address */
+	u32 most;                       /* number of characters */
 	bool is_open;                   /* TEXT_ARRAY: its maximum length is unknown */
 };
 
@@ -46,8 +46,8 @@ static struct text field_text(const struct tracepoint_field *field)
 }
 
 /*
- * A text by type: an array of characters or a pointer to characters. said: the user typed :string,
- * so any pointer or number will do.
+ * Returns a text by its type: an array of characters, or a pointer to characters. `said` means that
+ * the user typed :string, so any pointer or number is accepted.
  */
 static struct text typed_text(struct compiler *f, const struct expr *e, bool said)
 {
@@ -60,10 +60,7 @@ static struct text typed_text(struct compiler *f, const struct expr *e, bool sai
 	struct lvalue l;
 	u32 n;
 
-	/*
-	 * Computed values are never texts, and compiling them here as well would double the work
-	 * per level.
-	 */
+	/* Computed values are never texts, and compiling them here, too, would double the work per level. */
 	if (!said && e->right && e->op != EXPR_INDEX)
 		return (struct text){};
 	quiet.code = &scratch;
@@ -129,7 +126,7 @@ bool compiler__is_text(struct compiler *f, const struct expr *e, u32 *most)
  * --- copying -----------------------------------------------------------------------------------
  */
 
-/* probe_read_str() from the address in r3. */
+/* Emits probe_read_str() from the address in r3. */
 static void read_text(struct compiler *f, const struct text *t, int base, s64 offset, u32 size,
 		      int fault)
 {
@@ -194,7 +191,7 @@ static int address_of_text(struct compiler *f, const struct text *t)
 	}
 }
 
-/* comm is always that of the current task. */
+/* Refuses comm if the event is about another task: comm is always that of the current task. */
 static int check_comm(struct compiler *f, const struct text *t)
 {
 	if (t->source != TEXT_COMM || !f->place->about_other)
@@ -236,7 +233,7 @@ int compiler__text(struct compiler *f, const struct expr *e, int base, s64 offse
 	return copy_text(f, &t, base, offset, size, fault);
 }
 
-/* Buffers are reused: clear the bytes after a shorter text, so that equal texts compare equal. */
+/* Clears the bytes after a shorter text, since buffers are reused and equal texts must compare equal. */
 static void clear(struct compiler *f, int base, s64 from, u32 size)
 {
 	s64 at = from;
@@ -253,7 +250,7 @@ int compiler__padded_text(struct compiler *f, const struct expr *e, int base, s6
 	struct text t = find_text(f, e);
 
 	code__note(f->code, expr__format(e));
-	/* The kernel pads comm itself. */
+	/* The kernel itself pads comm. */
 	if (t.source != TEXT_COMM)
 		clear(f, base, offset, size);
 	return copy_text(f, &t, base, offset, size, f->fault);
@@ -263,13 +260,13 @@ int compiler__padded_text(struct compiler *f, const struct expr *e, int base, s6
  * --- comparing ---------------------------------------------------------------------------------
  */
 
-/* Location of a text's characters, after fetching them. */
+/* Location of the characters of a text, after fetching them. */
 struct text_place {
 	int base, off;
 	u32 most;               /* maximum length, with or without a NUL */
 };
 
-/* want: minimum number of bytes to fetch, including the NUL; 0: all. */
+/* want is the minimum number of bytes to fetch, including the NUL, or 0 for all. */
 static int fetch(struct compiler *f, const struct text *t, size_t want, struct text_place *p)
 {
 	*p = (struct text_place){ BPF_REG_10, COMPILER_TEXT_AT, COMPILER_TEXT_MOST };
@@ -279,12 +276,12 @@ static int fetch(struct compiler *f, const struct text *t, size_t want, struct t
 	}
 	if (t->source == TEXT_COMM)
 		p->most = COMM_SIZE;
-	/* Fetches one byte more than the text: a longer text differs there. */
+	/* Fetch one byte more than the text, so that a longer text differs there. */
 	return copy_text(f, t, BPF_REG_10, COMPILER_TEXT_AT, (want ?: COMPILER_TEXT_MOST) + 1,
 			 f->fault);
 }
 
-/* Jumps to differs unless the bytes at base + off equal text, including its NUL. */
+/* Jumps to `differs` unless the bytes at base + off equal text, including its NUL. */
 static void compare_bytes(struct compiler *f, int base, int off, const char *text, size_t n,
 			  int differs)
 {
@@ -325,7 +322,7 @@ static int compare_text(struct compiler *f, const struct expr *e, const struct t
 	err = fetch(f, t, n, &p);
 	if (err)
 		return err;
-	/* A text that fills the array is not NUL-terminated. */
+	/* A text that fills its array is not NUL-terminated. */
 	if (t->source == TEXT_FIELD && n > p.most)
 		n = p.most;
 	differs = equal ? code__label(f->code) : label;
@@ -337,7 +334,7 @@ static int compare_text(struct compiler *f, const struct expr *e, const struct t
 	return 0;
 }
 
-/* The transition that most characters share in a glob, so that only the others need code. */
+/* Returns the transition that most characters share in a glob, so that only the others need code. */
 static u32 usual(const struct scope_glob *glob)
 {
 	u32 best = 0, most = 0, a, b, n;
@@ -353,10 +350,7 @@ static u32 usual(const struct scope_glob *glob)
 	return best;
 }
 
-/*
- * One step of the automaton of bpf/lib/scope.h: r4 holds the states, r2 the character; r3 and r5
- * are scratch.
- */
+/* Emits a step of the automaton of bpf/lib/scope.h: r4 holds the states, r2 the character; r3 and r5 are scratch. */
 static void glob_step(struct compiler *f, const struct scope_glob *glob)
 {
 	u32 byte, others = usual(glob);
@@ -400,7 +394,7 @@ static int match_text(struct compiler *f, const struct expr *e, const struct tex
 	err = fetch(f, t, 0, &p);
 	if (err)
 		return err;
-	/* A truncated text cannot be decided by its beginning. */
+	/* The beginning of a truncated text cannot decide the match. */
 	if (t->source == TEXT_DYNAMIC || t->source == TEXT_POINTER || t->source == TEXT_ARRAY)
 		code__jump_if_number(f->code, BPF_JGT, BPF_REG_0, COMPILER_TEXT_MOST, f->too_long);
 	code__set(f->code, BPF_REG_4, glob.start);
@@ -415,7 +409,7 @@ static int match_text(struct compiler *f, const struct expr *e, const struct tex
 	return 0;
 }
 
-/* The side that is a quoted text, and the other one. */
+/* Returns the side that is a quoted text, or NULL, and sets *other to the other side. */
 static const struct expr *quoted(const struct expr *e, const struct expr **other)
 {
 	if (e->right->op == EXPR_STRING) {
