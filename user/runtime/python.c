@@ -19,12 +19,12 @@
 #include "sym/elf_symbols.h"
 #include "sym/mappings.h"
 
-/* More than a host has; further files are ignored. */
+/* Exceeds the number on any host; further files are ignored. */
 #define MOST_FILES 256
 
 /*
- * Limit on code objects with names at a time, since a process can create code endlessly. Strings are kept until the
- * end, each once.
+ * Limit on code objects with names at a time, since a process can create code endlessly. Each string is kept once,
+ * until the end.
  */
 #define MOST_CODES (1U << 20)
 #define MOST_TEXT_BYTES (64U << 20)
@@ -35,7 +35,7 @@ struct python_known_file {
 	dev_t dev;
 	ino_t inode;
 	struct timespec changed;
-	int err;                        /* see python_file__read() */
+	int err;                        /* from python_file__read() */
 	struct python_file found;
 };
 
@@ -43,7 +43,7 @@ struct python_known_code {
 	u32 number;
 	u32 pid;
 	u64 at_ns;
-	const char *name, *file;        /* NULL: unknown */
+	const char *name, *file;        /* NULL if unknown */
 	u32 first_line;
 	u32 nlines;
 	u8 *lines;
@@ -60,7 +60,7 @@ static bool same_file(const struct python_known_file *f, const struct stat *st)
 	       f->changed.tv_nsec == st->st_ctim.tv_nsec;
 }
 
-/* NULL: no memory, or too many files. */
+/* Returns NULL if out of memory, or if there are too many files. */
 static const struct python_known_file *find_file(struct python *p, int fd)
 {
 	struct python_known_file *f = p->file;
@@ -82,7 +82,8 @@ static const struct python_known_file *find_file(struct python *p, int fd)
 }
 
 /*
- * For a file mapped at start from this offset: sets *bias to the difference between its mapped and its own addresses.
+ * Sets *bias to the difference between the mapped addresses of a file and its own. The file is mapped at `start` from
+ * `offset`.
  */
 static int find_bias(const struct python_file *f, const struct symbols_code *code, u64 *bias)
 {
@@ -172,7 +173,7 @@ static int compare_texts(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-/* Takes ownership of a string and returns its unique copy. Returns NULL without memory, or if text is NULL. */
+/* Takes ownership of a string, and returns its unique copy. Returns NULL if out of memory, or if text is NULL. */
 static const char *intern(struct python *p, char *text)
 {
 	bool has_room = p->text_bytes < MOST_TEXT_BYTES;
@@ -198,7 +199,7 @@ static struct python_known_code *find_code(const struct python *p, u32 number)
 	return known < 0 ? NULL : &p->code[known];
 }
 
-/* NULL: no memory, or too many code objects. */
+/* Returns NULL if out of memory, or if there are too many code objects. */
 static struct python_known_code *make_code(struct python *p, u32 number)
 {
 	struct python_known_code *c = find_code(p, number);
@@ -289,7 +290,7 @@ void python__forget_over(struct python *p, u64 before_ns)
 	p->ncodes = n;
 	table__free(&p->by_number);
 	p->by_number = (struct table){};
-	/* If there is no memory for the index, missing entries have no names. */
+	/* If out of memory for the index, missing entries have no names. */
 	for (i = 0; i < n; i++)
 		table__add(&p->by_number, table_hash(0, &p->code[i].number, sizeof(p->code[i].number)), i);
 }

@@ -51,10 +51,10 @@ char *python_text(const struct python_text *t, const u8 *bytes, size_t room)
 
 /* --- lines ------------------------------------------------------------------------------------- */
 
-/* Entry kinds other than the short forms, which only add columns. */
+/* Kinds of entries other than the short forms, which only add columns. */
 enum { ONE_LINE = 10, NO_COLUMNS = 13, LONG = 14, NONE = 15 };
 
-/* Six bits per byte, lowest first. */
+/* Takes a number with six bits per byte, lowest bits first. */
 static u32 take_number(struct cursor *c)
 {
 	u32 n = 0, shift = 0, byte;
@@ -125,7 +125,7 @@ static u32 line_by_locations(struct cursor c, u32 first_line, u32 instruction)
 	return 0;
 }
 
-/* The table has pairs: the distance to the next instruction in bytes (unsigned), and in lines (signed). */
+/* The table has pairs of the distance to the next instruction in bytes (unsigned) and in lines (signed). */
 static u32 line_by_lnotab(struct cursor c, u32 first_line, u32 instruction)
 {
 	u32 line = first_line;
@@ -142,7 +142,7 @@ static u32 line_by_lnotab(struct cursor c, u32 first_line, u32 instruction)
 
 #define NO_LINE -128
 
-/* The table has pairs: the number of bytes of instructions on a line, and the distance to that line. */
+/* The table has pairs of the number of instruction bytes on a line and the distance to that line. */
 static u32 line_by_linetable(struct cursor c, u32 first_line, u32 instruction)
 {
 	u32 line = first_line;

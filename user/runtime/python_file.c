@@ -8,10 +8,10 @@
 
 #include "runtime/python_layout.h"
 
-/* The child's answer. Its member types have no invalid values. */
+/* The child's answer. The members have types without invalid values. */
 struct found {
 	u64 runtime, code_type, text_type, bytes_type, version_at;
-	u64 since_3_9, since_3_10;      /* functions added by these releases */
+	u64 since_3_9, since_3_10;      /* functions added in these releases */
 	u64 runs, runs_size;
 	u32 version;
 	u32 nhead;
@@ -55,7 +55,7 @@ static ssize_t read_at(const struct elf_file *f, u64 address, void *to, size_t s
 	return pread(f->fd, to, size, offset);
 }
 
-/* Up to 3.10 an interpreter does not publish its version, but its exported functions show it. Returns 0 before 3.9. */
+/* Returns 0 before 3.9. Up to 3.10, only the exported functions of an interpreter reveal its version. */
 static u32 find_version(const struct found *found, const struct elf_file *f)
 {
 	u32 version;
@@ -108,7 +108,7 @@ int python_file__take(struct python_file *f, const void *answer, size_t size)
 	*f = (struct python_file){};
 	if (size != sizeof(*found) || found->nsegments > PYTHON_FILE_SEGMENTS || found->nhead > PYTHON_HEAD)
 		return -EBADMSG;
-	/* Up to 3.8. */
+	/* This is a version up to 3.8. */
 	if (found->runtime && found->code_type && !found->version)
 		return -EOPNOTSUPP;
 	if (!found->runtime || !found->version || !found->code_type || !found->text_type || !found->bytes_type)

@@ -8,8 +8,8 @@
 #define NO_SHIM 0x100
 
 /*
- * FRAME_OWNED_BY_CSTACK in 3.12 and 3.13; since 3.14 FRAME_OWNED_BY_INTERPRETER, and FRAME_OWNED_BY_CSTACK is the next
- * value.
+ * FRAME_OWNED_BY_CSTACK in 3.12 and 3.13, but FRAME_OWNED_BY_INTERPRETER since 3.14, where FRAME_OWNED_BY_CSTACK is
+ * the next value.
  */
 #define SHIM 3
 
@@ -59,10 +59,10 @@ static const struct python_layout python_3_12 = {
 
 /* --- offsets published since 3.13 -------------------------------------------------------------- */
 
-/* Indexes of eight-byte numbers after the cookie, which are the same in all of these releases. */
+/* Indexes of 8-byte numbers after the cookie that are the same in all of these releases. */
 enum { AT_VERSION = 1, AT_FREE_THREADED, AT_INTERPRETERS = 5, AT_NEXT_INTERPRETER = 8, AT_THREADS };
 
-/* Indexes that differ (_Py_DebugOffsets in Include/internal, which every release extends). */
+/* Indexes that differ: every release extends _Py_DebugOffsets in Include/internal. */
 struct told {
 	__u16 thread_next, thread_interpreter, thread_frame, thread_id;
 	__u16 frame_previous, frame_code, frame_instruction, frame_owner;
@@ -93,7 +93,7 @@ static const struct told told_3_15 = {
 
 #define COOKIE "xdebugpy"
 
-/* A non-ASCII str has two more words: its UTF-8 length and pointer. */
+/* A non-ASCII str has two more words: its UTF-8 length and its UTF-8 pointer. */
 #define NOT_ASCII_MORE 16
 
 static u64 number_at(const u8 *head, u32 at)
@@ -105,8 +105,8 @@ static u64 number_at(const u8 *head, u32 at)
 }
 
 /*
- * Takes a member's offset and checks that its bytes are in the block that is read. *largest becomes the size of the
- * block needed so far.
+ * Takes a member's offset, and checks that its bytes are in the block that is read. Raises *largest to the size
+ * that the block needs.
  */
 static __u16 take_member(const u8 *head, u32 at, __u16 bytes, __u16 *largest, int *err)
 {
@@ -130,7 +130,7 @@ static u32 take_far(const u8 *head, u32 at, int *err)
 	return n;
 }
 
-/* Whether str and bytes objects have the layout of struct python_text_head. */
+/* True if str and bytes objects have the layout of struct python_text_head. */
 static bool has_known_texts(const struct told *at, const u8 *head)
 {
 	return number_at(head, at->bytes) == offsetof(struct python_text_head, state) &&

@@ -14,24 +14,24 @@
 
 #define PAGE_BYTES 4096
 
-/* Pages kept; one per slot, by its number. */
+/* Number of cached pages; a page's number determines its slot. */
 #define PAGES 1024
 
-/* Steps through the list of thread states. A program, which may take only a few, searches it for each stack. */
+/* Limit on steps through the list of thread states. BPF programs may take only a few: they search it for each stack. */
 #define MOST_STATES (1U << 16)
 
-/* How often the list of thread states is read, if it changes meanwhile. */
+/* Limit on attempts to read the list of thread states while it changes. */
 #define SEARCHES 4
 
-/* As in a program: frames beyond those asked for are looked at, to place the outermost run. */
+/* As in BPF programs: frames beyond the requested ones are examined, to place the outermost run. */
 #define MOST_FRAMES (2 * STACK_MOST_DEPTH)
 
-/* Code objects with numbers. */
+/* Limit on code objects with numbers. */
 #define MOST_NUMBERS (1U << 20)
 
 struct page {
 	u64 address;
-	u64 generation;         /* in which it was read; 0: never */
+	u64 generation;         /* the generation in which it was read; 0 if never */
 	u32 have;               /* bytes that could be read */
 	u8 bytes[PAGE_BYTES];
 };
@@ -39,8 +39,8 @@ struct page {
 /* A thread state. */
 struct state {
 	u64 thread;             /* pthread_self() */
-	u64 frame;              /* or the record of it, with PYTHON_CFRAMES */
-	u32 order;              /* in the list */
+	u64 frame;              /* or its record, with PYTHON_CFRAMES */
+	u32 order;              /* position in the list */
 };
 
 struct python_walker {
@@ -48,23 +48,23 @@ struct python_walker {
 	struct python *python;
 	ssize_t (*read)(void *arg, u64 address, void *to, size_t size);
 	void *arg;
-	const u64 *sp;                          /* of the native frames */
+	const u64 *sp;                          /* stack pointers of the native frames */
 	struct stack *to;
 	/* Identities of code objects; the number is the index plus 1. */
 	u64 *identity;
 	size_t n;
 	struct table by_identity;
-	/* Thread states of all interpreters of the process, by thread; if they are known. */
+	/* Thread states of all interpreters of the process, by thread, if known. */
 	struct state *state;
 	size_t nstates;
-	enum python_end states_end;             /* PYTHON_NO_STATE: all were read */
-	bool knows_states, several;             /* several: interpreters */
-	u64 generation;                         /* of pages; increases when they are forgotten */
+	enum python_end states_end;             /* PYTHON_NO_STATE if all were read */
+	bool knows_states, several;             /* several: has several interpreters */
+	u64 generation;                         /* of the pages; incremented to forget them */
 	struct python_code code;
 	struct page page[PAGES];
 };
 
-/* The walk is the first member. */
+/* Valid because the walk is the first member. */
 static struct python_walker *walker_of(struct python_walk *p)
 {
 	return (struct python_walker *)p;
@@ -126,7 +126,7 @@ static u32 python_number(struct python_walk *p, u32 level);
 static bool python_put(struct python_walk *p, u64 word);
 static void python_end_run(struct python_walk *p, u32 level);
 
-/* For the verifier. */
+/* Only the verifier needs it. */
 #define barrier_var(variable) ((void)(variable))
 
 #include "bpf/lib/python_steps.h"
@@ -136,7 +136,7 @@ static bool same_identity(const void *array, u32 index, const void *key)
 	return ((const u64 *)array)[index] == *(const u64 *)key;
 }
 
-/* Returns 0 if there is no room, or the names cannot be read. */
+/* Returns 0 if there is no room, or if the names cannot be read. */
 static u32 take_code(struct python_walker *w)
 {
 	struct python_code *c = &w->code;
@@ -179,8 +179,8 @@ static bool python_put(struct python_walk *p, u64 word)
 }
 
 /*
- * The index of the native frame that contains an address, between its stack pointer and its caller's; p->nnative: none,
- * or beyond the last one.
+ * Returns the index of the native frame that contains an address, between its stack pointer and its caller's;
+ * p->nnative if there is none, or if it is beyond the last one.
  */
 static u32 native_at(struct python_walk *p, u64 address)
 {
@@ -213,7 +213,7 @@ static int add_state(struct python_walker *w)
 	return ARRAY_APPEND(w->state, w->nstates, state);
 }
 
-/* Returns how the list ends: PYTHON_NO_STATE, after the last state of the last interpreter, or an error. */
+/* Returns how the list ends: PYTHON_NO_STATE after the last state of the last interpreter, or an error. */
 static enum python_end list_states(struct python_walker *w)
 {
 	struct python_walk *p = &w->walk;
@@ -224,7 +224,7 @@ static enum python_end list_states(struct python_walker *w)
 	w->several = false;
 	if (!python_begin_search(p))
 		return p->end;
-	/* No thread is sought, so each step is taken. */
+	/* No thread is searched for, so each step is taken. */
 	p->thread = 0;
 	for (i = 0; i < MOST_STATES; i++) {
 		before = p->state;
@@ -245,7 +245,10 @@ static int by_thread(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Other threads may end meanwhile, and their states then hold anything: the list is read anew, from its begin. */
+/*
+ * Reads the list again from its begin if it was unreadable: other threads may end during the read, and leave
+ * arbitrary data in their states.
+ */
 static void know_states(struct python_walker *w)
 {
 	u32 i;
