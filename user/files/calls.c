@@ -27,10 +27,7 @@ const char file_calls_caveat[] =
 const char *const file_op_names[FILE_OPS] = { [FILE_NOTHING] = "?", OP_NAMES };
 static const char *const op_words[FILE_OPS] = { OP_NAMES };
 
-/*
- * Marked in both system call tables; calls missing in a table (open, on newer architectures) are
- * skipped.
- */
+/* Marked in both system call tables. Calls missing from a table (open, on newer architectures) are skipped. */
 static const struct {
 	const char *name;
 	enum file_call call;
@@ -69,9 +66,7 @@ static const struct {
  * --- options -----------------------------------------------------------------------------------
  */
 
-/*
- * Calls visit with each type until it returns true, and returns whether it did, or unknown if the file cannot be read.
- */
+/* Calls visit with each type until it returns true. Returns whether it did, or `unknown` if the file cannot be read. */
 static bool visit_fs(bool (*visit)(void *context, const char *type), void *context, bool unknown)
 {
 	FILE *f = fopen("/proc/filesystems", "re");
@@ -96,7 +91,7 @@ static bool is_type(void *type, const char *name)
 	return !strcmp(type, name);
 }
 
-/* Whether the kernel knows this type now, as it does if such a file system is mounted. */
+/* True if the kernel knows this type now. It does if such a file system is mounted. */
 static bool fs_exists(const char *type)
 {
 	return visit_fs(is_type, (void *)type, true);
@@ -125,7 +120,7 @@ static int parse_fs(void *own, char *type)
 	return -EINVAL;
 }
 
-/* Sets the mount that contains path, as df(1) resolves it. */
+/* Sets the mount that contains path, resolved like in df(1). */
 static int parse_mount(void *own, char *path)
 {
 	struct file_options *o = own;

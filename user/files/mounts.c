@@ -10,7 +10,7 @@
 
 #include "files/name.h"
 
-/* NULL: unknown. The root of a namespace has an empty path. */
+/* Returns NULL if unknown. The root of a namespace has an empty path. */
 static char *mount_point(int map_fd, const struct file_mount *mount)
 {
 	struct file_name *name = malloc(sizeof(*name));
@@ -29,7 +29,7 @@ static bool is_ours(u32 ns)
 	return !stat("/proc/self/ns/mnt", &st) && st.st_ino == ns;
 }
 
-/* Allocated; NULL: no memory. */
+/* Returns an allocated string, or NULL if out of memory. */
 static char *mount_name(int map_fd, const struct file_mount *mount)
 {
 	char *point, *text = NULL;

@@ -13,7 +13,7 @@
  * --- paths -------------------------------------------------------------------------------------
  */
 
-/* Objects without a directory. */
+/* Names objects without a directory. */
 static char *plain_name(const struct file_name *n, const char *name)
 {
 	const char *deleted = n->flags & FILE_NAME_DELETED ? " (deleted)" : "";
@@ -31,7 +31,7 @@ static char *plain_name(const struct file_name *n, const char *name)
 	return len < 0 ? NULL : text;
 }
 
-/* names: last component first, size bytes that end in a NUL. */
+/* names has the last component first, and `size` bytes that end in a NUL. */
 static char *joined(const char *names, size_t size, u32 flags)
 {
 	char *text = malloc(size + sizeof("... (deleted)")), *to = text;
