@@ -230,7 +230,9 @@ static int begin_if_empty(const char *path, int fd)
 	struct stat st;
 	int err = fstat(fd, &st) ? -errno : st.st_size ? 0 : pages__begin(fd);
 
-	if (err)
+	if (err == -EFBIG)
+		diag_error("'%s': file size limit reached (ulimit -f)", path);
+	else if (err)
 		diag_error("'%s': %s", path, strerror(-err));
 	return err;
 }

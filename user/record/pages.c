@@ -171,6 +171,9 @@ int pages__begin(int fd)
 	n = pwrite(fd, page, sizeof(page), 0);
 	if (n == sizeof(page))
 		return 0;
+	/* After a partial write, the next one fails with the reason: ENOSPC, EDQUOT, or EFBIG for ulimit -f. */
+	if (n >= 0)
+		n = pwrite(fd, page + n, sizeof(page) - n, n);
 	err = n < 0 ? -errno : -ENOSPC;
 	/* The next recorder would take a partial page for a damaged recording. */
 	return ftruncate(fd, 0) ? -errno : err;
