@@ -360,15 +360,24 @@ def write_slowly(file, limits, requests=10):
 
 
 @load
-def write_and_sync(file, size):
-    """Writes size bytes and calls fsync, over and over."""
+def write_and_sync(file, size, least=0, most=1 << 30):
+    """Writes size bytes and calls fsync, over and over. A fast disk gets more bytes, up to most, until one round takes
+    least seconds."""
     data = os.urandom(min(size, MIB))
     fd = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
-    ready(file=file)
-    while True:
+
+    def one_round():
+        began = time.monotonic()
         for at in range(0, size, len(data)):
             os.pwrite(fd, data, at)
         os.fsync(fd)
+        return time.monotonic() - began
+
+    while least and one_round() < least and size < most:
+        size *= 2
+    ready(file=file)
+    while True:
+        one_round()
 
 
 @load

@@ -465,7 +465,7 @@ def postgres_slow_fsync(stage):
     stage.file_on_disk(MIB)
     database = stage.postgres("pg-slow-commit")
     ask_postgres(database.file, "CREATE TABLE t AS SELECT 1 AS id, 0 AS n")
-    guilty = stage.start("write_and_sync", comm="neighbour", file=f"{stage.folder()}/large", size=32 * MIB)
+    guilty = stage.start("write_and_sync", comm="neighbour", file=f"{stage.folder()}/large", size=32 * MIB, least=0.2)
     database.clients("UPDATE t SET n = n + 1;\n")
     return {**guilty, "victim": database.server.pid, "victim_comm": "pg-slow-commit", "file": database.file}
 
