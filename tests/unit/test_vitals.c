@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "host/disk_name.h"
 #include "machine/vitals/vital.h"
 
 static bool number_is(const char *text, enum vital_form form, const char *key, u32 nth, u64 expected)
@@ -196,9 +197,10 @@ static void interfaces(void **state)
 	readings__free(&r);
 }
 
-static void name_disk(u32 major, u32 minor, char name[VITAL_DISK_NAME])
+static const char *name_disk(u32 disk, char *name)
 {
-	snprintf(name, VITAL_DISK_NAME, "d%u.%u", major, minor);
+	snprintf(name, DISK_NAME_SPACE, "d%u.%u", disk >> DISK_MINOR_BITS, disk & ((1 << DISK_MINOR_BITS) - 1));
+	return name;
 }
 
 /* io.max and io.stat name devices in any order; "max" is no limit; a truncated number is none. */

@@ -12,8 +12,6 @@
 #include "host/host.h"
 #include "report/diag.h"
 
-#define MINOR_BITS 20
-
 /* "8:0" */
 static int parse_number(const char *text, u32 *disk)
 {
@@ -24,10 +22,10 @@ static int parse_number(const char *text, u32 *disk)
 	if (!colon || (size_t)(colon - text) >= sizeof(first))
 		return -EINVAL;
 	snprintf(first, sizeof(first), "%.*s", (int)(colon - text), text);
-	if (parse_u64_between(first, 0, (1 << (32 - MINOR_BITS)) - 1, &major) ||
-	    parse_u64_between(colon + 1, 0, (1 << MINOR_BITS) - 1, &minor))
+	if (parse_u64_between(first, 0, (1 << (32 - DISK_MINOR_BITS)) - 1, &major) ||
+	    parse_u64_between(colon + 1, 0, (1 << DISK_MINOR_BITS) - 1, &minor))
 		return -EINVAL;
-	*disk = major << MINOR_BITS | minor;
+	*disk = major << DISK_MINOR_BITS | minor;
 	return 0;
 }
 
@@ -38,7 +36,8 @@ static int find_folder(const char *name, char folder[PATH_MAX])
 	u32 disk;
 
 	if (!parse_number(name, &disk)) {
-		snprintf(folder, PATH_MAX, "/sys/dev/block/%u:%u", disk >> MINOR_BITS, disk & ((1 << MINOR_BITS) - 1));
+		snprintf(folder, PATH_MAX, "/sys/dev/block/%u:%u", disk >> DISK_MINOR_BITS,
+			 disk & ((1 << DISK_MINOR_BITS) - 1));
 	} else {
 		if (!strncmp(name, "/dev/", 5))
 			name += 5;
@@ -84,29 +83,6 @@ int disk__find(const char *name, u32 *disk)
 	if (read_line(path, number, sizeof(number)))
 		return -ENOENT;
 	return parse_number(number, disk);
-}
-
-const char *disk__name(u32 disk, char *text)
-{
-	u32 major = disk >> MINOR_BITS, minor = disk & ((1 << MINOR_BITS) - 1);
-	char path[64], target[PATH_MAX], *name = NULL;
-	ssize_t n;
-
-	if (!disk) {
-		snprintf(text, DISK_NAME_SPACE, "-");
-		return text;
-	}
-	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", major, minor);
-	n = readlink(path, target, sizeof(target) - 1);
-	if (n > 0) {
-		target[n] = 0;
-		name = strrchr(target, '/');
-	}
-	if (name)
-		snprintf(text, DISK_NAME_SPACE, "%.*s", DISK_NAME_SPACE - 1, name + 1);
-	else
-		snprintf(text, DISK_NAME_SPACE, "%u:%u", major, minor);
-	return text;
 }
 
 void complete_disks(struct completion *c)

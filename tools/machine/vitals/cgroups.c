@@ -19,6 +19,7 @@
 #include "base/table.h"
 #include "host/cgroup.h"
 #include "host/cpu_stat.h"
+#include "host/disk_name.h"
 #include "host/host.h"
 #include "machine/vitals/vital.h"
 
@@ -368,24 +369,10 @@ static int add_throttling(struct walk *w, const struct place *p, struct cgroup_f
 	return stat.periods ? readings__add(w->r, &one, *w->path ? w->path : "/") : 0;
 }
 
-static void name_disk(u32 major, u32 minor, char name[VITAL_DISK_NAME])
-{
-	char path[64], target[PATH_MAX];
-	ssize_t n;
-
-	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", major, minor);
-	n = readlink(path, target, sizeof(target) - 1);
-	target[n > 0 ? n : 0] = 0;
-	if (strrchr(target, '/'))
-		snprintf(name, VITAL_DISK_NAME, "%.*s", VITAL_DISK_NAME - 1, strrchr(target, '/') + 1);
-	else
-		snprintf(name, VITAL_DISK_NAME, "%u:%u", major, minor);
-}
-
 /* Most cgroups have no line in io.max: their io.stat, which is slower to read, is left alone. */
 static int add_io_limits(struct walk *w, const struct place *p, struct cgroup_files *g)
 {
-	struct vital_io io = { .cgroup = p->id, .path = *w->path ? w->path : "/", .name_disk = name_disk };
+	struct vital_io io = { .cgroup = p->id, .path = *w->path ? w->path : "/", .name_disk = disk__name };
 
 	io.limits = text_of(w, p, g, IO_MAX);
 	io.stat = io.limits ? text_of(w, p, g, IO_STAT) : NULL;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "host/disk_name.h"
 #include "machine/vitals/vital.h"
 
 /*
@@ -575,7 +576,7 @@ int vital_io_limits__parse(struct readings *r, const struct vital_io *io)
 	int err = 0;
 
 	for (line = io->limits; line && !err; line = next_line(line)) {
-		char object[PATH_MAX + VITAL_DISK_NAME + 1], disk[VITAL_DISK_NAME];
+		char object[PATH_MAX + DISK_NAME_SPACE + 1], disk[DISK_NAME_SPACE];
 		const char *limits = line, *used;
 		u64 device[2];
 		size_t i;
@@ -585,8 +586,8 @@ int vital_io_limits__parse(struct readings *r, const struct vital_io *io)
 		used = line_of_device(io->stat, device);
 		if (!used)
 			continue;
-		io->name_disk(device[0], device[1], disk);
-		snprintf(object, sizeof(object), "%s %s", io->path, disk);
+		snprintf(object, sizeof(object), "%s %s", io->path,
+			 io->name_disk(device[0] << DISK_MINOR_BITS | device[1], disk));
 		for (i = 0; i < ARRAY_SIZE(io_limits) && !err; i++)
 			err = add_io_limit(r, i, io, limits, used, object);
 	}

@@ -161,8 +161,6 @@ int vital_interfaces__parse(struct readings *r, const char *text, u64 at_ns, u64
 /* Parses /proc/net/softnet_stat. Adds up all CPUs. */
 int vital_softnet__parse(struct readings *r, const char *text, u64 at_ns);
 
-#define VITAL_DISK_NAME 64
-
 /* A cgroup of version 2 and the texts of its files. */
 struct vital_io {
 	u64 cgroup;
@@ -170,7 +168,7 @@ struct vital_io {
 	const char *limits;     /* io.max: "8:16 rbps=1048576 wbps=max riops=max wiops=120" */
 	const char *stat;       /* io.stat: "8:16 rbytes=1 wbytes=2 rios=3 wios=4 ...", without requests held back */
 	u64 at_ns;
-	void (*name_disk)(u32 major, u32 minor, char name[VITAL_DISK_NAME]);
+	const char *(*name_disk)(u32 disk, char *name); /* disk__name() */
 };
 
 /* Adds a reading for each limit in io.max: object is "PATH DISK", limit is a second's. Returns 0 or -ENOMEM. */
