@@ -145,8 +145,8 @@ def test_held_by_a_map(run, filters):
 
 
 def test_hostile_owners(run, filters, directory, ends):
-    """A comm and a pin's path with bytes that steer terminals: never raw in any output, but distinct."""
-    pins = directory / "pins"
+    """A comm and a pin's path with blanks and bytes that steer terminals: never raw in any output, but distinct."""
+    pins = directory / "the pins"
     pins.mkdir()
     subprocess.run(["mount", "-t", "bpf", "bpf", pins], check=True)
     ends.callback(subprocess.run, ["umount", pins], check=True)

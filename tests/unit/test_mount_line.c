@@ -2,12 +2,12 @@
 /* Lines of /proc/PID/mountinfo. */
 #include "unit.h"
 
-#include "host/mount_line.h"
+#include "base/mount_line.h"
 
 static void a_line(void **state)
 {
 	char line[] =
-		"49 22 0:45 / /mnt/a\\040b\\134c rw,nosuid shared:7 master:1 - fuse.sshfs me@host:/x\\040y rw,u=0\n";
+		"49 22 0:45 /r\\011t /mnt/a\\040b\\134c rw,nosuid shared:7 master:1 - fuse.sshfs me@host:/x\\040y rw,u=0\n";
 	struct mount_line m;
 
 	(void)state;
@@ -15,9 +15,11 @@ static void a_line(void **state)
 	assert_int_equal(m.id, 49);
 	assert_int_equal(m.major, 0);
 	assert_int_equal(m.minor, 45);
+	assert_string_equal(m.root, "/r\tt");
 	assert_string_equal(m.point, "/mnt/a b\\c");
 	assert_string_equal(m.type, "fuse.sshfs");
 	assert_string_equal(m.source, "me@host:/x y");
+	assert_string_equal(m.options, "rw,u=0");
 }
 
 /* Without tags of propagation, without a source, and with escapes that are none. */
@@ -42,6 +44,7 @@ static void no_lines(void **state)
 					     "36 35 98:0",
 					     "36 35 98:0 - ext4 /dev/sda1 rw",
 					     "36 35 98:0 /a /b rw - ext4",
+					     "36 35 98:0 /a /b rw - ext4 s",
 					     "x y 98:0 /a /b rw - ext4 s rw" };
 	struct mount_line m;
 	char line[64];

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mount_line.h"
+
 #define MOST 64 /* further disks are treated like remote file systems */
 
 static struct {
@@ -25,20 +27,12 @@ static bool reads_a_disk(const char *type)
 	return false;
 }
 
-/*
- * Parses a line of mountinfo, in which blanks in names are escaped: "36 35 98:0 /mnt1 /mnt2 rw,noatime shared:1 - ext3
- * /dev/root rw"
- */
-static void take_line(const char *line)
+static void take_line(char *line)
 {
-	const char *rest = strstr(line, " - ");
-	unsigned int major, minor;
-	char type[32];
+	struct mount_line m;
 
-	if (!rest || sscanf(line, "%*u %*u %u:%u ", &major, &minor) != 2 || sscanf(rest, " - %31s ", type) != 1)
-		return;
-	if (major && reads_a_disk(type) && local.n < MOST)
-		local.device[local.n++] = (u64)major << 32 | minor;
+	if (mount_line__parse(&m, line) && m.major && reads_a_disk(m.type) && local.n < MOST)
+		local.device[local.n++] = (u64)m.major << 32 | m.minor;
 }
 
 static void read_mounts(void)

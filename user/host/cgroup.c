@@ -13,6 +13,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/mount_line.h"
 #include "report/diag.h"
 
 /* include/linux/exportfs.h: the file handle is a 64-bit kernfs id. */
@@ -52,22 +53,6 @@ const char *cgroup_hierarchy_name(enum scope_hierarchy hierarchy)
 	return names[hierarchy];
 }
 
-/* mountinfo escapes blanks and similar characters as \ooo. */
-static void unescape(char *s)
-{
-	char *out = s;
-
-	for (; *s; s++) {
-		if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] && s[3]) {
-			*out++ = (s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0');
-			s += 3;
-		} else {
-			*out++ = *s;
-		}
-	}
-	*out = 0;
-}
-
 /* Returns the v1 hierarchy with these mount options, or 0 (v2) if none of them is a controller. */
 static enum scope_hierarchy v1_hierarchy(char *options)
 {
@@ -84,37 +69,21 @@ static enum scope_hierarchy v1_hierarchy(char *options)
 /* Parses a line of /proc/self/mountinfo, proc(5). True for a cgroup mount that we support. */
 static bool parse_mount(char *line, struct mount *m)
 {
-	char *field[10], *tail, *rest, *type, *options;
-	int i;
+	struct mount_line parsed;
 
-	tail = strstr(line, " - ");
-	if (!tail)
+	if (!mount_line__parse(&parsed, line))
 		return false;
-	*tail = 0;
-	for (i = 0, rest = line; i < 6; i++) {
-		field[i] = strsep(&rest, " ");
-		if (!field[i])
-			return false;
-	}
-	rest = tail + 3;
-	type = strsep(&rest, " ");
-	strsep(&rest, " ");             /* mount source */
-	options = strsep(&rest, " \n");
-	if (!type || !options)
-		return false;
-	if (!strcmp(type, "cgroup2")) {
+	if (!strcmp(parsed.type, "cgroup2")) {
 		m->hierarchy = SCOPE_CGROUP_V2;
-	} else if (!strcmp(type, "cgroup")) {
-		m->hierarchy = v1_hierarchy(options);
+	} else if (!strcmp(parsed.type, "cgroup")) {
+		m->hierarchy = v1_hierarchy(parsed.options);
 		if (m->hierarchy == SCOPE_CGROUP_V2)
 			return false;   /* a named hierarchy without a controller */
 	} else {
 		return false;
 	}
-	unescape(field[3]);
-	unescape(field[4]);
-	snprintf(m->root, sizeof(m->root), "%s", field[3]);
-	snprintf(m->point, sizeof(m->point), "%s", field[4]);
+	snprintf(m->root, sizeof(m->root), "%s", parsed.root);
+	snprintf(m->point, sizeof(m->point), "%s", parsed.point);
 	return true;
 }
 

@@ -8,8 +8,8 @@
 #ifndef TALLY_SNAP_WAIT_SERVERS_H
 #define TALLY_SNAP_WAIT_SERVERS_H
 
+#include "base/mount_line.h"
 #include "calls/snap/waits.h"
-#include "host/mount_line.h"
 
 struct wait_server {
 	enum wait_why why;

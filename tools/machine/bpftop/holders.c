@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/mount_line.h"
 #include "base/opener.h"
 #include "base/small_file.h"
 #include "machine/bpftop/program.h"
@@ -213,20 +214,20 @@ static int take_file_system(struct holder *h)
 	return dir < 0 ? 0 : take_pins_below(h, dir, PIN_DEPTH);
 }
 
-/* "36 35 0:30 / /sys/fs/bpf rw,nosuid shared:9 - bpf bpf rw,mode=700"; mount points with blanks are left out. */
 static int take_pins(struct holder *h)
 {
 	FILE *f = fopen("/proc/self/mountinfo", "re");
-	char *line = NULL, *rest;
+	struct mount_line m;
+	char *line = NULL;
 	size_t room = 0;
 	int err = 0;
 
 	h->hold = HELD_BY_PIN;
-	while (f && !err && getline(&line, &room, f) > 0) {
-		rest = strstr(line, " - bpf ");
-		if (rest && sscanf(line, "%*u %*u %*s %*s %4000s", h->name) == 1)
+	while (f && !err && getline(&line, &room, f) > 0)
+		if (mount_line__parse(&m, line) && !strcmp(m.type, "bpf") && strlen(m.point) < sizeof(h->name)) {
+			snprintf(h->name, sizeof(h->name), "%s", m.point);
 			err = take_file_system(h);
-	}
+		}
 	free(line);
 	if (f)
 		fclose(f);

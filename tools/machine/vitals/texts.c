@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/mount_line.h"
 #include "host/disk_name.h"
 #include "machine/vitals/vital.h"
 
@@ -388,46 +389,19 @@ static bool has_option(const char *options, const char *option)
 	return false;
 }
 
-/* Undoes the kernel's escapes, such as \040 for a blank. */
-static void unescape(char *text)
-{
-	char *to = text;
-
-	for (; *text; text++) {
-		if (*text == '\\' && text[1] >= '0' && text[1] <= '3' && text[2] >= '0' && text[2] <= '7' &&
-		    text[3] >= '0' && text[3] <= '7') {
-			*to++ = (text[1] - '0') << 6 | (text[2] - '0') << 3 | (text[3] - '0');
-			text += 3;
-		} else {
-			*to++ = *text;
-		}
-	}
-	*to = 0;
-}
-
 /* "27 1 254:0 / /mnt rw,relatime shared:1 - ext4 /dev/vda rw,discard" */
 bool vital_mount__parse(struct vital_mount *m, char *line)
 {
-	char *rest = strstr(line, " - "), *type, *save = NULL, *path, *options;
+	struct mount_line parsed;
 
-	if (!rest || sscanf(line, "%*u %*u %u:%u", &m->major, &m->minor) != 2)
+	if (!mount_line__parse(&parsed, line) || *parsed.point != '/' || !strncmp(parsed.type, "fuse", 4) ||
+	    (!parsed.major && !is_local_without_device(parsed.type)))
 		return false;
-	*rest = 0;
-	strtok_r(line, " ", &save);
-	strtok_r(NULL, " ", &save);
-	strtok_r(NULL, " ", &save);
-	strtok_r(NULL, " ", &save);
-	path = strtok_r(NULL, " ", &save);
-	type = strtok_r(rest + 3, " \n", &save);
-	strtok_r(NULL, " \n", &save);
-	options = strtok_r(NULL, " \n", &save);
-	if (!path || *path != '/' || !type || !options || !strncmp(type, "fuse", 4) ||
-	    (!m->major && !is_local_without_device(type)))
-		return false;
-	unescape(path);
-	m->path = path;
-	m->type = type;
-	m->is_read_only = has_option(options, "ro");
+	m->major = parsed.major;
+	m->minor = parsed.minor;
+	m->path = parsed.point;
+	m->type = parsed.type;
+	m->is_read_only = has_option(parsed.options, "ro");
 	return true;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "host/mount_line.h"
+#include "base/mount_line.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -28,26 +28,31 @@ static void unescape(char *s)
 /* "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue" */
 bool mount_line__parse(struct mount_line *m, char *line)
 {
-	char *tail = strstr(line, " - "), *rest = line, *point = NULL, *type, *source;
+	char *tail = strstr(line, " - "), *rest = line, *root = NULL, *point = NULL, *type, *source, *options;
 	struct mount_line parsed = {};
 	int i;
 
 	if (!tail || sscanf(line, "%u %*u %u:%u ", &parsed.id, &parsed.major, &parsed.minor) != 3)
 		return false;
 	*tail = 0;
-	for (i = 0; i < 5; i++)
-		point = strsep(&rest, " ");
+	for (i = 0; i < 4; i++)
+		root = strsep(&rest, " ");
+	point = strsep(&rest, " ");
 	rest = tail + 3;
 	type = strsep(&rest, " ");
-	source = strsep(&rest, " \n");
-	if (!point || !*point || !source)
+	source = strsep(&rest, " ");
+	options = strsep(&rest, " \n");
+	if (!point || !*point || !source || !options)
 		return false;
+	unescape(root);
 	unescape(point);
 	unescape(type);
 	unescape(source);
+	parsed.root = root;
 	parsed.point = point;
 	parsed.type = type;
 	parsed.source = source;
+	parsed.options = options;
 	*m = parsed;
 	return true;
 }
