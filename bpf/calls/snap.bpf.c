@@ -228,9 +228,7 @@ static __always_inline u32 number_at(struct task_struct *t, u32 level)
 
 static __always_inline void read_lock(struct snap_lock_wait *w, u64 blocker)
 {
-	static const u64 mask = ~BLOCKER_TYPE_MASK;
-
-	w->lock = blocker & mask;
+	w->lock = blocker & ~BLOCKER_TYPE_MASK;
 	w->owner = w->memory = 0;
 	switch (blocker & BLOCKER_TYPE_MASK) {
 	case BLOCKER_TYPE_MUTEX:

@@ -122,8 +122,10 @@ static int find_mounts(const struct wait_thread *t, struct wanted_mount *wanted,
 	FILE *f;
 	int err = 0;
 
+	if (!t->of->relations.seen_pid)
+		return 0;
 	snap_waits__path(path, t, "mountinfo");
-	f = t->of->relations.seen_pid ? fopen(path, "re") : NULL;
+	f = fopen(path, "re");
 	if (!f)
 		return errno == ENOMEM ? -ENOMEM : 0;
 	while (!err && lines++ < MOST_MOUNTS && getline(&line, &room, f) > 0)
