@@ -563,6 +563,12 @@ class Tool:
         self.err.close()
 
 
+def kernel_has(member):
+    """Whether the BTF of this kernel has a member: "struct task_struct blocker"."""
+    return not subprocess.run([BUILD / "triggers/btf_has"], input=f"{member}\n", text=True, stdout=subprocess.PIPE,
+                              check=True).stdout
+
+
 class Trigger:
     """A trigger program, ready to work and at rest. numbers are those that it printed with "ready".
 

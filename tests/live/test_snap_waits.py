@@ -170,12 +170,6 @@ def test_other_waits(standing, waits, kind, call):
     assert it.rows(report, tid=it.tid[1])[0]["call"] == "clock_nanosleep"
 
 
-def task_struct_has(member):
-    missing = subprocess.run([tally.BUILD / "triggers/btf_has"], input=f"struct task_struct {member}\n", text=True,
-                             stdout=subprocess.PIPE, check=True).stdout
-    return not missing
-
-
 @pytest.mark.everywhere
 @pytest.mark.parametrize("kind,why", (("kernel-mutex", "kernel mutex"), ("rwsem", "rwsem:W")))
 def test_owner_of_a_lock_of_the_kernel(standing, waits, run, kind, why):
@@ -184,7 +178,7 @@ def test_owner_of_a_lock_of_the_kernel(standing, waits, run, kind, why):
     it = standing(kind, 3)
     *others, holder = it.tid
     report = waits(it, "--each")
-    if not task_struct_has("blocker"):
+    if not tally.kernel_has("struct task_struct blocker"):
         assert not it.rows(report, why=why)
         pytest.skip("this kernel does not record locks that tasks wait for (6.16)")
     rows = it.rows(report, why=why)
@@ -196,6 +190,12 @@ def test_owner_of_a_lock_of_the_kernel(standing, waits, run, kind, why):
     assert len({row["object"] for row in rows}) == 1 and rows[0]["object"].startswith("0x"), rows
     root, = it.rows(report, tid=holder)
     assert (root["waiters"], root["to_tid"], root["depth"]) == (3, None, 0), report
+    assert root["lock_wait"] == max(row["time"] for row in rows), report
+    assert {row["lock_wait"] for row in rows} == {None}, report
+    for only in ("--locks",), ("--deadlocks", "--servers", "--locks"):
+        few = run("--json", *only, "--each", *it.scope, tool="snap").report
+        assert targets(it.rows(few, why=why)) == targets(rows) and len(few["rows"]) == 1 + len(rows), few
+    assert not run("--json", "--deadlocks", "--servers", *it.scope, tool="snap").report["rows"]
     text = run("--waits", *it.scope, tool="snap").text
     assert re.search(rf"^3 threads wait for {holder} \(waits\) ", text, re.M), text
     assert re.search(rf"^  3 threads like \d+ \(waits\) +D +{call} +{why} +0x\w+ ", text, re.M), text

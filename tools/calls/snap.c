@@ -65,11 +65,11 @@ static int check(void *own, struct cli *cli)
 	}
 	s->order = cli->order;
 	if (s->with_waits)
-		s->deadlocks = s->servers = false;
-	s->with_waits = s->with_waits || s->deadlocks || s->servers;
+		s->deadlocks = s->servers = s->locks = false;
+	s->with_waits = s->with_waits || snap__is_partial(s);
 	if (s->with_waits && (s->with_stacks || cli->by || (s->order && strcmp(s->order, SNAP_ORDER_USUAL)))) {
 		diag_error("--%s cannot be combined with -g, --by or --sort",
-			   s->deadlocks ? "deadlocks" : s->servers ? "servers" : "waits");
+			   s->deadlocks ? "deadlocks" : s->servers ? "servers" : s->locks ? "locks" : "waits");
 		return -EINVAL;
 	}
 	if (s->each && s->order && !strcmp(s->order, "longest"))
@@ -195,6 +195,8 @@ static const struct option_row rows[] = {
 	  1, FIELD(struct snap, deadlocks) },
 	{ "servers", 0, NULL, ROW_FLAG, "Only FUSE daemons and NFS servers, and the threads that wait for them", 1,
 	  FIELD(struct snap, servers) },
+	{ "locks", 0, NULL, ROW_FLAG, "Only threads that wait for locks of the kernel (from 6.16), and the owners of the locks", 1,
+	  FIELD(struct snap, locks) },
 	INCLUDE(struct snap, options, stack_part_rows),
 	{ "format", 0, "NAME", ROW_OWN, FORMAT_NAMES, HELP_OUTPUT, .parse = parse_format, WORDS(formats) },
 	{},

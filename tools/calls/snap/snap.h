@@ -78,8 +78,10 @@ u32 snap_thread__rank(const struct snap_thread *t, u64 ns);
 struct snap {
 	/* Options. */
 	bool each, with_stacks, with_waits;
-	bool servers;   /* show only waits for file servers, and with deadlocks both */
-	bool deadlocks; /* show only cycles among waits; descriptors are read only where a file lock needs it */
+	/* Show only these waits; with several, each of them. Descriptors are read only where a file lock needs it. */
+	bool deadlocks; /* cycles */
+	bool servers;   /* waits for file servers */
+	bool locks;     /* waits for locks of the kernel */
 	const char *order;      /* a column; NULL: by key */
 	struct stack_options options;
 	/* The rest is set by the hooks. */

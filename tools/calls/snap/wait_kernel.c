@@ -35,6 +35,24 @@ int snap_waits__of_kernel_lock(struct snap_waits *w, struct wait_thread *t)
 	return 0;
 }
 
+void snap_waits__time_kernel_locks(struct snap_waits *w)
+{
+	const struct wait_thread *t;
+	struct wait_thread *owner;
+	u32 i;
+	u64 ns;
+
+	for (i = 0; i < w->n; i++) {
+		t = &w->thread[i];
+		owner = t->next == WAITS_NOBODY ? NULL : &w->thread[t->next];
+		if (!owner || owner->next != WAITS_NOBODY || t->of->state != 'D' || !sleeps_for_lock(t->of) ||
+		    t->moved || t->of->flags & SNAP_OUT_OF_SCOPE)
+			continue;
+		if (snap_pass__time(&w->snap->pass, t->of, &ns) && ns > owner->lock_wait_ns)
+			owner->lock_wait_ns = ns;
+	}
+}
+
 int snap_waits__lock_text(const struct snap_waits *w, const struct snap_thread *t, char **text)
 {
 	const struct snap_lock_wait *lock = &t->relations.lock;

@@ -23,6 +23,7 @@ static bool needs_files(const struct snap_waits *w)
 
 static int ask_threads(struct snap_waits *w)
 {
+	bool only_kernel = snap__is_partial(w->snap) && !w->snap->deadlocks;
 	u32 i;
 	int err = 0;
 
@@ -30,22 +31,26 @@ static int ask_threads(struct snap_waits *w)
 		if (!is_waiting(w->thread[i].of))
 			continue;
 		err = snap_waits__of_kernel_lock(w, &w->thread[i]);
+		if (only_kernel)
+			continue;
 		if (!err && !w->thread[i].why)
 			err = snap_waits__of_tasks(w, &w->thread[i]);
 		if (!err && !w->thread[i].why)
 			err = snap_waits__of_futex(w, &w->thread[i]);
 	}
-	err = err ?: snap_waits__of_locks(w);
+	if (err || only_kernel)
+		return err;
+	err = snap_waits__of_locks(w);
 	return err || !needs_files(w) ? err : snap_waits__of_files(w);
 }
 
-/* --servers and --deadlocks each leave out the other waits. */
 static int ask(struct snap_waits *w)
 {
 	const struct snap *s = w->snap;
-	int err = s->servers && !s->deadlocks ? 0 : ask_threads(w);
+	bool is_partial = snap__is_partial(s);
+	int err = is_partial && !s->deadlocks && !s->locks ? 0 : ask_threads(w);
 
-	return err || (s->deadlocks && !s->servers) ? err : snap_waits__of_servers(w);
+	return err || (is_partial && !s->servers) ? err : snap_waits__of_servers(w);
 }
 
 static void compare_with(struct snap_waits *w, const struct snap_thread *now)
@@ -82,5 +87,6 @@ int snap_waits__collect(struct snap_waits *w, struct snap *s, struct snap_pass *
 	find_moved(w, again);
 	snap_waits__time_servers(w);
 	snap_waits__find_cycles(w);
+	snap_waits__time_kernel_locks(w);
 	return 0;
 }

@@ -148,6 +148,11 @@ static int add_figures(const struct snap_waits *w, const struct wait_row *row, s
 		{ .name = "threads", .number = row->like, .role = ROLE_GAUGE, .machine = true },
 		{ .name = "waiters", .number = t->waiters, .role = ROLE_GAUGE, .machine = true },
 		{ .name = "targets", .number = t->n, .role = ROLE_GAUGE, .machine = true },
+		{ .name = "lock_wait",
+		  .number = t->lock_wait_ns,
+		  .kind = t->lock_wait_ns ? FIELD_DURATION : FIELD_NONE,
+		  .role = ROLE_GAUGE,
+		  .machine = true },
 		{ .name = "chain", .number = row->chain, .kind = FIELD_ID, .role = ROLE_REMARK, .machine = true },
 		{ .name = "depth", .number = row->depth, .kind = FIELD_ID, .role = ROLE_REMARK, .machine = true },
 	};

@@ -240,6 +240,12 @@ static u64 cycle_threads(const struct snap_waits *w, u32 first, u64 *ns)
 	return threads;
 }
 
+/* With --deadlocks, most chains are not wanted. */
+static bool is_wanted(const struct snap *s, const struct wait_thread *root)
+{
+	return !s->deadlocks || root->leads_to_server || (s->locks && root->lock_wait_ns);
+}
+
 static int find_chain(struct tree *t, u32 i, bool *seen)
 {
 	const struct wait_thread *of = &t->w->thread[i];
@@ -251,13 +257,13 @@ static int find_chain(struct tree *t, u32 i, bool *seen)
 		seen[of->cycle - 1] = true;
 		chain.rank = snap_waits__is_deadlock(t->w, of->cycle) ? RANK_DEADLOCK : RANK_CYCLE;
 		chain.threads = cycle_threads(t->w, i, &chain.ns);
-	} else if (of->next != WAITS_NOBODY || (t->w->snap->deadlocks && !of->leads_to_server)) {
+	} else if (of->next != WAITS_NOBODY || !is_wanted(t->w->snap, of)) {
 		return 0;
 	}
 	return chain.threads ? ARRAY_APPEND(t->chain, t->nchains, chain) : 0;
 }
 
-/* --deadlocks and --servers together show only chains with a server. */
+/* --deadlocks and --servers together show only cycles, and chains with a server. */
 static void find_servers(struct snap_waits *w)
 {
 	u32 i, at;
@@ -308,11 +314,12 @@ static void describe(struct snap_waits *w, struct report *r)
 	size_t room = sizeof(w->snap->without);
 	int n = 0;
 
-	if (w->snap->deadlocks && !r->nrows)
-		n = snprintf(to, room, "no deadlock among mutexes, file locks and waits for children%s",
-			     w->snap->servers ? ", and no wait for a file server" : "");
-	else if (w->snap->servers && !r->nrows)
-		n = snprintf(to, room, "no wait for a file server");
+	if (!r->nrows && w->snap->deadlocks)
+		n += snprintf(to, room, "no deadlock among mutexes, file locks and waits for children");
+	if (!r->nrows && w->snap->servers)
+		n += snprintf(to + n, room - n, "%sno wait for a file server", n ? "; " : "");
+	if (!r->nrows && w->snap->locks)
+		n += snprintf(to + n, room - n, "%sno wait for a lock of the kernel", n ? "; " : "");
 	if (w->unread)
 		n += snprintf(to + n, room - n, "%s%llu wait%s could not be read", n ? "; " : "", w->unread,
 			      w->unread == 1 ? "" : "s");

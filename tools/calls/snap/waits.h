@@ -45,6 +45,12 @@ enum wait_why {
 
 extern const char *const wait_why_names[WAIT_WHYS];
 
+/* Whether only some kinds of waits were requested. */
+static inline bool snap__is_partial(const struct snap *s)
+{
+	return s->deadlocks || s->servers || s->locks;
+}
+
 /* Threads are numbered by ascending pid and tid; the number of a process is that of its first thread. */
 struct wait_target {
 	u32 thread;
@@ -63,7 +69,8 @@ struct wait_thread {
 	u32 cycle;			  /* 1 + number of the cycle it is in; 0: none */
 	const struct wait_server *server; /* NULL: a thread */
 	bool leads_to_server;		  /* a server waits for it, or it is one */
-	u32 waiters; /* in scope and not moved, direct or indirect; without threads of its own cycle */
+	u64 lock_wait_ns; /* end of a chain: the longest wait in state D for a kernel lock that it holds */
+	u32 waiters;	  /* in scope and not moved, direct or indirect; without threads of its own cycle */
 };
 
 /* Sorted by key. */
@@ -131,6 +138,9 @@ void snap_waits__path(char path[WAITS_PATH], const struct wait_thread *t, const 
 int snap_waits__of_tasks(struct snap_waits *w, struct wait_thread *t);
 int snap_waits__of_futex(struct snap_waits *w, struct wait_thread *t);
 int snap_waits__of_kernel_lock(struct snap_waits *w, struct wait_thread *t);
+
+/* Sets lock_wait_ns of all threads, after snap_waits__find_cycles(). */
+void snap_waits__time_kernel_locks(struct snap_waits *w);
 
 /*
  * The lock of the kernel for which a thread sleeps: "rtnl_mutex", "mmap_lock of 812 (java)", or its address, allocated.
