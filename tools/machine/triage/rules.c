@@ -29,7 +29,7 @@ const char *const triage_lines[] = {
 	database_locks,
 	"softirqs --by cpu,softirq --slices",
 	"hardirqs --by cpu,irq,name --slices",
-	"snap --deadlocks --servers",
+	"snap --deadlocks --servers --locks",
 	"cputhrottle",
 	"vitals",
 };
@@ -108,6 +108,20 @@ const struct triage_rule triage_rules[] = {
 		.why = "a file server answers within milliseconds; most threads that wait for it cannot be killed",
 		.sentence = "the file server of {mount} does not answer: {server}; threads that wait for it: "
 			    "{waiters}, the longest for {value}",
+		.next = "snap --waits",
+	},
+	{
+		.name = "kernel-lock",
+		.tool = "snap",
+		.where = { { "verdict", "chain" }, { "lock_wait", .least = 1 } },
+		.by = "pid|tid",
+		.figure = "lock_wait",
+		.per = TRIAGE_LONGEST,
+		.problem = 5e9,
+		.weight = 94,
+		.why = "the kernel keeps its locks for milliseconds; threads in state D that wait for one cannot be killed",
+		.sentence = "{comm} (thread {tid}) holds a lock of the kernel in {call}, state {state}; threads that wait "
+			    "for it: {waiters}, the longest for {value}",
 		.next = "snap --waits",
 	},
 	{
