@@ -141,7 +141,7 @@ BPFFLAGS := -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Ivmlinux -Ibpf/
 
 all: $(BIN)/tally $(links:%=$(BIN)/%)
 
-.PHONY: all help demo check check-all unit check-unit check-static check-live check-live-all check-sanitized check-kernels check-arm64 check-odd check-browser check-fuzz check-release static-branches check-packages dist deb rpm fuzz fuzz-run deps-browser bench soak asan install uninstall clean \
+.PHONY: all help demo check check-all unit check-unit check-static check-live check-live-all check-live-new check-sanitized check-kernels check-arm64 check-odd check-browser check-fuzz check-release static-branches check-packages dist deb rpm fuzz fuzz-run deps-browser bench soak asan install uninstall clean \
 	deps deps-test deps-arm64 deps-bench deps-packages format man man-options triggers FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -340,6 +340,10 @@ check-static: all triggers
 # make check-live K=runqlat: those whose names match (pytest -k).
 check-live check-live-all: all triggers
 	$(PYTHON) tests/live/run tests/live tests/incidents $(if $(K),-k '$(K)')
+
+# The tests that tests/costs lacks. Their seconds are added to it.
+check-live-new: all triggers
+	$(PYTHON) tests/live/run --new tests/live tests/incidents
 
 # On each kernel all tests, and not half of them, with WHOLE=1. Guests may have other parts of check-all beside them.
 check-kernels: all triggers

@@ -6,7 +6,8 @@ As a program it prints which tests the gate leaves out, and why.
 The gate (make check) leaves out tests that are quarantined or expensive and, of each family (the cases of one
 function), the cases beyond the family's seconds. check-live-all runs them all.
 
-tests/costs         SECONDS TEST, the most expensive first: the last run of each. `make check-live-all` rewrites it.
+tests/costs         SECONDS TEST, the most expensive first: the last run of each. `make check-live-all` rewrites it,
+                    `make check-live-new` adds the tests that it lacks.
 tests/gate          families that get more or fewer seconds than the others. Fields are separated by " | ":
                     FAMILY | SECONDS | WHY; see there.
 tests/quarantine    tests that the gate does not trust at present. Fields are separated by " | ":
@@ -16,11 +17,14 @@ tests/quarantine    tests that the gate does not trust at present. Fields are se
 
 Environment, set by tests/live/run:
 TALLY_GATE          not empty: run the gate's tests only
+TALLY_COSTS         a file to use in place of tests/costs
 TALLY_OUTCOMES      a file: one line of JSON for each test that ran (see Outcome)
 """
 import datetime
 import json
 import os
+import subprocess
+import sys
 import zlib
 from collections import namedtuple
 from pathlib import Path
@@ -28,7 +32,8 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).resolve().parents[1]
-COSTS, QUARANTINE, RULES = TESTS / "costs", TESTS / "quarantine", TESTS / "gate"
+COSTS = Path(os.environ.get("TALLY_COSTS") or TESTS / "costs")
+QUARANTINE, RULES = TESTS / "quarantine", TESTS / "gate"
 
 # A test that takes longer is not in the gate: it costs more than a hundred others.
 DEAR_SECONDS = 10
@@ -54,6 +59,14 @@ def costs(path=COSTS):
     """{test: seconds}"""
     found = (line.split(None, 1) for line in data_lines(path))
     return {test: float(seconds) for seconds, test in found}
+
+
+def collect(*folders):
+    """(The names of the tests in folders, what pytest complained of)"""
+    asked = subprocess.run([sys.executable, "-m", "pytest", "-q", "--collect-only", "-p", "no:cacheprovider",
+                            "--rootdir", str(TESTS.parent), *folders], cwd=TESTS.parent, capture_output=True, text=True,
+                           check=False)
+    return {line for line in asked.stdout.splitlines() if "::" in line}, asked.stderr.strip()
 
 
 def quarantine(path=QUARANTINE):

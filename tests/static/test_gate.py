@@ -27,12 +27,10 @@ LINE = "tests/live/test_x.py::test_y | fails beside others | 2026-11-20 | 2026-1
 @pytest.fixture(scope="module")
 def collected():
     """The names of all live tests."""
-    asked = subprocess.run([sys.executable, "-m", "pytest", "-q", "--collect-only", "-p", "no:cacheprovider",
-                            "--rootdir", str(ROOT), "tests/live", "tests/incidents"], cwd=ROOT, capture_output=True,
-                           text=True, check=False)
-    if "run them as root" in asked.stderr or "build first" in asked.stderr:
-        pytest.skip(asked.stderr.strip())
-    return set(line for line in asked.stdout.splitlines() if "::" in line)
+    names, said = chosen.collect("tests/live", "tests/incidents")
+    if "run them as root" in said or "build first" in said:
+        pytest.skip(said)
+    return names
 
 
 def test_quarantine(collected):
@@ -43,7 +41,7 @@ def test_quarantine(collected):
 def test_costs_are_of_tests_that_exist(collected):
     """Names that are gone do no harm, but if many are gone, the gate no longer knows what is dear."""
     known = chosen.costs()
-    assert len(known.keys() & collected) >= 0.9 * len(collected), "make check-live-all writes tests/costs"
+    assert len(known.keys() & collected) >= 0.9 * len(collected), "make check-live-new adds to tests/costs"
 
 
 def test_each_family_has_a_case_in_the_gate():
@@ -204,6 +202,22 @@ def test_strict_runs_do_not_try_counts_again(inside):
     named = lines[lines.index("not run again, for their counts are exact:") + 1:]
     assert "test_exact: " in named[0] and len(named) == 2, named
     assert len((inside / "once").read_text()) == 1
+
+
+@needs_workers
+def test_costs_of_new_tests(inside):
+    """Only tests without costs run, and costs of tests that are gone are removed."""
+    costs = inside / "costs"
+    path = f"{inside.relative_to(ROOT)}/test_sample.py::"
+    names = "test_fails_once", "test_exact", "test_alone"
+    costs.write_text(f"# a heading\n7.00 {path}test_gone\n5.00 {path}test_passes\n")
+    result, lines = run(inside, "", "--new", TALLY_COSTS=str(costs))
+    assert result.returncode == 1 and re.fullmatch(r"3 failed, 1 skipped in [\d.]+s", lines[-1]), result.stdout
+    first, second, *others = costs.read_text().splitlines()
+    assert (first, second) == ("# a heading", f"5.00 {path}test_passes")
+    assert sorted(line.split()[1] for line in others) == sorted(path + name for name in (*names, "test_skips"))
+    assert not run(inside, "", "--new", TALLY_COSTS=str(costs))[0].returncode
+    assert [len((inside / name).read_text()) for name in ("once", "exact", "alone")] == [1, 1, 1]
 
 
 def test_an_error_of_the_whole_is_a_failure(inside):
