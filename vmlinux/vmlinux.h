@@ -211,6 +211,17 @@ struct timespec64 {
 	long tv_nsec;
 };
 
+struct io_ring_ctx;
+
+struct io_kiocb { /* optional: CONFIG_IO_URING */
+	u8 opcode;
+	struct io_ring_ctx *ctx;
+};
+
+struct io_kiocb___data { /* optional: until 5.18 */
+	u64 user_data;
+};
+
 struct inode {
 	unsigned short i_mode;
 	unsigned int i_rdev;

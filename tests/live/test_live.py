@@ -98,6 +98,7 @@ OTHERS = (
     ("tcpretrans",),
     ("tcprtt", "--by", "remote"),
     ("timers",),
+    ("uringstat",),
     ("vitals",),
     ("wakeuptime",),
     ("why",),

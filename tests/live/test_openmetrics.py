@@ -224,6 +224,7 @@ TIMES = {"wait_avg_seconds", "wait_p50_seconds", "wait_p99_seconds", "wait_max_s
 RUNS = {name.replace("wait", "run") for name in TIMES} | {"events", "run_seconds", "cpu_ratio"}
 NAMES = HISTOGRAMS | {
     "futexstat": TIMES | {"events", "wait_seconds", "waiting_ratio"}, "softirqs": RUNS, "timers": RUNS,
+    "uringstat": {name.replace("wait", "request") for name in TIMES} | {"events", "request_seconds"},
     "why": {"time_seconds", "events", "phase_avg_seconds", "phase_p50_seconds", "phase_p99_seconds",
             "phase_max_seconds", "share_ratio"},
     "schedlat": {"runtime_seconds", "switches", "wait_seconds", "wait_avg_seconds", "wait_max_seconds"},
@@ -245,6 +246,8 @@ def test_names_of_metrics(run, line):
     tool_name, *args = line.split()
     of_all = tool_name in ("runqlen", "softirqs", "timers", "migrations", "bpftop", "vitals")
     work = ("-d", "0.5") if of_all else ("--", "sh", "-c", "ls -R /etc > /dev/null & wait")
+    if tool_name == "uringstat":
+        work = ("--", tally.BUILD / "triggers/uring", 2, 0)
     text = run(*args, "--format", "openmetrics", *work, tool=tool_name).text
     found = {words[2].removeprefix(f"tally_{tool_name}_") for words in map(str.split, text.splitlines())
              if words[:2] == ["#", "TYPE"] and words[2].startswith(f"tally_{tool_name}_")}

@@ -44,6 +44,7 @@ static const struct {
 	{ "irq:irq_handler_", NULL, "hardirqs" },
 	{ "irq:softirq_", NULL, "softirqs" },
 	{ "workqueue:workqueue_", NULL, "workqueues" },
+	{ "io_uring:io_uring_", NULL, "uringstat" },
 	{ "kmem:k", NULL, "kmem" },
 	{ "sched:sched_migrate_task", NULL, "migrations" },
 };
