@@ -50,7 +50,7 @@ const struct why_cause_text why_causes[WHY_CAUSES] = {
 	[CAUSE_PIPE] = { "pipe", STATE_BLOCKED, "snap --waits", .by_threads = true },
 	[CAUSE_SOCKET] = { "socket", STATE_BLOCKED, "snap --waits", .by_threads = true },
 	[CAUSE_IPC] = { "ipc", STATE_BLOCKED, "snap", .by_threads = true },
-	[CAUSE_IO_URING] = { "io_uring", STATE_BLOCKED, "snap" },
+	[CAUSE_IO_URING] = { "io_uring", STATE_BLOCKED, "uringstat" },
 	[CAUSE_AIO] = { "aio", STATE_BLOCKED, "biolatency" },
 	[CAUSE_STOPPED] = { "stopped", STATE_BLOCKED, "signals" },
 	[CAUSE_TRACED] = { "traced", STATE_BLOCKED, "snap --waits" },
