@@ -508,3 +508,15 @@ def test_a_full_disk_is_said(tool):
         result = tool("--json", "-d", 0.05, stdout=full).wait()
     assert result.code == 1, result
     assert "No space left on device" in result.stderr
+
+
+TABLES = ("tcpretrans --count", "dnssnoop --count", "reclaim", "netdrop", "trace --summary -e getpid",
+          "probe --count syscalls:sys_enter_getpid")
+
+
+@pytest.mark.parametrize("line", TABLES)
+def test_tables_go_into_pipes(line):
+    """A pipe gets lines without reports. A table of a tool that can also print lines is a report, and goes there."""
+    name, *args = line.split()
+    ran = subprocess.run([tally.BUILD / name, *args, "-d", "0.1"], capture_output=True, text=True, check=True)
+    assert ran.stdout.startswith(f"{name}: "), ran

@@ -63,7 +63,7 @@ int lines__begin(struct lines *l, struct measurement *m, size_t least, ring_take
 		return err;
 	ring__hear_signals(l->ring);
 	m->watch_fd = ring__fd(l->ring);
-	m->has_lines = true;
+	m->has_lines = !l->idle;
 	return 0;
 }
 
