@@ -211,11 +211,9 @@ struct timespec64 {
 	long tv_nsec;
 };
 
-struct io_ring_ctx;
-
 struct io_kiocb { /* optional: CONFIG_IO_URING */
 	u8 opcode;
-	struct io_ring_ctx *ctx;
+	void *ctx;
 };
 
 struct io_kiocb___data { /* optional: until 5.18 */
@@ -429,9 +427,14 @@ struct netdev_name_node {
 	struct net_device *dev;
 };
 
+struct net {
+	struct ns_common ns;
+};
+
 struct net_device {
 	char name[16];
 	struct netdev_name_node *name_node;
+	possible_net_t nd_net;
 };
 
 struct napi_struct {
@@ -443,9 +446,11 @@ struct sk_buff {
 	struct sock *sk;
 	char cb[48];
 	unsigned int len;
+	unsigned int data_len;
 	__be16 protocol;
 	u16 network_header;
 	unsigned char *head;
+	unsigned char *data;
 	int skb_iif;
 };
 

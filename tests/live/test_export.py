@@ -668,6 +668,7 @@ METRICS = (
         "biotop": "no disk",
         "bitesize": "no disk",
         "connsnoop": "lines",
+        "dnssnoop --count": "none",
         "execsnoop": "lines",
         "exitsnoop": "lines",
         "signals": "lines",

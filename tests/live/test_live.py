@@ -96,6 +96,7 @@ OTHERS = (
     ("snap",),
     ("stat", "-a"),
     ("tcpretrans",),
+    ("dnssnoop",),
     ("tcprtt", "--by", "remote"),
     ("timers",),
     ("uringstat",),

@@ -87,7 +87,8 @@ def test_one_unit():
 SERVES_WITH = {
     **dict.fromkeys(("profile", "offcputime", "wakeuptime", "offwaketime"), ("--by", "sym")),
     "stackcount": ("--by", "sym", "sched:sched_switch"), "probe": ("sched:sched_switch",),
-    "trace": ("--summary",), "tcpretrans": ("--count",), "run": ("runqlat",), "funcgraph": ("schedule",),
+    "trace": ("--summary",), "tcpretrans": ("--count",), "dnssnoop": ("--count",), "run": ("runqlat",),
+    "funcgraph": ("schedule",),
 }
 
 

@@ -98,7 +98,7 @@ const struct peer peers[] = {
 	{ "futexctn", BCC, "futexstat", NULL },
 	{ "gcore", "gdb", NULL, "no core dumps; `tally snap -g --by tid -p PID` shows the stacks of all threads" },
 	{ "gdb", "gdb", "snap -g --by tid -p PID", NULL },
-	{ "gethostlatency", BCC, "probe -x libc getaddrinfo --latency --by comm", NULL },
+	{ "gethostlatency", BCC, "dnssnoop", NULL },
 	{ "glances", "glances", "vitals 1", NULL },
 	{ "gprof", "binutils", "profile -- COMMAND", NULL },
 	{ "gstack", "gdb", "snap -g --by tid -p PID", NULL },
