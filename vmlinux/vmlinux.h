@@ -374,6 +374,8 @@ struct sock {
 	u16 sk_protocol;
 	u16 sk_type;
 	int sk_err;
+	u32 sk_ack_backlog;
+	u32 sk_max_ack_backlog;
 	struct socket *sk_socket;
 };
 

@@ -669,6 +669,7 @@ METRICS = (
         "bitesize": "no disk",
         "connsnoop": "lines",
         "dnssnoop --count": "none",
+        "tcpbacklog": "none",
         "execsnoop": "lines",
         "exitsnoop": "lines",
         "signals": "lines",

@@ -97,6 +97,7 @@ OTHERS = (
     ("stat", "-a"),
     ("tcpretrans",),
     ("dnssnoop",),
+    ("tcpbacklog",),
     ("tcprtt", "--by", "remote"),
     ("timers",),
     ("uringstat",),

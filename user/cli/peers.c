@@ -296,7 +296,7 @@ const struct peer peers[] = {
 	{ "tcppktlat", BCC, "netlat --by device,stage", NULL },
 	{ "tcpstates", BCC, "probe 'sock:inet_sock_set_state sport dport oldstate newstate'", NULL },
 	{ "tcpsubnet", BCC, NULL, "no sums by subnet; `tally tcptop --by remote` shows sums by address" },
-	{ "tcpsynbl", BCC, NULL, "`ss -ltn` shows how full the backlogs are" },
+	{ "tcpsynbl", BCC, "tcpbacklog", NULL },
 	{ "tcptracer", BCC, "connsnoop", NULL },
 	{ "test", PERF, NULL, "`make check` tests tally; `tally doctor` tests the machine" },
 	{ "threadsnoop", BT, "trace -e clone,clone3", NULL },
