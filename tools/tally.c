@@ -111,16 +111,30 @@ static int show_bpftrace(const struct peer *p, char **words)
 	return status;
 }
 
+/* The tool, or "help", with the name nearest to a mistyped one; NULL: none is near, or no memory. */
+static const char *nearest_tool(const char *typed)
+{
+	const char **names = calloc(tool_count() + 1, sizeof(*names)), *near = NULL;
+	size_t i;
+
+	for (i = 0; names && i < tool_count(); i++)
+		names[i] = __start_tally_tools[i]->name;
+	if (names) {
+		names[i++] = "help";
+		near = nearest(typed, names, i);
+	}
+	free(names);
+	return near;
+}
+
 /* word: the typed words from the name on, followed by NULL. "perf" may precede the name. */
 static int unknown_tool(char **word)
 {
 	bool perf = !strcmp(word[0], "perf") && word[1];
 	char **named = perf ? word + 1 : word;
 	const struct peer *peer = perf ? peer__find_perf(named[0], named + 1) : peer__find(named[0], named + 1);
-	const char *names[64];
 	char stem[64];
 	const char *near;
-	size_t i;
 
 	snprintf(stem, sizeof(stem), "%s", named[0]);
 	strip_suffix(stem);
@@ -130,10 +144,7 @@ static int unknown_tool(char **word)
 		return show_bpftrace(peer, named + 1);
 	if (peer)
 		return show_peer(peer);
-	for (i = 0; i < tool_count() && i < ARRAY_SIZE(names) - 1; i++)
-		names[i] = __start_tally_tools[i]->name;
-	names[i++] = "help";
-	near = find_tool(stem) ? stem : nearest(named[0], names, i);
+	near = find_tool(stem) ? stem : nearest_tool(named[0]);
 	diag_error("no tool '%s'", word[0]);
 	if (near)
 		diag_hint("did you mean '%s'?", near);
