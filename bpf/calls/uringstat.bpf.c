@@ -142,7 +142,7 @@ int UNPREEMPTED(PREEMPT_TRACEPOINT, on_refused, u64 *, ctx)
 	u8 op = 0;
 
 	bpf_probe_read_kernel(&op, sizeof(op), (const void *)ctx[0]);
-	return begin((const struct io_kiocb *)ctx[1], op);
+	return begin((const struct io_kiocb *)argument(ctx, layout.refused), op);
 }
 
 static __always_inline struct uring_request *request_of(const struct io_kiocb *request)

@@ -40,13 +40,14 @@ struct uring_layout {
 	__u32 submitted; /* of io_uring_submit_sqe, io_uring_submit_req */
 	__u32 queued;	 /* of io_uring_queue_async_work */
 	__u32 polled;	 /* of io_uring_poll_arm */
+	__u32 refused;	 /* of io_uring_req_failed */
 	__u32 completed; /* enum uring_completed */
 };
 
 /* Arguments of io_uring_complete. */
 enum uring_completed {
 	URING_WITHOUT_REQUEST, /* ring, user_data, res, cflags: before 5.18 */
-	URING_WITH_REQUEST,    /* ring, request, user_data, res, cflags, ...: before 6.14 */
+	URING_WITH_REQUEST,    /* ring, request, user_data, res, cflags, ...: before 6.13 */
 	URING_WITH_CQE,	       /* ring, request, cqe */
 };
 

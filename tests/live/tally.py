@@ -569,6 +569,16 @@ def kernel_has(member):
                               check=True).stdout
 
 
+@functools.cache
+def allows_io_uring():
+    """Whether this machine has io_uring and does not forbid it: a sysctl, seccomp, or a kernel without it."""
+    SYS_IO_URING_SETUP = 425  # on all architectures
+    ring = ctypes.CDLL(None).syscall(SYS_IO_URING_SETUP, 1, ctypes.create_string_buffer(120))
+    if ring >= 0:
+        os.close(ring)
+    return ring >= 0
+
+
 class Trigger:
     """A trigger program, ready to work and at rest. numbers are those that it printed with "ready".
 

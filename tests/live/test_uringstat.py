@@ -3,7 +3,6 @@
 
 import re
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -22,12 +21,7 @@ NAMES_REQUESTS = tally.KERNEL >= (5, 18)
 SEEN = KINDS if NAMES_REQUESTS else [kind for kind in KINDS if kind[2] not in ("EBADF", "EINVAL")]
 
 
-def is_allowed():
-    switch = Path("/proc/sys/kernel/io_uring_disabled")
-    return not switch.exists() or switch.read_text().strip() != "2"
-
-
-pytestmark = pytest.mark.skipif(not is_allowed(), reason="this machine forbids io_uring")
+pytestmark = pytest.mark.skipif(not tally.allows_io_uring(), reason="this machine forbids io_uring")
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ SKELETON(uringstat);
 struct uringstat {
 	struct uringstat_bpf *bpf;
 	struct uring_counts reported; /* in earlier reports */
-	char note[240];
+	char note[400];		      /* all parts of describe() with any numbers */
 };
 
 /* include/uapi/linux/io_uring.h: enum io_uring_op, of 7.2 */
@@ -150,6 +150,7 @@ static int find_layout(struct uring_layout *layout, bool *old_submit)
 	int entry = kernel_btf_arguments("btf_trace_io_uring_submit_sqe");
 	int queued = kernel_btf_arguments("btf_trace_io_uring_queue_async_work");
 	int polled = kernel_btf_arguments("btf_trace_io_uring_poll_arm");
+	int refused = kernel_btf_arguments("btf_trace_io_uring_req_failed");
 
 	/* Without any BTF, loading fails, and is explained. */
 	if (completed < 0 && kernel_btf_arguments("btf_trace_sched_switch") < 0)
@@ -162,6 +163,7 @@ static int find_layout(struct uring_layout *layout, bool *old_submit)
 	layout->submitted = entry > 3;
 	layout->queued = queued == 6 ? 2 : queued > 3;
 	layout->polled = polled > 4;
+	layout->refused = refused == 5 ? 2 : refused == 4;
 	layout->completed = completed > 5  ? URING_WITH_REQUEST :
 			    completed == 5 ? URING_WITHOUT_REQUEST :
 					     URING_WITH_CQE;
@@ -189,7 +191,8 @@ static int open_skeleton(struct measurement *m)
 		m->source = SOURCE("io_uring_submit_sqe");
 	bpf->rodata->layout = layout;
 	bpf_program__set_autoload(old_submit ? bpf->progs.on_submit_entry : bpf->progs.on_submit, true);
-	bpf_program__set_autoload(bpf->progs.on_refused, kernel_btf_arguments("btf_trace_io_uring_req_failed") >= 0);
+	/* Not in 5.17, which passes only the entry and the error. */
+	bpf_program__set_autoload(bpf->progs.on_refused, layout.refused > 0);
 	bpf_program__set_autoload(bpf->progs.on_overflow, kernel_btf_arguments("btf_trace_io_uring_cqe_overflow") >= 0);
 	return map__preallocate(bpf->maps.requests, REQUESTS);
 }
