@@ -128,12 +128,15 @@ static void shown_in_turns(void **state)
 	ring__hear_signals(s->ring);
 	assert_int_equal(ring__drain(s->ring), 0);
 	assert_int_equal(s->taken, 1);
+	assert_false(ring__is_drained(s->ring));
 	p.fd = ring__fd(s->ring);
 	assert_int_equal(poll(&p, 1, -1), 1);
 	s->adds = false;
 	/* Each turn ends by itself, or when all records are taken. */
 	while (s->taken < s->added)
 		assert_int_equal(ring__drain(s->ring), 0);
+	assert_int_equal(ring__drain(s->ring), 0);
+	assert_true(ring__is_drained(s->ring));
 	assert_int_equal(ring__take_unread(s->ring), 0);
 }
 

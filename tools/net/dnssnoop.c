@@ -12,6 +12,7 @@
 #include "net/dns_queries.h"
 #include "net/dns_sums.h"
 #include "report/diag.h"
+#include "run/ring.h"
 #include "run/snoop.h"
 #include "tools.h"
 
@@ -33,6 +34,7 @@ struct dnssnoop {
 	struct dns_queries queries;
 	struct dns_totals totals; /* --count */
 	u64 lost;		  /* queries without room, in earlier reports */
+	u64 read_ns;		  /* time of the latest record */
 	char note[128];
 };
 
@@ -100,6 +102,7 @@ static int show(void *context, const void *record, size_t size)
 	const struct dns_record *r = record;
 	struct dnssnoop *d = context;
 
+	d->read_ns = r->time_ns;
 	if (r->is_reply)
 		return dns_queries__reply(&d->queries, r);
 	return size < sizeof(struct dns_query) ? 0 : dns_queries__query(&d->queries, record);
@@ -164,11 +167,22 @@ static int add_key(struct sum_table_report *t, struct report_row *row, const voi
 	return err ?: task_key__add_fields(row, &e->key.task, e->sums.name, by, &t->names);
 }
 
+/* Queries are given up only once no earlier reply is left in the ring. */
+static int drain(struct dnssnoop *d)
+{
+	u64 now = monotonic_ns();
+	int err = lines__drain(&d->snoop.lines);
+
+	if (!err)
+		err = dns_queries__expire(&d->queries, ring__is_drained(d->snoop.lines.ring) ? now : d->read_ns);
+	return err;
+}
+
 static int read_interval(struct measurement *m, struct sum_set *set, struct loss_counters *losses)
 {
 	struct dnssnoop *d = m->own;
 	struct dnssnoop_bpf *bpf = m->bpf;
-	int err = lines__drain(&d->snoop.lines) ?: dns_queries__expire(&d->queries, monotonic_ns());
+	int err = drain(d);
 
 	if (!err)
 		err = loss__since(losses, &m->table.losses_before, bpf_map__fd(bpf->maps.losses), m->obj);
@@ -194,10 +208,7 @@ static const struct sum_table_spec table = {
 
 static int watch(struct measurement *m)
 {
-	struct dnssnoop *d = m->own;
-	int err = lines__drain(&d->snoop.lines);
-
-	return err ?: dns_queries__expire(&d->queries, monotonic_ns());
+	return drain(m->own);
 }
 
 static int attach(struct measurement *m)
@@ -208,14 +219,22 @@ static int attach(struct measurement *m)
 	return err;
 }
 
-static void settle(struct snoop *snoop)
+static void describe(struct dnssnoop *d)
 {
-	struct dnssnoop *d = (struct dnssnoop *)snoop;
 	size_t n = d->queries.n;
 
 	snprintf(d->note, sizeof(d->note), n ? "only UDP port %u; without a reply so far: %zu" : "only UDP port %u",
 		 d->port, n);
-	snoop->caveat = d->note;
+}
+
+static int report_lines(struct measurement *m, struct report *r)
+{
+	struct dnssnoop *d = m->own;
+	int err = drain(d);
+
+	describe(d);
+	d->snoop.caveat = d->note;
+	return err ?: snoop__report(m, r);
 }
 
 static int report(struct measurement *m, struct report *r)
@@ -228,10 +247,10 @@ static int report(struct measurement *m, struct report *r)
 		r->value = d->snoop.value;
 		r->source = d->snoop.source;
 		err = sum_table__report(m, NULL, r);
-		settle(&d->snoop);
+		describe(d);
 		r->caveat = d->note;
 	} else {
-		err = snoop__report(m, r);
+		err = report_lines(m, r);
 	}
 	lost = d->queries.lost + d->totals.lost;
 	r->counters.lost[LOSS_MAP_FULL] += lost - d->lost;
@@ -282,7 +301,6 @@ static void init(void *own)
 			.least = sizeof(struct dns_record),
 			.show = show,
 			.open = open_skeleton,
-			.settle = settle,
 		},
 		.patience_ns = USUAL_PATIENCE_NS, .port = USUAL_PORT,
 		.queries = { .show = show_outcome, .context = d },

@@ -42,6 +42,8 @@ struct ring {
 	u64 last_ns, last_cpu_ns;       /* limits of the last drain */
 	u64 end_ns, end_cpu_ns;         /* of this drain: CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID; 0: none */
 	bool is_over;                   /* one of them has passed */
+	bool has_stopped;               /* the last consume call, before the end of the records */
+	bool is_drained;                /* nothing was left by the last drain */
 	bool skips;                     /* counts records as unread instead of taking them */
 	u64 unread;
 	int epoll_fd, timer_fd;
@@ -169,6 +171,7 @@ static int collect(struct ring *r, char **text, size_t *n)
 		taken = take_kept(r);
 	if (!taken)
 		taken = ring_buffer__consume(r->buffer);
+	r->has_stopped = taken == STOP;
 	if (fclose(r->writer->file) && !r->err)
 		r->err = -ENOMEM;
 	r->writer->file = file;
@@ -248,9 +251,11 @@ int ring__drain(struct ring *r)
 	forget_edges(r);
 	err = await_commits(r);
 	begin_turn(r);
+	r->is_drained = false;
 	while (left && !err && !is_to_wait(r)) {
 		r->most = left < AT_ONCE ? left : AT_ONCE;
 		err = take_some(r);
+		r->is_drained = !err && !r->has_stopped;
 		if (r->here < r->most)
 			break;
 		left -= r->most;
@@ -258,6 +263,11 @@ int ring__drain(struct ring *r)
 	if (!err && r->is_over)
 		err = r->writer->is_last ? skip_rest(r) : come_back(r);
 	return err;
+}
+
+bool ring__is_drained(const struct ring *r)
+{
+	return r->is_drained;
 }
 
 u64 ring__take_unread(struct ring *r)

@@ -63,6 +63,9 @@ int ring__fd(const struct ring *ring);
  */
 int ring__drain(struct ring *ring);
 
+/* Whether the last ring__drain() took all records that were there when it began. */
+bool ring__is_drained(const struct ring *ring);
+
 #define RING_LAST_CPU_NS (5 * NSEC_PER_SEC)
 #define RING_LAST_NS (10 * NSEC_PER_SEC)
 void ring__limit_last(struct ring *ring, u64 ns, u64 cpu_ns);
