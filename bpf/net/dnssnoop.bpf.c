@@ -4,10 +4,11 @@
  *
  * A query is seen when its socket's packet is queued at the first device (net_dev_queue), usually in the task that
  * sends it. A host that forwards packets of others queues them, too, but has received them before: skb_iif. Stacked
- * devices (VLAN, bonding) queue a packet again; the loader takes a repetition within a millisecond for the same packet.
+ * devices (VLAN, bonding, macvlan) queue a packet again, maybe in another network namespace; the loader takes a
+ * repetition within a millisecond for the same packet.
  *
- * A reply is seen when a device of the client's network namespace receives it (netif_receive_skb). The packets that a
- * host forwards to its containers are seen twice, and once they have another address or are in another namespace.
+ * A reply is seen when a device receives it (netif_receive_skb). Packets that a host forwards to its containers are
+ * seen again in their namespace, but those of macvlan, ipvlan and VLAN devices are not.
  *
  * The data of a packet may be outside its linear part. Only the headers of a reply are needed, which drivers put there;
  * a query that a socket sends is linear as a whole.
@@ -32,6 +33,11 @@ const volatile bool picks_tasks = false; /* queries of unknown tasks are out of 
 #define DNS_HEADER 12
 #define DNS_IS_REPLY 0x8000
 
+/* The VLAN tag before the IP header: 2 bytes, and the type of the packet. Kernel ABI: include/uapi/linux/if_ether.h */
+#define ETH_P_8021Q 0x8100
+#define ETH_P_8021AD 0x88a8
+#define VLAN_TAG 4
+
 struct udp_header {
 	__be16 source, dest, length, check;
 };
@@ -49,16 +55,18 @@ struct dns_packet {
 	u32 length; /* of the linear data from question on */
 };
 
-static __always_inline u32 netns_of(const struct sk_buff *skb)
+/* A query has the namespace of its socket, because the device may be in another one. */
+static __always_inline u32 netns_of(const struct sk_buff *skb, bool is_reply)
 {
-	return BPF_CORE_READ(skb, dev, nd_net.net, ns.inum);
+	if (is_reply)
+		return BPF_CORE_READ(skb, dev, nd_net.net, ns.inum);
+	return BPF_CORE_READ(skb, sk, __sk_common.skc_net.net, ns.inum);
 }
 
 /* Most packets end here: neither UDP, nor of that port. ip: the IP header. */
-static __always_inline bool read_ports(struct dns_packet *p, const struct sk_buff *skb, const unsigned char *ip,
-				       bool is_reply, u32 *behind)
+static __always_inline bool read_ports(struct dns_packet *p, u16 ethertype, const unsigned char *ip, bool is_reply,
+				       u32 *behind)
 {
-	u16 ethertype = swapped(skb->protocol);
 	struct udp_header udp;
 	u8 protocol = 0;
 
@@ -92,13 +100,13 @@ static __always_inline void read_addresses(struct dns_packet *p, const unsigned 
 }
 
 /* Whether the packet is a query or a reply. Counts one whose header is not in the linear part. */
-static __always_inline bool read_dns(struct dns_packet *p, const struct sk_buff *skb, const unsigned char *ip,
-				     bool is_reply)
+static __always_inline bool read_dns(struct dns_packet *p, const struct sk_buff *skb, u16 ethertype,
+				     const unsigned char *ip, bool is_reply)
 {
 	u64 end = (u64)skb->data + skb->len - skb->data_len, begin;
 	u32 behind = 0;
 
-	if (!read_ports(p, skb, ip, is_reply, &behind))
+	if (!read_ports(p, ethertype, ip, is_reply, &behind))
 		return false;
 	begin = (u64)ip + behind + sizeof(struct udp_header) + DNS_HEADER;
 	if (begin > end) {
@@ -112,7 +120,7 @@ static __always_inline bool read_dns(struct dns_packet *p, const struct sk_buff 
 	p->question = (void *)begin;
 	p->length = end - begin;
 	p->flow.id = swapped(p->header.id);
-	p->flow.netns = netns_of(skb);
+	p->flow.netns = netns_of(skb, is_reply);
 	read_addresses(p, ip, is_reply);
 	return true;
 }
@@ -149,7 +157,7 @@ int UNPREEMPTED_PROG(on_query, struct sk_buff *skb)
 	u32 length;
 
 	if (!armed || !skb->sk || skb->skb_iif || !skb->network_header || skb->network_header == 0xffff ||
-	    !read_dns(&p, skb, skb->head + skb->network_header, false))
+	    !read_dns(&p, skb, swapped(skb->protocol), skb->head + skb->network_header, false))
 		return 0;
 	is_known = is_sender_known();
 	if (is_known ? !in_scope(NULL) : picks_tasks)
@@ -173,10 +181,20 @@ int UNPREEMPTED_PROG(on_query, struct sk_buff *skb)
 SEC("tp_btf/netif_receive_skb")
 int UNPREEMPTED_PROG(on_reply, struct sk_buff *skb)
 {
+	u16 ethertype = swapped(skb->protocol), inner;
+	const unsigned char *ip = skb->data;
 	struct dns_packet p = {};
 	struct dns_record *r;
 
-	if (!armed || !read_dns(&p, skb, skb->data, true))
+	if (!armed)
+		return 0;
+	if (ethertype == ETH_P_8021Q || ethertype == ETH_P_8021AD) {
+		if (bpf_probe_read_kernel(&inner, sizeof(inner), ip + VLAN_TAG - sizeof(inner)))
+			return 0;
+		ethertype = swapped(inner);
+		ip += VLAN_TAG;
+	}
+	if (!read_dns(&p, skb, ethertype, ip, true))
 		return 0;
 	r = ring_reserve(struct dns_record);
 	if (!r)

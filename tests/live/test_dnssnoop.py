@@ -5,13 +5,14 @@ import os
 import random
 import socket
 import struct
+import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
 import tally
-from network import LOOPBACK, Own, exact
+from network import CLONE_NEWNET, LOOPBACK, Own, exact, libc
 from snooping import events_of
 
 A, TXT, AAAA = 1, 16, 28
@@ -97,6 +98,109 @@ def test_queries(dnssnoop, pair, family):
                               "answers": int(code == 0), "tries": 1}, line
 
     trial()
+
+
+class Nets:
+    """A host with one end of a veth pair, a server at the other end, and a client whose device is on the host's end."""
+
+    def __init__(self, ends, kind):
+        self.kind = kind
+        self.net = {name: self.enter(ends) for name in ("host", "server", "client")}
+        self.pick("host")
+        peer = "type", "veth", "peer", "name", "v1", "netns", self.path("server")
+        vlan = ("vlan", "id", "5") if kind != "macvlan" else ("macvlan", "mode", "bridge")
+        client = "link", "v0", "name", "c0", "netns", self.path("client"), "type", *vlan
+        if not self.ip("link", "add", "v0", *peer) or not self.ip("link", "add", *client):
+            pytest.skip(f"no veth or {kind} here")
+        self.begin("v0")
+        self.pick("server")
+        self.begin("v1")
+        if kind == "macvlan":
+            self.begin("v1", "10.78.0.1/24")
+        else:
+            self.ip("link", "add", "link", "v1", "name", "s0", "type", "vlan", "id", "5")
+            self.begin("s0", "10.78.0.1/24")
+        server = ends.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+        server.bind(("10.78.0.1", 53))
+        self.pick("client")
+        self.begin("c0", "10.78.0.2/24")
+        client = ends.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+        client.bind(("10.78.0.2", 0))
+        self.client, self.server = client, server
+        for each in client, server:
+            each.settimeout(tally.PATIENCE)
+        # The first packet waits for the address of the server's device, and its sender is unknown.
+        client.sendto(b"", ("10.78.0.1", 53))
+        server.recv(1)
+
+    @staticmethod
+    def enter(ends):
+        ends.enter_context(Own())
+        net = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
+        ends.callback(os.close, net)
+        return net
+
+    def pick(self, name):
+        assert libc.setns(self.net[name], CLONE_NEWNET) == 0
+
+    def path(self, name):
+        return f"/proc/{os.getpid()}/fd/{self.net[name]}"
+
+    @staticmethod
+    def ip(*args):
+        return subprocess.run(["ip", *args], capture_output=True, check=False).returncode == 0
+
+    def begin(self, device, address=None):
+        if address:
+            assert self.ip("addr", "add", address, "dev", device)
+        assert self.ip("link", "set", device, "up")
+
+
+@pytest.mark.everywhere
+@pytest.mark.parametrize("kind", ("macvlan", "vlan"))
+@exact
+def test_devices_of_containers(dnssnoop, ends, kind):
+    """The kernel shows each query twice, and each reply only in the host's namespace: one line for each."""
+    nets = Nets(ends, kind)
+    tracer = dnssnoop()
+    bounds = []
+    for number in range(5):
+        asked = question(f"n{number}".encode(), A)
+        began = time.monotonic_ns()
+        nets.client.sendto(query(number, asked), ("10.78.0.1", 53))
+        nets.server.recv(4096)
+        arrived = time.monotonic_ns()
+        time.sleep(0.002)
+        replied = time.monotonic_ns()
+        nets.server.sendto(reply(number, asked, answers=1), nets.client.getsockname())
+        nets.client.recv(4096)
+        bounds.append((replied - arrived, time.monotonic_ns() - began))
+    lines, report = events_of(tracer.stop())
+    assert report["note"] == "only UDP port 53" and len(lines) == len(bounds), (lines, report)
+    for number, ((least, most), line) in enumerate(zip(bounds, lines)):
+        values = line["values"]
+        assert least <= values.pop("latency") <= most, (line, least, most)
+        assert values == {"name": f"n{number}", "type": "A", "server": "10.78.0.1:53", "result": "NOERROR",
+                          "answers": 1, "tries": 1}, line
+
+
+@exact
+def test_tag_in_the_packet(dnssnoop, ends):
+    """A device without support for VLANs leaves the tag in the packet, before the IP header."""
+    nets = Nets(ends, "macvlan")
+    asked, port = question(b"tagged", A), nets.client.getsockname()[1]
+    answer = reply(1, asked, 3)
+    udp = struct.pack(">4H", 53, port, 8 + len(answer), 0) + answer
+    ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), 0, 0, 64, socket.IPPROTO_UDP, 0,
+                     socket.inet_aton("10.78.0.1"), socket.inet_aton("10.78.0.2"))
+    nets.pick("server")
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as raw:
+        raw.bind(("v1", 0))
+        tracer = dnssnoop()
+        nets.client.sendto(query(1, asked), ("10.78.0.1", 53))
+        raw.send(b"\xff" * 6 + b"\0" * 6 + struct.pack(">3H", 0x8100, 5, 0x0800) + ip + udp)
+        lines, _ = events_of(tracer.stop())
+    assert [(line["values"]["name"], line["values"]["result"]) for line in lines] == [("tagged", "NXDOMAIN")], lines
 
 
 @exact

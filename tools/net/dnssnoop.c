@@ -184,6 +184,8 @@ static int read_interval(struct measurement *m, struct sum_set *set, struct loss
 	struct dnssnoop_bpf *bpf = m->bpf;
 	int err = drain(d);
 
+	if (!err && m->writer->is_last)
+		err = dns_queries__settle(&d->queries);
 	if (!err)
 		err = loss__since(losses, &m->table.losses_before, bpf_map__fd(bpf->maps.losses), m->obj);
 	losses->filtered += d->snoop.filtered;
@@ -232,6 +234,8 @@ static int report_lines(struct measurement *m, struct report *r)
 	struct dnssnoop *d = m->own;
 	int err = drain(d);
 
+	if (!err && m->writer->is_last)
+		err = dns_queries__settle(&d->queries);
 	describe(d);
 	d->snoop.caveat = d->note;
 	return err ?: snoop__report(m, r);
