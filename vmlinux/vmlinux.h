@@ -390,9 +390,21 @@ struct inet_sock {
 	__be16 inet_sport;
 };
 
+/* Its addresses and ports are those of a socket. */
+struct request_sock {
+	struct sock_common __req_common;
+	struct request_sock *dl_next;
+	struct sock *sk;
+};
+
+struct request_sock_queue {
+	struct request_sock *rskq_accept_head;
+};
+
 /* icsk_ca_state is a bit-field. */
 struct inet_connection_sock {
 	struct inet_sock icsk_inet;
+	struct request_sock_queue icsk_accept_queue;
 	u8 icsk_ca_state;
 	u8 icsk_pending;
 };
@@ -418,11 +430,6 @@ struct tcp_sock {
 
 struct tcp_skb_cb {
 	u16 tcp_gso_segs;
-};
-
-/* Its addresses and ports are those of a socket. */
-struct request_sock {
-	struct sock_common __req_common;
 };
 
 struct netdev_name_node {

@@ -17,7 +17,31 @@ struct backlog_waiting {
 	__u64 since_ns;	      /* CLOCK_MONOTONIC */
 	__u32 queue;	      /* connections in the queue, with this one */
 	__u32 backlog;	      /* limit of the queue: listen(2) and net.core.somaxconn */
-	struct tcp_flow flow; /* family 0 until the handshake has ended */
+	struct tcp_flow flow; /* the parts of --by, once the handshake has ended */
+	__u8 is_queued;	      /* the handshake has ended */
+	__u8 is_earlier;      /* in the queue since before the run: since_ns is its start */
+	__u8 is_owned;	      /* accepted, but accept(2) has not returned it yet */
+	__u8 pad[5];
+};
+
+/* Connections from before the run are added in steps of so many. */
+#define BACKLOG_STEP 64
+
+/* A request of the loader: add the next connections of this listener. */
+struct backlog_walk {
+	__u64 listener; /* address of its socket */
+	__u64 request;	/* address of the next request_sock; 0: the first, or none is left */
+};
+
+/* A request of the loader: which of these connections still wait? */
+#define BACKLOG_LOOK 64
+
+struct backlog_look {
+	__u32 n;
+	__u8 is_last; /* of the run */
+	__u8 waits[BACKLOG_LOOK];
+	__u64 socket[BACKLOG_LOOK];
+	__u64 since_ns[BACKLOG_LOOK]; /* as in struct backlog_waiting: another connection may have the address by now */
 };
 
 struct backlog_key {
@@ -44,6 +68,7 @@ struct backlog_element {
 	struct backlog_sums sums;
 };
 
+_Static_assert(sizeof(struct backlog_waiting) == 64, "backlog_waiting has padding");
 _Static_assert(sizeof(struct backlog_key) == 96, "backlog_key has padding");
 
 #endif /* TALLY_TCPBACKLOG_H */

@@ -30,10 +30,6 @@
 
 const volatile bool picks_tasks = false;        /* connections without an owner are out of scope */
 
-/* include/net/tcp_states.h */
-#define TCP_FIN_WAIT1 4
-#define TCP_LAST_ACK 9
-
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);         /* set by the loader */

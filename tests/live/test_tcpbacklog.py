@@ -4,14 +4,13 @@
 import os
 import re
 import socket
-import struct
 import subprocess
 import time
 
 import pytest
 
 import tally
-from network import LOOPBACK, Own, exact
+from network import LOOPBACK, Own, exact, reset, tcp_info
 
 N, BACKLOG = 20, 31
 
@@ -28,12 +27,19 @@ class Ends:
         self.at = self.listener.getsockname()
         self.port = self.at[1]
 
+    def queue(self):
+        """tcpi_unacked of a listener is the length of its queue (tcp_get_info())."""
+        return tcp_info(self.listener)["unacked"]
+
     def connect(self):
-        """The client, and the bounds of the time at which its connection was queued."""
+        """The client, and the bounds of the time at which its connection was queued: maybe after connect(2), if the
+        last packet of the handshake waits for ksoftirqd."""
+        before = self.queue()
         client = self.ends.enter_context(socket.socket(self.family, socket.SOCK_STREAM))
         client.settimeout(tally.PATIENCE)
         began = time.monotonic_ns()
         client.connect(self.at)
+        tally.wait_until(lambda: self.queue() > before, "the connection is not in the queue")
         return client, began, time.monotonic_ns()
 
     def accept(self):
@@ -96,8 +102,7 @@ def test_closed_before_accept(server, tool):
     both = server()
     tracer = tool("--json", "--lport", both.port, tool="tcpbacklog")
     client, *_ = both.connect()
-    client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    client.close()
+    reset(client)
     for _ in range(3):
         both.connect()
     both.listener.close()
@@ -150,3 +155,63 @@ def test_intervals(tcpbacklog, server):
     rows = [row for report in tracer.stop().reports for row in report["rows"] if row["accepted"]]
     assert sum(row["accepted"] for row in rows) == 6 and max(row["max_queue"] for row in rows) == 5, rows
     assert (rows[-1]["accepted"], rows[-1]["max_queue"]) == (1, 1), rows
+
+
+@pytest.mark.everywhere
+@exact
+def test_queues_from_before(tool, server):
+    """A server that is stuck: its connections wait since before the run, and their peers have closed two of them. The
+    kernel keeps one that was reset in the queue. Only the connection that arrives later has a known time."""
+    both = server()
+    second = both.ends.enter_context(both.listener.dup())
+    clients = [both.connect()[0] for _ in range(4)]
+    clients[0].close()
+    reset(clients[1])
+    began = time.monotonic_ns()
+    tracer, of_task = (tool("--json", "--lport", second.getsockname()[1], *args, tool="tcpbacklog")
+                       for args in ((), ("-p", os.getpid())))
+    _, queued, known = both.connect()
+    late = tool("--json", "--lport", both.port, tool="tcpbacklog")
+    report = late.stop().report
+    row, = report["rows"]
+    assert (row["waiting"], row["accepted"], row["max_queue"], row["backlog"]) == (4, 0, 5, BACKLOG), report
+    assert report["note"] == "4 waiting since before the run: max is at least that long", report
+    ends = [both.accept() for _ in range(2)]
+    report = tracer.stop().report
+    row, = report["rows"]
+    assert (row["waiting"], row["accepted"], row["closed"], row["max_queue"]) == (3, 0, 0, 5), report
+    assert row["max"] <= time.monotonic_ns() - began and report["begun_before"] == 1, (report, began)
+    assert report["note"] == "2 waiting since before the run: max is at least that long", report
+    ends = [both.accept() for _ in range(3)]
+    report = of_task.stop().report
+    row, = report["rows"]
+    assert (row["waiting"], row["accepted"], row["max_queue"]) == (0, 1, 5), report
+    assert ends[-1][0] - known <= row["wait"] == row["max"] <= ends[-1][1] - queued, (report, known, queued, ends)
+    assert report["begun_before"] == 3 and "note" not in report, report
+
+
+@pytest.mark.skipif(tally.KERNEL < (5, 19), reason="multishot accept came with 5.19")
+@exact
+def test_accepted_in_another_way(tool, trigger):
+    """io_uring accepts without accept(2): such connections neither wait nor were they closed."""
+    if not tally.allows_io_uring():
+        pytest.skip("this machine forbids io_uring")
+    load = trigger("uring", "accepts", N)
+    tracer = tool("--json", "-I", 100, tool="tcpbacklog")
+    tally.let_work([load])
+    reports = tracer.stop().reports
+    notes = re.findall(r"(\d+) accepted by io_uring or the kernel", " ".join(each.get("note", "") for each in reports))
+    assert sum(map(int, notes)) == N, reports
+    assert not [row for each in reports for row in each["rows"] if row["backlog"] == N], reports
+
+
+@pytest.mark.everywhere
+@exact
+def test_long_queue_from_before(tool, server):
+    """Queues from before the run are read in steps."""
+    both = server(backlog=255)
+    for _ in range(200):
+        both.connect()
+    report = tool("--json", "--lport", both.port, tool="tcpbacklog").stop().report
+    row, = report["rows"]
+    assert (row["waiting"], row["max_queue"], row["backlog"]) == (200, 200, 255), report

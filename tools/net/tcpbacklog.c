@@ -12,6 +12,7 @@
 #include "host/syscalls.h"
 #include "net/tcp.h"
 #include "report/column.h"
+#include "run/map_room.h"
 #include "run/measurement.h"
 #include "run/sum_table.h"
 #include "tools.h"
@@ -21,12 +22,19 @@
 
 SKELETON(tcpbacklog);
 
+/* Connections of one queue that are added at the start. */
+#define QUEUE_MOST 65536
+
+/* Connections in all queues at once. */
+#define CONNECTIONS_MOST 65536
+
 struct tcpbacklog {
 	struct tcp_ports ports;
-	u32 by;
 	bool picks_tasks;
 	struct tcpbacklog_bpf *bpf;
-	char note[96];
+	const struct writer *writer;
+	u64 unseen; /* in earlier reports */
+	char note[256];
 };
 
 #define OF(member) SUM(struct backlog_sums, member)
@@ -55,30 +63,6 @@ static int add_key(struct sum_table_report *t, struct report_row *row, const voi
  * --- connections that still wait ---------------------------------------------------------------
  */
 
-static bool is_in(const __u16 *list, u32 n, __u16 port)
-{
-	u32 i;
-
-	for (i = 0; i < n; i++)
-		if (list[i] == port)
-			return true;
-	return !n;
-}
-
-static void reduce(struct tcp_flow *to, const struct tcp_flow *f, u32 by)
-{
-	if (by & BY_LOCAL)
-		memcpy(to->local, f->local, sizeof(to->local));
-	if (by & BY_REMOTE)
-		memcpy(to->remote, f->remote, sizeof(to->remote));
-	if (by & (BY_LOCAL | BY_REMOTE))
-		to->family = f->family;
-	if (by & BY_LPORT)
-		to->lport = f->lport;
-	if (by & BY_RPORT)
-		to->rport = f->rport;
-}
-
 static struct backlog_element element_of(const struct tcpbacklog *t, const struct backlog_waiting *w, u64 now)
 {
 	u64 interval = t->bpf->data->interval;
@@ -91,35 +75,94 @@ static struct backlog_element element_of(const struct tcpbacklog *t, const struc
 		},
 	};
 
-	reduce(&e.key.flow, &w->flow, t->by);
+	e.key.flow = w->flow;
 	return e;
+}
+
+/* The result of a look. */
+struct backlog_found {
+	struct backlog_element *element;
+	size_t n, earlier;
+};
+
+/* Looks at n connections, from the i-th on. */
+static int look_at_some(struct tcpbacklog *t, const struct elements *all, size_t i, size_t n,
+			struct backlog_found *found)
+{
+	struct backlog_look *look = &t->bpf->bss->look;
+	const struct backlog_waiting *w;
+	u64 now;
+	size_t j;
+	int err;
+
+	for (j = 0; j < n; j++) {
+		w = elements__value(all, i + j);
+		look->since_ns[j] = w->since_ns;
+	}
+	memcpy(look->socket, elements__key(all, i), n * sizeof(look->socket[0]));
+	look->n = n;
+	err = bpf_prog_test_run_opts(bpf_program__fd(t->bpf->progs.look_at_sockets), NULL);
+	now = monotonic_ns();
+	for (j = 0; j < n && !err; j++) {
+		w = elements__value(all, i + j);
+		if (!w->is_queued || !look->waits[j])
+			continue;
+		found->earlier += w->is_earlier;
+		err = ARRAY_APPEND(found->element, found->n, element_of(t, w, now));
+	}
+	return err;
+}
+
+static int look_at_all(struct tcpbacklog *t, struct backlog_found *found)
+{
+	struct elements all = { .key_size = sizeof(u64), .value_size = sizeof(struct backlog_waiting) };
+	int err = elements__read(&all, bpf_map__fd(t->bpf->maps.waiting));
+	size_t i, some;
+
+	t->bpf->bss->look.is_last = t->writer->is_last;
+	for (i = 0; i < all.n && !err; i += some) {
+		some = all.n - i < BACKLOG_LOOK ? all.n - i : BACKLOG_LOOK;
+		err = look_at_some(t, &all, i, some, found);
+	}
+	elements__free(&all);
+	return err;
+}
+
+static void describe(struct tcpbacklog *t, const struct backlog_found *found)
+{
+	const u64 unseen = t->bpf->bss->unseen;
+	const struct {
+		u64 n;
+		const char *text;
+	} parts[] = {
+		{ t->picks_tasks ? found->n : 0, "connections of any task not accepted so far" },
+		{ found->earlier, "waiting since before the run: max is at least that long" },
+		{ unseen - t->unseen, "accepted by io_uring or the kernel, not timed" },
+	};
+	size_t i, n = 0;
+
+	for (i = 0; i < ARRAY_SIZE(parts); i++)
+		if (parts[i].n)
+			n += snprintf(t->note + n, sizeof(t->note) - n, "%s%llu %s", n ? "; " : "", parts[i].n,
+				      parts[i].text);
+	if (t->bpf->bss->too_many)
+		n += snprintf(t->note + n, sizeof(t->note) - n, "%snot all connections from before the run are known",
+			      n ? "; " : "");
+	t->note[n] = 0;
+	t->unseen = unseen;
 }
 
 /* A connection belongs to no task until it is accepted. */
 static int add_those_that_wait(void *own, struct sum_set *set)
 {
-	struct elements e = { .key_size = sizeof(u64), .value_size = sizeof(struct backlog_waiting) };
-	struct backlog_element *added = NULL;
+	struct backlog_found found = {};
 	struct tcpbacklog *t = own;
-	int err = elements__read(&e, bpf_map__fd(t->bpf->maps.waiting));
-	u64 now = monotonic_ns();
-	size_t i, n = 0;
+	int err = look_at_all(t, &found);
 
-	for (i = 0; i < e.n && !err; i++) {
-		const struct backlog_waiting *w = elements__value(&e, i);
-
-		if (!w->flow.family || !is_in(t->ports.local, t->ports.nlocal, w->flow.lport) ||
-		    !is_in(t->ports.remote, t->ports.nremote, w->flow.rport))
-			continue;
-		err = ARRAY_APPEND(added, n, element_of(t, w, now));
-	}
-	if (!err && n && !t->picks_tasks)
-		err = sum_set__insert(set, added, n);
-	free(added);
-	elements__free(&e);
-	snprintf(t->note, sizeof(t->note), "%zu connections of any task not accepted so far", n);
-	if (!t->picks_tasks || !n)
-		*t->note = 0;
+	if (!err && found.n && !t->picks_tasks)
+		err = sum_set__insert(set, found.element, found.n);
+	describe(t, &found);
+	free(found.element);
 	return err;
 }
 
@@ -152,11 +195,45 @@ static int open_skeleton(struct measurement *m)
 	calls = bpf->rodata->calls;
 	syscall_mark(calls, "accept", TCPBACKLOG_ACCEPT);
 	syscall_mark(calls, "accept4", TCPBACKLOG_ACCEPT);
-	t->by = m->cli->by;
+	t->writer = m->writer;
 	t->picks_tasks = cli__picks_tasks(m->cli);
 	bpf->rodata->picks_tasks = t->picks_tasks;
 	memcpy(&bpf->rodata->ports, &t->ports, sizeof(t->ports));
-	return sum_table__prepare(m);
+	return map__preallocate(bpf->maps.waiting, CONNECTIONS_MOST) ?: sum_table__prepare(m);
+}
+
+/* Adds the connections from before the run. A queue that changes meanwhile must not lead around in circles. */
+static int walk_queue(struct tcpbacklog *t, u64 listener)
+{
+	struct backlog_walk *walk = &t->bpf->bss->walk;
+	u32 steps = QUEUE_MOST / BACKLOG_STEP;
+	int err;
+
+	*walk = (struct backlog_walk){ .listener = listener };
+	do
+		err = bpf_prog_test_run_opts(bpf_program__fd(t->bpf->progs.walk_queue), NULL);
+	while (!err && walk->request && --steps);
+	if (!steps)
+		t->bpf->bss->too_many = 1;
+	return err;
+}
+
+static int attach(struct measurement *m)
+{
+	struct elements all = { .key_size = sizeof(u64), .value_size = sizeof(u8) };
+	struct tcpbacklog *t = m->own;
+	int err = measurement__attach(m);
+	u64 listener;
+	size_t i;
+
+	if (!err)
+		err = elements__read(&all, bpf_map__fd(t->bpf->maps.listeners));
+	for (i = 0; i < all.n && !err; i++) {
+		memcpy(&listener, elements__key(&all, i), sizeof(listener));
+		err = walk_queue(t, listener);
+	}
+	elements__free(&all);
+	return err;
 }
 
 static int report(struct measurement *m, struct report *r)
@@ -188,7 +265,7 @@ static const struct tool_spec spec = {
 	.own_size = sizeof(struct tcpbacklog), .skeleton = &tcpbacklog_skeleton, .table = &table,
 	.value = "waits of TCP connections for accept",
 	.source = "tp_btf/inet_sock_set_state; accept, accept4 at tp_btf/sys_exit",
-	.check = check, .open = open_skeleton, .report = report,
+	.check = check, .open = open_skeleton, .attach = attach, .report = report,
 };
 
 TOOL_MEASURING(tcpbacklog, spec, AREA_NETWORK, "accept queues: how full, how long connections wait for accept");

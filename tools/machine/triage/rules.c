@@ -822,7 +822,7 @@ const struct triage_rule triage_rules[] = {
 		.weight = 81,
 		.why = "clients that are turned away retry after a second at the earliest",
 		.sentence = "a server accepts fewer connections than arrive: {vital}, {times}",
-		.next = "connsnoop",
+		.next = "tcpbacklog --sort max 1",
 	},
 	{
 		.name = "interface-errors",
