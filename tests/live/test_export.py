@@ -670,6 +670,7 @@ METRICS = (
         "connsnoop": "lines",
         "dnssnoop --count": "none",
         "tcpbacklog": "none",
+        "tcpstates": "none",
         "uringstat": "none",
         "execsnoop": "lines",
         "exitsnoop": "lines",

@@ -98,6 +98,7 @@ OTHERS = (
     ("tcpretrans",),
     ("dnssnoop",),
     ("tcpbacklog",),
+    ("tcpstates",),
     ("tcprtt", "--by", "remote"),
     ("timers",),
     ("uringstat",),

@@ -294,7 +294,6 @@ const struct peer peers[] = {
 	{ "tcpdump", "tcpdump", NULL,
 	  "no packet capture; `tally tcptop` shows bytes per connection, `tally netdrop` losses" },
 	{ "tcppktlat", BCC, "netlat --by device,stage", NULL },
-	{ "tcpstates", BCC, "probe 'sock:inet_sock_set_state sport dport oldstate newstate'", NULL },
 	{ "tcpsubnet", BCC, NULL, "no sums by subnet; `tally tcptop --by remote` shows sums by address" },
 	{ "tcpsynbl", BCC, "tcpbacklog", NULL },
 	{ "tcptracer", BCC, "connsnoop", NULL },
