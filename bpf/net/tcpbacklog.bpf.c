@@ -19,6 +19,7 @@
 #include "preempt.bpf.h"
 #include "scope.bpf.h"
 #include "socket.bpf.h"
+#include "socket_look.h"
 #include "sums.bpf.h"
 #include "task_key.bpf.h"
 #include "tcp.bpf.h"
@@ -27,7 +28,8 @@
 
 const volatile bool picks_tasks = false; /* connections that nobody accepts are out of scope */
 
-struct backlog_look look = {};
+struct socket_look look = {};
+u8 is_last = 0; /* look of the run */
 
 /* Connections that were accepted, but not by accept(2). */
 u64 unseen = 0;
@@ -305,9 +307,9 @@ static __always_inline bool waits(u64 key, u64 since_ns)
 
 	if (!w || w->since_ns != since_ns)
 		return false;
-	if (is_in_queue((const struct sock *)key))
-		return true;
-	if (!w->is_owned && !look.is_last) {
+	if (!w->is_queued || is_in_queue((const struct sock *)key))
+		return w->is_queued;
+	if (!w->is_owned && !is_last) {
 		w->is_owned = 1;
 		return false;
 	}
@@ -321,8 +323,8 @@ int look_at_sockets(void *ctx)
 {
 	u32 i;
 
-	for (i = 0; i < BACKLOG_LOOK && i < look.n; i++)
-		look.waits[i] = waits(look.socket[i], look.since_ns[i]);
+	for (i = 0; i < SOCKET_LOOK_MOST && i < look.n; i++)
+		look.is_shown[i] = waits(look.socket[i], look.since_ns[i]);
 	return 0;
 }
 

@@ -33,17 +33,6 @@ struct backlog_walk {
 	__u64 request;	/* address of the next request_sock; 0: the first, or none is left */
 };
 
-/* A request of the loader: which of these connections still wait? */
-#define BACKLOG_LOOK 64
-
-struct backlog_look {
-	__u32 n;
-	__u8 is_last; /* of the run */
-	__u8 waits[BACKLOG_LOOK];
-	__u64 socket[BACKLOG_LOOK];
-	__u64 since_ns[BACKLOG_LOOK]; /* as in struct backlog_waiting: another connection may have the address by now */
-};
-
 struct backlog_key {
 	struct task_key task; /* of the task that accepted; zeros if nobody did */
 	struct tcp_flow flow;

@@ -20,6 +20,7 @@
 #include "preempt.bpf.h"
 #include "scope.bpf.h"
 #include "socket.bpf.h"
+#include "socket_look.h"
 #include "sums.bpf.h"
 #include "task_key.bpf.h"
 #include "tcp.bpf.h"
@@ -28,7 +29,10 @@
 
 const volatile bool picks_tasks = false; /* sockets without an owner are out of scope */
 
-struct tcpstates_look look = {};
+struct socket_look look = {};
+
+/* Of the sockets that are shown: the parts of --by. */
+struct tcp_flow look_flow[SOCKET_LOOK_MOST] = {};
 
 /* Some sockets from before the run had no room. */
 u32 too_many = 0;
@@ -221,10 +225,10 @@ int look_at_sockets(void *ctx)
 	struct tcpstates_socket *s;
 	u32 i;
 
-	for (i = 0; i < TCPSTATES_LOOK && i < look.n; i++) {
+	for (i = 0; i < SOCKET_LOOK_MOST && i < look.n; i++) {
 		s = bpf_map_lookup_elem(&sockets, &look.socket[i]);
 		look.is_shown[i] = s && s->since_ns == look.since_ns[i] && s->is_wanted &&
-				   copy_flow(&look.flow[i], (const struct sock *)look.socket[i]);
+				   copy_flow(&look_flow[i], (const struct sock *)look.socket[i]);
 	}
 	return 0;
 }

@@ -48,17 +48,6 @@ struct tcpstates_element {
 	struct tcpstates_sums sums;
 };
 
-/* A request of the loader: the ends of these sockets. */
-#define TCPSTATES_LOOK 64
-
-struct tcpstates_look {
-	__u32 n;
-	__u8 is_shown[TCPSTATES_LOOK]; /* it is in the same state still, and its ports are wanted */
-	__u64 socket[TCPSTATES_LOOK];
-	__u64 since_ns[TCPSTATES_LOOK];
-	struct tcp_flow flow[TCPSTATES_LOOK]; /* the parts of --by */
-};
-
 _Static_assert(sizeof(struct tcpstates_key) == 96, "tcpstates_key has padding");
 
 #endif /* TALLY_TCPSTATES_H */

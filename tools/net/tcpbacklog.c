@@ -8,8 +8,8 @@
 
 #include "agg/elements.h"
 #include "base/array.h"
-#include "base/clock.h"
 #include "host/syscalls.h"
+#include "net/socket_look.h"
 #include "net/tcp.h"
 #include "report/column.h"
 #include "run/map_room.h"
@@ -81,51 +81,19 @@ static struct backlog_element element_of(const struct tcpbacklog *t, const struc
 
 /* The result of a look. */
 struct backlog_found {
+	const struct tcpbacklog *of;
 	struct backlog_element *element;
 	size_t n, earlier;
 };
 
-/* Looks at n connections, from the i-th on. */
-static int look_at_some(struct tcpbacklog *t, const struct elements *all, size_t i, size_t n,
-			struct backlog_found *found)
+static int take(void *context, const void *element, size_t at, u64 now)
 {
-	struct backlog_look *look = &t->bpf->bss->look;
-	const struct backlog_waiting *w;
-	u64 now;
-	size_t j;
-	int err;
+	struct backlog_found *found = context;
+	const struct backlog_waiting *w = element;
 
-	for (j = 0; j < n; j++) {
-		w = elements__value(all, i + j);
-		look->since_ns[j] = w->since_ns;
-	}
-	memcpy(look->socket, elements__key(all, i), n * sizeof(look->socket[0]));
-	look->n = n;
-	err = bpf_prog_test_run_opts(bpf_program__fd(t->bpf->progs.look_at_sockets), NULL);
-	now = monotonic_ns();
-	for (j = 0; j < n && !err; j++) {
-		w = elements__value(all, i + j);
-		if (!w->is_queued || !look->waits[j])
-			continue;
-		found->earlier += w->is_earlier;
-		err = ARRAY_APPEND(found->element, found->n, element_of(t, w, now));
-	}
-	return err;
-}
-
-static int look_at_all(struct tcpbacklog *t, struct backlog_found *found)
-{
-	struct elements all = { .key_size = sizeof(u64), .value_size = sizeof(struct backlog_waiting) };
-	int err = elements__read(&all, bpf_map__fd(t->bpf->maps.waiting));
-	size_t i, some;
-
-	t->bpf->bss->look.is_last = t->writer->is_last;
-	for (i = 0; i < all.n && !err; i += some) {
-		some = all.n - i < BACKLOG_LOOK ? all.n - i : BACKLOG_LOOK;
-		err = look_at_some(t, &all, i, some, found);
-	}
-	elements__free(&all);
-	return err;
+	(void)at;
+	found->earlier += w->is_earlier;
+	return ARRAY_APPEND(found->element, found->n, element_of(found->of, w, now));
 }
 
 static void describe(struct tcpbacklog *t, const struct backlog_found *found)
@@ -155,10 +123,19 @@ static void describe(struct tcpbacklog *t, const struct backlog_found *found)
 /* A connection belongs to no task until it is accepted. */
 static int add_those_that_wait(void *own, struct sum_set *set)
 {
-	struct backlog_found found = {};
 	struct tcpbacklog *t = own;
-	int err = look_at_all(t, &found);
+	struct backlog_found found = { .of = t };
+	const struct socket_look_spec look = {
+		.map = t->bpf->maps.waiting,
+		.program = t->bpf->progs.look_at_sockets,
+		.look = &t->bpf->bss->look,
+		.take = take,
+		.context = &found,
+	};
+	int err;
 
+	t->bpf->bss->is_last = t->writer->is_last;
+	err = socket_look__all(&look);
 	if (!err && found.n && !t->picks_tasks)
 		err = sum_set__insert(set, found.element, found.n);
 	describe(t, &found);

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* tcpstates: time of TCP sockets in each state. The measurement is bpf/net/tcpstates.bpf.c. */
-#include <bpf/bpf.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "agg/elements.h"
 #include "base/array.h"
-#include "base/clock.h"
 #include "host/syscalls.h"
+#include "net/socket_look.h"
 #include "net/tcp.h"
 #include "report/column.h"
 #include "run/map_room.h"
@@ -68,6 +66,7 @@ static int add_key(struct sum_table_report *t, struct report_row *row, const voi
  */
 
 struct tcpstates_found {
+	const struct tcpstates *of;
 	struct tcpstates_element *element;
 	size_t n, earlier;
 };
@@ -88,53 +87,28 @@ static struct tcpstates_element element_of(const struct tcpstates *t, const stru
 	return e;
 }
 
-/* Looks at n sockets, from the i-th on. */
-static int look_at_some(struct tcpstates *t, const struct elements *all, size_t i, size_t n,
-			struct tcpstates_found *found)
+static int take(void *context, const void *element, size_t at, u64 now)
 {
-	struct tcpstates_look *look = &t->bpf->bss->look;
-	const struct tcpstates_socket *s;
-	u64 now;
-	size_t j;
-	int err;
+	struct tcpstates_found *found = context;
+	const struct tcpstates_socket *s = element;
+	const struct tcp_flow *flow = &found->of->bpf->bss->look_flow[at];
 
-	for (j = 0; j < n; j++) {
-		s = elements__value(all, i + j);
-		look->since_ns[j] = s->since_ns;
-	}
-	memcpy(look->socket, elements__key(all, i), n * sizeof(look->socket[0]));
-	look->n = n;
-	err = bpf_prog_test_run_opts(bpf_program__fd(t->bpf->progs.look_at_sockets), NULL);
-	now = monotonic_ns();
-	for (j = 0; j < n && !err; j++) {
-		s = elements__value(all, i + j);
-		if (!look->is_shown[j])
-			continue;
-		found->earlier += s->is_earlier;
-		err = ARRAY_APPEND(found->element, found->n, element_of(t, s, &look->flow[j], now));
-	}
-	return err;
-}
-
-static int look_at_all(struct tcpstates *t, struct tcpstates_found *found)
-{
-	struct elements all = { .key_size = sizeof(u64), .value_size = sizeof(struct tcpstates_socket) };
-	int err = elements__read(&all, bpf_map__fd(t->bpf->maps.sockets));
-	size_t i, some;
-
-	for (i = 0; i < all.n && !err; i += some) {
-		some = all.n - i < TCPSTATES_LOOK ? all.n - i : TCPSTATES_LOOK;
-		err = look_at_some(t, &all, i, some, found);
-	}
-	elements__free(&all);
-	return err;
+	found->earlier += s->is_earlier;
+	return ARRAY_APPEND(found->element, found->n, element_of(found->of, s, flow, now));
 }
 
 static int add_present(void *own, struct sum_set *set)
 {
-	struct tcpstates_found found = {};
 	struct tcpstates *t = own;
-	int err = look_at_all(t, &found);
+	struct tcpstates_found found = { .of = t };
+	const struct socket_look_spec look = {
+		.map = t->bpf->maps.sockets,
+		.program = t->bpf->progs.look_at_sockets,
+		.look = &t->bpf->bss->look,
+		.take = take,
+		.context = &found,
+	};
+	int err = socket_look__all(&look);
 
 	if (!err && found.n)
 		err = sum_set__insert(set, found.element, found.n);
