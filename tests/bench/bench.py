@@ -18,6 +18,7 @@ import counting
 import filing
 import kernel
 import machine
+import networking
 import opening
 import plot
 import probing
@@ -34,7 +35,8 @@ import triaging
 
 PARTS = {"runqlat": runqlat, "stat": counting, "probe": probing, "files": filing,
          "block": block, "offcputime": blocking, "switches": switching, "syscalls": syscalls,
-         "profile": sampling, "trace": tracing, "opensnoop": opening, "triage": triaging, "serving": serving}
+         "profile": sampling, "trace": tracing, "opensnoop": opening, "network": networking,
+         "triage": triaging, "serving": serving}
 TRACEFS = (("tracefs", "/sys/kernel/tracing"), ("debugfs", "/sys/kernel/debug"))
 
 

@@ -125,4 +125,34 @@ int empty_block_merge(void *ctx)
 	return 0;
 }
 
+SEC("tp_btf/net_dev_queue")
+int empty_send(void *ctx)
+{
+	return 0;
+}
+
+SEC("tp_btf/netif_receive_skb")
+int empty_receive(void *ctx)
+{
+	return 0;
+}
+
+SEC("tp_btf/inet_sock_set_state")
+int empty_state(void *ctx)
+{
+	return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int empty_typed_exit(void *ctx)
+{
+	return 0;
+}
+
+SEC("tp_btf/io_uring_complete")
+int empty_completion(void *ctx)
+{
+	return 0;
+}
+
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
