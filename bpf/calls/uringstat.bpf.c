@@ -5,11 +5,6 @@
  * The subject is the task that submits: the caller of io_uring_enter(2), or the ring's polling thread (SQPOLL), which
  * belongs to the process since 5.12. Any task may complete a request.
  *
- * io_uring_submit_sqe (before 6.4, commit a87cb92a5b0a: io_uring_submit_req) is passed by each request that was
- * prepared without an error, io_uring_req_failed by the others. The kernel reuses the memory of requests at once, so
- * the address identifies a request only until its completion. Before 5.18 completions name only the ring and the
- * user_data that the program chose, and a program may use the same one several times.
- *
  * A multishot request (accept, recv, poll) has further completions before the last one; these have no request. A
  * zero-copy send has two: the result, and later a notification (IORING_CQE_F_NOTIF), which is left out.
  */
@@ -21,13 +16,8 @@
 #include "preempt.bpf.h"
 #include "scope.bpf.h"
 #include "task_key.bpf.h"
+#include "uring.bpf.h"
 #include "uringstat.h"
-
-/* Kernel ABI: include/uapi/linux/io_uring.h */
-#define IORING_CQE_F_MORE (1U << 1)
-#define IORING_CQE_F_NOTIF (1U << 3)
-
-const volatile struct uring_layout layout = {};
 
 struct uring_counts counts = {};
 
@@ -50,42 +40,6 @@ struct {
 	__type(value, struct uring_request);
 } requests SEC(".maps");
 
-/* The verifier rejects computed offsets, so the compiler must not merge the loads. */
-static __always_inline u64 argument(u64 *ctx, u32 n)
-{
-	u64 value = 0;
-
-	if (n == 0)
-		value = ctx[0];
-	barrier_var(value);
-	if (n == 1)
-		value = ctx[1];
-	barrier_var(value);
-	if (n == 2)
-		value = ctx[2];
-	barrier_var(value);
-	if (n == 3)
-		value = ctx[3];
-	barrier_var(value);
-	if (n == 4)
-		value = ctx[4];
-	barrier_var(value);
-	return value;
-}
-
-static __always_inline void id_of(struct uring_id *id, const struct io_kiocb *request)
-{
-	const struct io_kiocb___data *old = (const void *)request;
-
-	if (layout.completed == URING_WITHOUT_REQUEST && bpf_core_field_exists(old->user_data)) {
-		id->ring = (u64)BPF_CORE_READ(request, ctx);
-		id->id = BPF_CORE_READ(old, user_data);
-	} else {
-		id->ring = 0;
-		id->id = (u64)request;
-	}
-}
-
 static __always_inline int begin(const struct io_kiocb *request, u32 op)
 {
 	struct uring_request r = {};
@@ -95,7 +49,7 @@ static __always_inline int begin(const struct io_kiocb *request, u32 op)
 
 	if (!armed || !in_scope(NULL))
 		return 0;
-	id_of(&id, request);
+	uring_id_of(&id, request);
 	r.op = op;
 	task_key_of(&r.task, NULL);
 	task_key_name(r.comm, &unused, NULL, 0);
@@ -127,7 +81,7 @@ int UNPREEMPTED(PREEMPT_TRACEPOINT, on_submit, u64 *, ctx)
 SEC("?tp_btf/io_uring_submit_sqe")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, on_submit_entry, u64 *, ctx)
 {
-	const struct io_kiocb *request = (const struct io_kiocb *)argument(ctx, layout.submitted);
+	const struct io_kiocb *request = (const struct io_kiocb *)uring_argument(ctx, layout.submitted);
 
 	return begin(request, BPF_CORE_READ(request, opcode));
 }
@@ -142,7 +96,7 @@ int UNPREEMPTED(PREEMPT_TRACEPOINT, on_refused, u64 *, ctx)
 	u8 op = 0;
 
 	bpf_probe_read_kernel(&op, sizeof(op), (const void *)ctx[0]);
-	return begin((const struct io_kiocb *)argument(ctx, layout.refused), op);
+	return begin((const struct io_kiocb *)uring_argument(ctx, layout.refused), op);
 }
 
 static __always_inline struct uring_request *request_of(const struct io_kiocb *request)
@@ -151,24 +105,24 @@ static __always_inline struct uring_request *request_of(const struct io_kiocb *r
 
 	if (!armed)
 		return NULL;
-	id_of(&id, request);
+	uring_id_of(&id, request);
 	return bpf_map_lookup_elem(&requests, &id);
 }
 
-SEC("tp_btf/io_uring_poll_arm")
+SEC("?tp_btf/io_uring_poll_arm")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, on_poll, u64 *, ctx)
 {
-	struct uring_request *r = request_of((const struct io_kiocb *)argument(ctx, layout.polled));
+	struct uring_request *r = request_of((const struct io_kiocb *)uring_argument(ctx, layout.polled));
 
 	if (r && r->via == URING_DIRECT)
 		r->via = URING_POLL;
 	return 0;
 }
 
-SEC("tp_btf/io_uring_queue_async_work")
+SEC("?tp_btf/io_uring_queue_async_work")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, on_queue, u64 *, ctx)
 {
-	struct uring_request *r = request_of((const struct io_kiocb *)argument(ctx, layout.queued));
+	struct uring_request *r = request_of((const struct io_kiocb *)uring_argument(ctx, layout.queued));
 
 	if (r)
 		r->via = URING_WORKER;
@@ -235,30 +189,15 @@ static __always_inline void end(const struct uring_id *id, s32 result)
 	add_time(&r, result, bpf_ktime_get_ns());
 }
 
-/* include/uapi/linux/io_uring.h */
-struct completion_entry {
-	u64 user_data;
-	s32 res;
-	u32 flags;
-};
-
-SEC("tp_btf/io_uring_complete")
+SEC("?tp_btf/io_uring_complete")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, on_complete, u64 *, ctx)
 {
-	struct completion_entry entry = {};
+	struct uring_completion entry = {};
 	struct uring_id id = {};
 
 	if (!armed)
 		return 0;
-	id.id = argument(ctx, 1);
-	if (layout.completed == URING_WITH_CQE) {
-		bpf_probe_read_kernel(&entry, sizeof(entry), (void *)argument(ctx, 2));
-	} else {
-		entry.res = argument(ctx, layout.completed == URING_WITH_REQUEST ? 3 : 2);
-		entry.flags = argument(ctx, layout.completed == URING_WITH_REQUEST ? 4 : 3);
-	}
-	if (layout.completed == URING_WITHOUT_REQUEST)
-		id.ring = argument(ctx, 0);
+	uring_completion_of(&entry, &id, ctx);
 	if (entry.flags & IORING_CQE_F_NOTIF)
 		return 0;
 	if (!id.id && layout.completed != URING_WITHOUT_REQUEST)

@@ -5,6 +5,7 @@
 
 #include "hist.h"
 #include "task_key.h"
+#include "uring.h"
 
 /* Key parts for --by, in addition to those of tasks. */
 enum uring_part {
@@ -35,34 +36,12 @@ struct uring_key {
 
 _Static_assert(sizeof(struct uring_key) == 64, "uring_key has padding");
 
-/* Positions of the request among the arguments of tracepoints, which differ between kernels. */
-struct uring_layout {
-	__u32 submitted; /* of io_uring_submit_sqe, io_uring_submit_req */
-	__u32 queued;	 /* of io_uring_queue_async_work */
-	__u32 polled;	 /* of io_uring_poll_arm */
-	__u32 refused;	 /* of io_uring_req_failed */
-	__u32 completed; /* enum uring_completed */
-};
-
-/* Arguments of io_uring_complete. */
-enum uring_completed {
-	URING_WITHOUT_REQUEST, /* ring, user_data, res, cflags: before 5.18 */
-	URING_WITH_REQUEST,    /* ring, request, user_data, res, cflags, ...: before 6.13 */
-	URING_WITH_CQE,	       /* ring, request, cqe */
-};
-
 /* Events that have no time. */
 struct uring_counts {
 	__u64 further;	 /* completions of multishot requests that stay active */
 	__u64 silent;	 /* requests that ended without a completion event */
 	__u64 overflows; /* completions for which the ring had no room */
 	__u64 unknown;	 /* URING_WITHOUT_REQUEST: completions of no known request */
-};
-
-/* The identity of a request: its address, or its ring and user_data if completions do not name the request. */
-struct uring_id {
-	__u64 ring; /* 0 with an address */
-	__u64 id;
 };
 
 struct uring_request {

@@ -9,8 +9,8 @@
 #include "run/map_room.h"
 #include "run/measurement.h"
 #include "run/tabulate.h"
+#include "run/uring.h"
 #include "tools.h"
-#include "types/kernel_btf.h"
 
 #include "bpf/calls/uringstat.h"
 #include "uringstat.skel.h"
@@ -143,57 +143,24 @@ static int check(void *own, struct cli *cli)
  * --- the hooks ---------------------------------------------------------------------------------
  */
 
-/* The numbers include the first argument of the tracepoint, its data. */
-static int find_layout(struct uring_layout *layout, bool *old_submit)
-{
-	int completed = kernel_btf_arguments("btf_trace_io_uring_complete");
-	int entry = kernel_btf_arguments("btf_trace_io_uring_submit_sqe");
-	int queued = kernel_btf_arguments("btf_trace_io_uring_queue_async_work");
-	int polled = kernel_btf_arguments("btf_trace_io_uring_poll_arm");
-	int refused = kernel_btf_arguments("btf_trace_io_uring_req_failed");
-
-	/* Without any BTF, loading fails, and is explained. */
-	if (completed < 0 && kernel_btf_arguments("btf_trace_sched_switch") < 0)
-		return 0;
-	if (completed < 0) {
-		diag_error("this kernel has no io_uring");
-		return -EOPNOTSUPP;
-	}
-	*old_submit = entry >= 0;
-	layout->submitted = entry > 3;
-	layout->queued = queued == 6 ? 2 : queued > 3;
-	layout->polled = polled > 4;
-	layout->refused = refused == 5 ? 2 : refused == 4;
-	layout->completed = completed > 5  ? URING_WITH_REQUEST :
-			    completed == 5 ? URING_WITHOUT_REQUEST :
-					     URING_WITH_CQE;
-	/* 5.10.162 took io_uring of 5.15; before, no tracepoint of a submission named the request. */
-	if ((*old_submit && (entry == 6 || completed < 5)) || polled == 6) {
-		diag_error(
-			"the io_uring tracepoints of this kernel do not name the request (5.10 before 5.10.162, to 5.13)");
-		return -EOPNOTSUPP;
-	}
-	return 0;
-}
-
 static int open_skeleton(struct measurement *m)
 {
 	struct uringstat_bpf *bpf = m->bpf;
 	struct uring_layout layout = {};
 	struct uringstat *u = m->own;
-	bool old_submit = false;
-	int err = find_layout(&layout, &old_submit);
+	int err = uring__prepare(m->obj, &layout);
 
-	if (err)
-		return err;
 	u->bpf = bpf;
-	if (old_submit)
+	if (err == -ENOENT)
+		diag_error("this kernel has no io_uring");
+	if (err == -EOPNOTSUPP)
+		diag_error(
+			"the io_uring tracepoints of this kernel do not name the request (5.10 before 5.10.162, to 5.13)");
+	/* Without BTF, loading fails, and is explained. */
+	if (err && err != -ENODATA)
+		return -EOPNOTSUPP;
+	if (layout.old_submit)
 		m->source = SOURCE("io_uring_submit_sqe");
-	bpf->rodata->layout = layout;
-	bpf_program__set_autoload(old_submit ? bpf->progs.on_submit_entry : bpf->progs.on_submit, true);
-	/* Not in 5.17, which passes only the entry and the error. */
-	bpf_program__set_autoload(bpf->progs.on_refused, layout.refused > 0);
-	bpf_program__set_autoload(bpf->progs.on_overflow, kernel_btf_arguments("btf_trace_io_uring_cqe_overflow") >= 0);
 	return map__preallocate(bpf->maps.requests, REQUESTS);
 }
 
