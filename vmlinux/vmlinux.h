@@ -216,6 +216,31 @@ struct io_kiocb { /* optional: CONFIG_IO_URING */
 	void *ctx;
 };
 
+struct filename {
+	const char *name;
+};
+
+struct open_how {
+	u64 flags;
+	u64 mode;
+};
+
+/* The begin of the memory of a request that opens; optional: CONFIG_IO_URING. */
+struct io_open {
+	int dfd;
+	u32 file_slot;
+	struct filename *filename;
+	struct open_how how;
+};
+
+struct delayed_filename { /* optional: since 7.0 */
+	struct filename *__incomplete_filename;
+};
+
+struct io_open___delayed { /* optional: since 7.0 */
+	struct delayed_filename filename;
+};
+
 struct io_kiocb___data { /* optional: until 5.18 */
 	u64 user_data;
 };

@@ -16,6 +16,9 @@ enum open_call {
 	OPEN_OPENAT2,
 };
 
+/* Opens by io_uring that have not completed; the kernel allocates them on demand. */
+#define OPEN_REQUESTS 16384
+
 struct open_record {
 	__u64 time_ns;          /* CLOCK_MONOTONIC, at the end */
 	__u64 elapsed_ns;       /* 0 if not requested; a lower bound if the call began before the run */
@@ -31,7 +34,9 @@ struct open_record {
 	__u16 length;           /* of the path, including the NUL; 0: unreadable; above the limit: truncated */
 	__u8 comm[16];
 	__u8 no_start;          /* it began before the run, or the kernel did not run it */
-	__u8 padding[3];
+	__u8 by_uring;          /* its times are those of the request */
+	__u8 has_slot;          /* io_uring: the result is no descriptor of the process */
+	__u8 padding;
 	struct stack_id stack;  /* stack of the call; zero if not taken */
 	char path[OPEN_PATH_MOST + 8];  /* only length bytes are sent */
 };

@@ -33,7 +33,7 @@ def test_one_that_took_so_long_is_a_line(run):
     assert "nanosleep" in ran.text and " in scope took " not in ran.stderr, ran
 
 
-@pytest.mark.parametrize("name", ("connsnoop", "fileslower", "filetop", "fsdist", "opensnoop"))
+@pytest.mark.parametrize("name", ("connsnoop", "fileslower", "filetop", "fsdist"))
 def test_what_is_not_seen(run, name):
     """No event is no all-clear where io_uring does without system calls: each report says so."""
     result = run("-d", "0.1", "-p", os.getpid(), tool=name)

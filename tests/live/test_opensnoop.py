@@ -55,6 +55,46 @@ def outcome(value):
     return -getattr(errno, value["error"]) if value["error"] else 0
 
 
+@pytest.mark.everywhere
+@pytest.mark.skipif(not tally.allows_io_uring(), reason="this machine forbids io_uring")
+@pytest.mark.parametrize("args", ((), ("--elapsed",), ("--failed",), ("--errno", "EFAULT"), ("--min", "1h")), ids=str)
+def test_io_uring(opensnoop, trigger, directory, args):
+    """Opens by io_uring, as the program made them and with its results. Before 5.17, the kernel does not show those that
+    it cannot prepare."""
+    load = trigger("uring", "opens", 10, directory)
+    tracer = opensnoop("-p", load.pid, *args)
+    load.go()
+    results = [int(word) for word in load.done()]
+    values, report = opens_of(tracer.stop())
+    assert results[0] >= 0 and results[2] >= 0 and results[1] < 0 and results[3] == -errno.EFAULT, results
+    assert report["note"] == "not seen: opens by handle, and the kernel's own", report
+    plain = {"dirfd": None, "via": "io_uring"}
+    expected = [
+        {**plain, "path": str(directory), "flags": "O_RDONLY|O_CLOEXEC", "mode": None},
+        {**plain, "path": f"{directory}/no/such", "flags": "O_WRONLY|O_CREAT", "mode": "0640"},
+        {**plain, "path": "/", "flags": "O_RDONLY|O_DIRECTORY", "mode": None},
+        {**plain, "dirfd": None, "path": None, "flags": "O_RDONLY", "mode": None},
+    ]
+    seen = range(4 if tally.KERNEL >= (5, 18) else 3)
+    wanted = {"--failed": (1, 3), "--errno": (3,), "--min": ()}.get(args[0] if args else "", seen)
+    wanted = [which for which in wanted if which in seen]
+    assert len(values) == 10 * len(wanted), values
+    for value, which in zip(values, wanted * 10):
+        assert outcome(value) == min(results[which], 0), (value, results)
+        assert {name: value[name] for name in expected[which]} == expected[which], value
+    assert report.get("filtered", 0) >= 10 * (len(seen) - len(wanted)), report
+
+
+@pytest.mark.skipif(not tally.allows_io_uring(), reason="this machine forbids io_uring")
+def test_stacks_of_io_uring(run):
+    """The stack is that of the submission, also if the kernel then refuses the request."""
+    text = run("-g", "--", tally.BUILD / "triggers/uring", "opens", 2, "/etc", tool="opensnoop").text
+    lines = text.splitlines()
+    places = [i for i, line in enumerate(lines) if "via=io_uring" in line]
+    assert len(places) == (8 if tally.KERNEL >= (5, 18) else 6), text
+    assert all("submit" in lines[i + 2] and "open_all" in lines[i + 3] for i in places), text
+
+
 CALLS = (
     ("open:1:0:0:/etc/passwd", "O_RDONLY", None, "/etc/passwd"),
     ("openat:1:02000000:0:/etc/hostname", "O_RDONLY|O_CLOEXEC", None, "/etc/hostname"),

@@ -15,12 +15,15 @@
  *
  * uring same N MS: N timeouts of MS ms at once, all with the same user_data.
  * uring accepts N: one multishot accept of N connections, which stays active.
+ * uring opens N PATH: N times: openat of PATH, openat with O_CREAT and mode 0640 of PATH/no/such, openat2 of / with
+ *   O_DIRECTORY, and openat without a path. Reports the results of the last time.
  * uring rests N: N reads of an empty pipe, which never complete.
  *
  * It uses the system calls without a library, as in io_uring(7).
  */
 #include <fcntl.h>
 #include <linux/io_uring.h>
+#include <linux/openat2.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -233,6 +236,40 @@ static void rest(long n)
 	trigger__say("done");
 }
 
+static struct io_uring_sqe open_at(int op, const char *path, int flags, int mode)
+{
+	return (struct io_uring_sqe){
+		.opcode = op,
+		.fd = AT_FDCWD,
+		.addr = (uint64_t)path,
+		.open_flags = flags,
+		.len = mode,
+	};
+}
+
+static void open_all(long n, const char *path)
+{
+	struct open_how how = { .flags = O_DIRECTORY };
+	struct io_uring_sqe entry[4];
+	int result[4], i;
+	char missing[4200];
+
+	snprintf(missing, sizeof(missing), "%s/no/such", path);
+	entry[0] = open_at(IORING_OP_OPENAT, path, O_CLOEXEC, 0);
+	entry[1] = open_at(IORING_OP_OPENAT, missing, O_CREAT | O_WRONLY, 0640);
+	entry[2] = open_at(IORING_OP_OPENAT2, "/", 0, sizeof(how));
+	entry[2].off = (uint64_t)&how;
+	entry[3] = open_at(IORING_OP_OPENAT, NULL, 0, 0);
+	while (n--)
+		for (i = 0; i < 4; i++) {
+			submit(entry[i]);
+			result[i] = wait_for_completion();
+			if (result[i] >= 0)
+				close(result[i]);
+		}
+	trigger__say("done %d %d %d %d", result[0], result[1], result[2], result[3]);
+}
+
 int main(int argc, char **argv)
 {
 	const char *kind = argc > 2 ? argv[1] : "";
@@ -240,7 +277,7 @@ int main(int argc, char **argv)
 	long n = trigger__number(argc, argv, 1 + is_named);
 	char path[] = "/tmp/uring-XXXXXX";
 
-	ms = argc > 2 + is_named ? trigger__number(argc, argv, 2 + is_named) : 0;
+	ms = argc > 2 + is_named && strcmp(kind, "opens") ? trigger__number(argc, argv, 2 + is_named) : 0;
 	patience = (struct __kernel_timespec){ .tv_nsec = ms * 1000000 };
 	trigger__name();
 	make_ring();
@@ -256,6 +293,8 @@ int main(int argc, char **argv)
 		do_the_same(n);
 	else if (!strcmp(kind, "accepts"))
 		accept_all(n);
+	else if (!strcmp(kind, "opens"))
+		open_all(n, argv[3]);
 	else if (!strcmp(kind, "rests"))
 		rest(n);
 	else

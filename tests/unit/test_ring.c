@@ -18,6 +18,7 @@
 #include "bpf/lib/loss.h"
 #include "bpf/lib/scope.h"
 #include "bpf/lib/stack.h"
+#include "bpf/lib/uring.h"
 #include "opensnoop.skel.h"
 
 #define RECORDS 100

@@ -8,6 +8,7 @@
 
 #include "host/errno_name.h"
 #include "host/open_flags.h"
+#include "run/uring.h"
 #include "stack/snoop_callers.h"
 #include "tools.h"
 
@@ -16,7 +17,9 @@
 
 SKELETON(opensnoop);
 
-static const char *const field_names[] = { "fd", "error", "flags", "mode", "dirfd", "path" };
+#define NOT_SEEN "not seen: "
+
+static const char *const field_names[] = { "fd", "error", "flags", "mode", "dirfd", "via", "path" };
 
 static const struct snoop_call calls[] = {
 	{ "open", OPEN_OPEN }, { "creat", OPEN_CREAT },
@@ -65,11 +68,12 @@ static int show_line(struct opensnoop *o, const struct open_record *r, const cha
 	const char *error = r->result < 0 ? errno_name(-r->result) : NULL;
 	bool makes = !r->bad_how && open_flags_create(r->flags);
 	struct stream_field fields[ARRAY_SIZE(field_names)] = {
-		r->result < 0 ? snoop_none("fd") : snoop_number("fd", r->result),
+		r->result < 0 || r->has_slot ? snoop_none("fd") : snoop_number("fd", r->result),
 		snoop_word("error", error),
 		snoop_spare(snoop_word("flags", open_flags(flags, r->flags))),
 		snoop_spare(snoop_word("mode", makes ? mode : NULL)),
 		dirfd_field(r, path),
+		snoop_word("via", r->by_uring ? "io_uring" : NULL),
 		*last,
 	};
 	struct stream_line line = {
@@ -114,7 +118,11 @@ static int open_skeleton(struct snoop *s)
 {
 	struct opensnoop *o = (struct opensnoop *)s;
 	struct opensnoop_bpf *bpf = s->m->bpf;
+	struct uring_layout layout;
 
+	s->caveat = NOT_SEEN "opens by io_uring, by handle, and the kernel's own";
+	if (!uring__prepare(s->m->obj, &layout))
+		s->caveat = NOT_SEEN "opens by handle, and the kernel's own";
 	o->bpf = bpf;
 	bpf->rodata->only_failed = o->only_failed;
 	bpf->rodata->only_errno = o->only_errno;
@@ -131,8 +139,7 @@ static void init(void *own)
 	*o = (struct opensnoop){
 		.snoop = {
 			.value = "opens of files",
-			.source = "system calls at tp_btf/sys_exit: open, creat, openat, openat2",
-			.caveat = "not seen: opens by io_uring, by handle, and the kernel's own",
+			.source = "system calls at tp_btf/sys_exit: open, creat, openat, openat2; io_uring",
 			.field = field_names, .nfields = ARRAY_SIZE(field_names),
 			.call = calls, .ncalls = ARRAY_SIZE(calls),
 			.state = "open_starts",

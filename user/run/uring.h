@@ -13,7 +13,7 @@
  * io_uring_complete, io_uring_poll_arm, io_uring_queue_async_work, io_uring_cqe_overflow. Returns 0, or a negative
  * errno with all of them off:
  *
- *   -ENODATA     the kernel has no BTF
+ *   -ENODATA     the kernel has no BTF: all of them are on, so that loading fails and explains it
  *   -ENOENT      it has no io_uring
  *   -EOPNOTSUPP  its tracepoints do not name the request (5.10 before 5.10.162, to 5.13)
  */
