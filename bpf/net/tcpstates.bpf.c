@@ -124,6 +124,15 @@ static __always_inline void begin(u64 key, int old, int state)
 		count_failed_update(err);
 }
 
+/*
+ * The kernel skips this program if a packet interrupts it on its CPU, and reports that. A state whose begin was missed
+ * has no time, and a socket whose end was missed leaves its element to the next one at its address.
+ */
+static __always_inline bool is_another(const struct tcpstates_socket *s, int old)
+{
+	return s->state != old && (old == TCP_CLOSE || old == TCP_LISTEN);
+}
+
 SEC("tp_btf/inet_sock_set_state")
 int UNPREEMPTED_PROG(on_state, const struct sock *sk, int old, int state)
 {
@@ -133,13 +142,15 @@ int UNPREEMPTED_PROG(on_state, const struct sock *sk, int old, int state)
 	if (sk->sk_protocol != IPPROTO_TCP)
 		return 0;
 	s = bpf_map_lookup_elem(&sockets, &key);
-	if (!s) {
+	if (!s || is_another(s, old)) {
 		if (state != TCP_CLOSE)
 			begin(key, old, state);
+		else
+			bpf_map_delete_elem(&sockets, &key);
 		return 0;
 	}
 	now = bpf_ktime_get_ns();
-	if (armed)
+	if (armed && s->state == old)
 		add(sk, s, now);
 	if (state == TCP_CLOSE) {
 		bpf_map_delete_elem(&sockets, &key);
@@ -219,16 +230,22 @@ int seed_sockets(struct bpf_iter__task_file *ctx)
  * --- looking at all of them --------------------------------------------------------------------
  */
 
+static __always_inline bool is_shown(const struct tcpstates_socket *s, const struct sock *sk, u64 since_ns)
+{
+	return s->since_ns == since_ns && s->is_wanted && BPF_CORE_READ(sk, __sk_common.skc_state) == s->state;
+}
+
 SEC(BY_LOADER)
 int look_at_sockets(void *ctx)
 {
 	struct tcpstates_socket *s;
+	const struct sock *sk;
 	u32 i;
 
 	for (i = 0; i < SOCKET_LOOK_MOST && i < look.n; i++) {
 		s = bpf_map_lookup_elem(&sockets, &look.socket[i]);
-		look.is_shown[i] = s && s->since_ns == look.since_ns[i] && s->is_wanted &&
-				   copy_flow(&look_flow[i], (const struct sock *)look.socket[i]);
+		sk = (const struct sock *)look.socket[i];
+		look.is_shown[i] = s && is_shown(s, sk, look.since_ns[i]) && copy_flow(&look_flow[i], sk);
 	}
 	return 0;
 }
