@@ -111,6 +111,7 @@ def test_totals(profile, trigger, hz):
     steady(trial)
 
 
+@pytest.mark.exclusive
 @pytest.mark.skipif(bool(GUEST), reason="an emulated CPU is held up all the time")
 @pytest.mark.parametrize("hz", (99, 999))
 def test_totals_with_idle(profile, trigger, hz):
